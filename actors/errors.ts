@@ -1,0 +1,37 @@
+/** Failures on their way through code that throws; between actors they are data. */
+import type { Failure, FailureCode, Outcome } from '../machines/protocol.ts'
+
+/** A request ended without a result. `failure` is safe to show to the caller, `cause` is not. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed'
+  readonly failure: Failure
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.description, options)
+    this.failure = failure
+  }
+}
+
+/** Shorthand for the common refusal: a code, a text, and perhaps when to come back. */
+export function failed(
+  code: FailureCode,
+  description = '',
+  more: Omit<Failure, 'code' | 'description'> = {},
+  options?: ErrorOptions,
+): RequestFailed {
+  return new RequestFailed({ code, description, ...more }, options)
+}
+
+/** Turns an effect into data: whatever it throws, the machine receives an outcome. */
+export async function settle<Result>(
+  effect: () => Promise<Result>,
+  onDefect: (cause: unknown) => void,
+): Promise<Outcome<Result>> {
+  try {
+    return { ok: true, result: await effect() }
+  } catch (cause) {
+    if (cause instanceof RequestFailed) return { ok: false, failure: cause.failure }
+    onDefect(cause)
+    return { ok: false, failure: { code: 'internal', description: '' } }
+  }
+}

@@ -1,0 +1,137 @@
+/** What people send each other, in terms no network owns. All ids here are a network's native ones. */
+
+/** `supergroup` and `group` differ only in the form of their public chat id. */
+export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
+
+export interface Person {
+  readonly native: string
+  readonly firstName: string
+  readonly lastName?: string
+  readonly username?: string
+  readonly phone?: string
+  readonly languageCode?: string
+  readonly isBot?: boolean
+}
+
+export interface Chat {
+  readonly native: string
+  readonly surface: Surface
+  /** Of groups and channels. */
+  readonly title?: string
+  /** Of private chats. */
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly username?: string
+  readonly description?: string
+  readonly memberCount?: number
+}
+
+/** A run of formatted text; `offset` and `length` count UTF-16 code units, `type` is the reference's name. */
+export interface TextEntity {
+  readonly type: string
+  readonly offset: number
+  readonly length: number
+  readonly url?: string
+  readonly language?: string
+  readonly customEmojiId?: string
+  /** Native id of the person a `text_mention` points to. */
+  readonly person?: string
+}
+
+export interface Text {
+  readonly text: string
+  readonly entities: readonly TextEntity[]
+}
+
+export interface Media {
+  readonly kind:
+    | 'photo'
+    | 'video'
+    | 'animation'
+    | 'audio'
+    | 'voice'
+    | 'video_note'
+    | 'document'
+    | 'sticker'
+  /** How the platform finds the bytes again; opaque outside it. */
+  readonly file: string
+  readonly size?: number
+  readonly mime?: string
+  readonly name?: string
+  readonly durationSeconds?: number
+  readonly width?: number
+  readonly height?: number
+  readonly title?: string
+  readonly performer?: string
+  readonly emoji?: string
+  readonly thumbnail?: Media
+}
+
+export type Service =
+  | { readonly fact: 'joined'; readonly people: readonly Person[] }
+  | { readonly fact: 'left'; readonly person: Person }
+  | { readonly fact: 'title'; readonly title: string }
+  | { readonly fact: 'created'; readonly title: string }
+  | { readonly fact: 'pinned'; readonly message: string }
+
+export type Content =
+  | ({ readonly kind: 'text' } & Text)
+  | {
+      readonly kind: 'media'
+      readonly media: Media
+      readonly caption: Text
+      readonly spoiler?: boolean
+    }
+  | {
+      readonly kind: 'location'
+      readonly latitude: number
+      readonly longitude: number
+      readonly venue?: { readonly title: string; readonly address: string }
+    }
+  | {
+      readonly kind: 'contact'
+      readonly phone: string
+      readonly firstName: string
+      readonly lastName?: string
+    }
+  | { readonly kind: 'poll'; readonly question: Text; readonly options: readonly string[] }
+  | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
+  | ({ readonly kind: 'service' } & Service)
+  /** Something the network has and the bot API has no word for; `label` says what it was. */
+  | { readonly kind: 'unsupported'; readonly label: string }
+
+export type Button =
+  | { readonly text: string; readonly data: string }
+  | { readonly text: string; readonly url: string }
+
+export type Buttons = readonly (readonly Button[])[]
+
+/** Where a forwarded message came from first. */
+export type Origin =
+  | { readonly from: 'person'; readonly person: Person; readonly at: number }
+  | { readonly from: 'hidden'; readonly name: string; readonly at: number }
+  | {
+      readonly from: 'chat'
+      readonly chat: Chat
+      readonly message?: string
+      readonly signature?: string
+      readonly at: number
+    }
+
+export interface Message {
+  readonly native: string
+  readonly chat: Chat
+  /** Absent on channel posts. */
+  readonly from?: Person
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly editedAt?: number
+  readonly content: Content
+  /** The message this one answers: its native id, and itself where the network tells. */
+  readonly replyTo?: { readonly native: string; readonly message?: Message }
+  readonly forward?: Origin
+  readonly buttons?: Buttons
+  /** Messages sent together as one album share this key. */
+  readonly album?: string
+  readonly signature?: string
+}

@@ -1,0 +1,52 @@
+/** What every message between actors is made of: commands ask, replies answer, failures are data. */
+
+export type FailureCode =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'rate_limited'
+  | 'internal'
+  | 'bad_gateway'
+  | 'unavailable'
+  | 'timeout'
+
+export interface Failure {
+  readonly code: FailureCode
+  /** What went wrong, for the caller; without the prefix that the code already says. */
+  readonly description: string
+  /** When another try may help, in seconds from now. */
+  readonly retryAfterSeconds?: number
+  /** `false` when the network may have carried out the request all the same. */
+  readonly certain?: boolean
+  readonly migrateToChatId?: number
+}
+
+export type Outcome<Result = unknown> =
+  | { readonly ok: true; readonly result: Result }
+  | { readonly ok: false; readonly failure: Failure }
+
+export interface Reply {
+  readonly type: 'reply'
+  readonly requestId: string
+  readonly outcome: Outcome
+}
+
+/** Every command carries the id under which its one reply is expected. */
+export interface Command {
+  readonly requestId: string
+}
+
+/** The caller of a command went away; its reply is no longer wanted. */
+export interface RequestAbandoned extends Command {
+  readonly type: 'request.abandoned'
+}
+
+export function accepted({ requestId }: Command, result: unknown = true): Reply {
+  return { type: 'reply', requestId, outcome: { ok: true, result } }
+}
+
+export function refused({ requestId }: Command, failure: Failure): Reply {
+  return { type: 'reply', requestId, outcome: { ok: false, failure } }
+}

@@ -1,0 +1,118 @@
+/** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { RequestFailed } from '../../actors/errors.ts'
+import type { Failure, FailureCode } from '../../machines/protocol.ts'
+
+const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
+  bad_request: [400, 'Bad Request'],
+  unauthorized: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  not_found: [404, 'Not Found'],
+  conflict: [409, 'Conflict'],
+  rate_limited: [429, 'Too Many Requests'],
+  internal: [500, 'Internal Server Error'],
+  bad_gateway: [502, 'Bad Gateway'],
+  unavailable: [503, 'Service Unavailable'],
+  timeout: [504, 'Gateway Timeout'],
+}
+
+/** Failures of the HTTP layer itself: their status has a text of its own. */
+const plain: Record<number, string> = {
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Request Entity Too Large',
+  414: 'URI Too Long',
+  415: 'Unsupported Media Type',
+  431: 'Request Header Fields Too Large',
+}
+
+export interface FailureBody {
+  readonly ok: false
+  readonly error_code: number
+  readonly description: string
+  readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number }
+  readonly errors?: readonly { readonly field: string; readonly reason: string }[]
+}
+
+/** The status and body of a failure. */
+export function failureBody(failure: Failure): FailureBody {
+  const [status, prefix] = wire[failure.code]
+  const retry = failure.retryAfterSeconds
+  const parameters = {
+    ...(retry !== undefined && { retry_after: retry }),
+    ...(failure.migrateToChatId !== undefined && { migrate_to_chat_id: failure.migrateToChatId }),
+  }
+  return {
+    ok: false,
+    error_code: status,
+    description: describe(failure, prefix),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+  }
+}
+
+/** Fastify's error handler: the only place where an error becomes an answer. */
+export function replyWithFailure(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const body = bodyOf(error, request)
+  if (body.parameters?.retry_after !== undefined) {
+    reply.header('retry-after', body.parameters.retry_after)
+  }
+  return reply.code(body.error_code).send(body)
+}
+
+function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
+  if (error instanceof RequestFailed) return failureBody(error.failure)
+  if (error.validation) return invalid(error)
+  const status = error.statusCode ?? 500
+  const text = plain[status]
+  if (text) return { ok: false, error_code: status, description: text }
+  if (status === 400)
+    return failureBody({ code: 'bad_request', description: "can't parse the request" })
+  if (status === 503)
+    return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
+  request.log.error({ err: error }, 'request failed')
+  return failureBody({ code: 'internal', description: '' })
+}
+
+/** Names the first offending field in words and lists all of them. */
+function invalid(error: FastifyError): FailureBody {
+  const errors = (error.validation ?? []).map((problem) => {
+    const missing = problem.params.requiredProperty ?? problem.params.additionalProperty
+    const field = [...problem.instancePath.split('/').slice(1), ...(missing ? [missing] : [])].join(
+      '.',
+    )
+    return { field, reason: reasonOf(problem.keyword, problem.message, problem.params) }
+  })
+  const first = errors[0]
+  const description = first?.field
+    ? `field "${first.field}" ${first.reason}`
+    : "can't parse the request body"
+  return { ...failureBody({ code: 'bad_request', description }), errors }
+}
+
+function reasonOf(
+  keyword: string,
+  message = 'is invalid',
+  params: Record<string, unknown>,
+): string {
+  if (keyword === 'required') return 'is required'
+  if (keyword === 'additionalProperties') return 'is unknown'
+  if (keyword === 'type') return `must be ${article(String(params.type))}`
+  return message
+}
+
+const article = (type: string) => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+
+function describe({ code, description, retryAfterSeconds }: Failure, prefix: string): string {
+  if (code === 'rate_limited' && !description) return `${prefix}: retry after ${retryAfterSeconds}`
+  if (!description || description.startsWith(prefix)) return description || prefix
+  return `${prefix}: ${lowerFirst(description)}`
+}
+
+/** The reference's rule: the first letter is lowered unless the second is upper-case or an underscore. */
+function lowerFirst(text: string): string {
+  return /^.[A-Z_]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1)
+}
