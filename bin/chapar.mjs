@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+/** The launcher. Plain JavaScript that parses on any Node.js, because npm may start it on an old one. */
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runChild } from './child.mjs'
+import { installWhatIsMissing } from './install.mjs'
+import { findRuntime } from './runtime.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [command = 'help', ...rest] = process.argv.slice(2)
+
+const tap = ['node_modules/tap/dist/esm/run.mjs', '--disable-coverage']
+
+/** A step is what Node.js is given to run; `development` says that it needs the test tools. */
+const commands = {
+  start: { steps: [['src/main.ts']] },
+  test: { steps: [tap], development: true },
+  'kill-test': { steps: [['test/kill/run.ts']], development: true },
+  bench: { steps: [['bench/run.ts']], development: true },
+  check: {
+    steps: [
+      ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+      ['node_modules/typescript/bin/tsc', '--noEmit'],
+      tap,
+    ],
+    development: true,
+    timed: true,
+  },
+}
+
+function environment(runtime) {
+  const path = [join(root, 'node_modules', '.bin'), dirname(runtime), process.env.PATH]
+  return { ...process.env, PATH: path.join(delimiter) }
+}
+
+async function run({ steps, development = false, timed = false }) {
+  installWhatIsMissing(root, { development })
+  const runtime = findRuntime(root)
+  for (const [script, ...args] of steps) {
+    const startedAt = performance.now()
+    const options = { cwd: root, env: environment(runtime) }
+    const code = await runChild(runtime, [join(root, script), ...args, ...rest], options)
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    const verdict = code === 0 ? 'passed' : `failed with exit code ${code}`
+    if (timed) process.stderr.write(`chapar: ${script} ${verdict} in ${seconds} s\n`)
+    if (code !== 0) return code
+  }
+  return 0
+}
+
+if (Object.hasOwn(commands, command)) {
+  try {
+    process.exitCode = await run(commands[command])
+  } catch (error) {
+    process.stderr.write(`chapar: ${error.message}\n`)
+    process.exitCode = 1
+  }
+} else {
+  process.stderr.write(`usage: chapar ${Object.keys(commands).join(' | ')} [arguments]\n`)
+  process.exitCode = command === 'help' ? 0 : 2
+}
