@@ -1,0 +1,37 @@
+/** The one envelope of every answer, as schemas and as values. */
+import { type TSchema, Type } from 'typebox'
+
+export const Failed = Type.Object({
+  ok: Type.Literal(false),
+  error_code: Type.Integer(),
+  description: Type.String(),
+  parameters: Type.Optional(
+    Type.Object({
+      retry_after: Type.Optional(Type.Integer()),
+      migrate_to_chat_id: Type.Optional(Type.Integer()),
+    }),
+  ),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
+  ),
+})
+
+/** The `response` schema of a route whose success carries `result`. */
+export const answers = <Result extends TSchema>(result: Result) => ({
+  200: Type.Object({ ok: Type.Literal(true), result }),
+  default: Failed,
+})
+
+export const ok = <Result>(result: Result) => ({ ok: true as const, result })
+
+/** A page of a list, newest first; `next_before` goes back as `?before=`. */
+export const PageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({
+    items: Type.Array(item),
+    next_before: Type.Union([Type.String(), Type.Null()]),
+  })
+
+export const PageQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+  before: Type.Optional(Type.String({ maxLength: 200 })),
+})
