@@ -1,0 +1,75 @@
+/** Starts the server process, out of reach of the terminal's signals, and waits until it answers. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Owned } from './adopt.ts'
+import { type Claim, claimServer, NotListening } from './claim.ts'
+import { environment } from './cluster.ts'
+import { serverArguments } from './command.ts'
+import { openLog, type ServerLog } from './log-file.ts'
+import { choosePort } from './port.ts'
+import { eventually, stopServer } from './processes.ts'
+import type { Setup } from './setup.ts'
+
+/** Replaying the log after a crash may take minutes. */
+const readyLimitMs = 300_000
+/** How long the remains of a killed server may be in the way of a new one. */
+const remainsLimitMs = 30_000
+const remains = /shared memory block|lock file "postmaster\.pid"|Address already in use/
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+async function spawnServer(setup: Setup, port: number, log: ServerLog): Promise<ChildProcess> {
+  const args = serverArguments(setup.home, port, setup.settings)
+  const child = spawn(setup.binaries.postgres, args, {
+    ...setup.home.account,
+    cwd: '/',
+    env: environment,
+    detached: true,
+    // A file and not a pipe: the server must be able to log when we are gone.
+    stdio: ['ignore', 'ignore', log.handle.fd],
+  })
+  await once(child, 'spawn')
+  child.unref()
+  return child
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<Claim | undefined> {
+  const claim = await eventually<Claim | 'ended'>(readyLimitMs, async () => {
+    if (hasEnded(child)) return 'ended'
+    try {
+      return await claimServer(url)
+    } catch (error) {
+      if (error instanceof NotListening) return undefined
+      throw error
+    }
+  })
+  return claim === 'ended' ? undefined : claim
+}
+
+async function attempt(setup: Setup): Promise<Owned | string> {
+  const port = setup.options.port ?? (await choosePort(setup.home))
+  const log = await openLog(setup.home.logFile)
+  try {
+    const child = await spawnServer(setup, port, log)
+    const pid = child.pid as number
+    const claim = await untilReady(child, setup.url(port, 'postgres'))
+    if (claim !== undefined) return { pid, port, claim }
+    if (!hasEnded(child)) await stopServer(pid)
+    return await log.written()
+  } finally {
+    await log.handle.close()
+  }
+}
+
+export async function launch(setup: Setup): Promise<Owned> {
+  const end = performance.now() + remainsLimitMs
+  for (;;) {
+    const result = await attempt(setup)
+    if (typeof result !== 'string') return result
+    if (!remains.test(result) || performance.now() > end) {
+      throw new Error(`PostgreSQL did not start:\n${result}`)
+    }
+    await pause(200)
+  }
+}
