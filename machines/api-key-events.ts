@@ -1,0 +1,81 @@
+/** Everything an API key's actor can be told. */
+import type { Command, Failure, RequestAbandoned } from './protocol.ts'
+import type { Filter, KindSet } from './update-kinds.ts'
+
+export type Scope = 'bot:send' | 'bot:receive'
+
+/** Asks whether a call may go on to the credential; `overBySeconds` is how far the key is past its rate. */
+export interface AdmitCall extends Command {
+  readonly type: 'call.admit'
+  readonly scope: Scope | undefined
+  readonly overBySeconds?: number
+  readonly now: number
+}
+
+/** getUpdates. `next` is the id the log gives next, `now` the time in milliseconds. */
+export interface PollUpdates extends Command {
+  readonly type: 'updates.poll'
+  readonly offset: number
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly kinds?: KindSet
+  readonly next: number
+  readonly now: number
+}
+
+/** Throws away everything pending (`drop_pending_updates`). */
+export interface DropPending extends Command {
+  readonly type: 'updates.drop'
+  readonly next: number
+  readonly now: number
+}
+
+/** What may change about a key while it lives. */
+export interface KeyTerms {
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: number | undefined
+}
+
+export interface KeyChanged extends Command {
+  readonly type: 'key.changed'
+  readonly terms: KeyTerms
+}
+
+export interface RevokeKey extends Command {
+  readonly type: 'key.revoke'
+}
+
+/** One getUpdates on its way: what to read, from where, and how long it may wait. */
+export interface Poll extends Command {
+  readonly after: number
+  /** Negative offset: keep only so many of the newest. */
+  readonly keepNewest: number | undefined
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly filter: Filter
+}
+
+export interface PollRead {
+  readonly type: 'poll.read'
+  readonly poll: Poll
+  /** The updates as one JSON array, ready to be sent. */
+  readonly json: string
+  readonly count: number
+  /** The cursor after a negative offset dropped what is older. */
+  readonly cursor: number
+  /** The newest id that was looked at. */
+  readonly head: number
+  readonly now: number
+}
+
+export type ApiKeyEvent =
+  | AdmitCall
+  | PollUpdates
+  | DropPending
+  | KeyChanged
+  | RevokeKey
+  | RequestAbandoned
+  | PollRead
+  | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
+  | { readonly type: 'updates.appended' }
+  | { readonly type: 'conflict.due'; readonly requestId: string }

@@ -1,0 +1,71 @@
+/** Everything a credential can be told: commands from callers, reports from its session, facts from its effects. */
+import type { Happening, ReceiveSettings } from './happening.ts'
+import type { PublicOperation } from './operation.ts'
+import type { Command, Reply, RequestAbandoned } from './protocol.ts'
+
+/** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
+export interface PerformOperation extends Command {
+  readonly type: 'operation.perform'
+  readonly operation: PublicOperation
+  readonly apiKeyId?: number
+  readonly traceId?: string
+  readonly now: number
+}
+
+export interface ChangeSettings extends Command {
+  readonly type: 'credential.settings'
+  readonly settings: ReceiveSettings
+}
+
+/** Reconnects a credential that stopped by itself, or one that is stuck. */
+export interface RestartCredential extends Command {
+  readonly type: 'credential.restart'
+}
+
+/** The account was linked again: its stored secrets are new. */
+export interface CredentialRelinked extends Command {
+  readonly type: 'credential.relinked'
+}
+
+export interface DeleteCredential extends Command {
+  readonly type: 'credential.delete'
+}
+
+export type CredentialCommand =
+  | PerformOperation
+  | ChangeSettings
+  | RestartCredential
+  | CredentialRelinked
+  | DeleteCredential
+  | RequestAbandoned
+
+export interface EventsReported {
+  readonly type: 'session.events'
+  readonly batch: string
+  readonly happenings: readonly Happening[]
+}
+
+export type SessionEvent =
+  | { readonly type: 'session.opened' }
+  | { readonly type: 'session.lost'; readonly reason: string; readonly retryAfterMs?: number }
+  | {
+      readonly type: 'session.limited'
+      readonly reason: string
+      readonly forMs: number
+      readonly until: number
+    }
+  | { readonly type: 'session.replaced' }
+  | { readonly type: 'session.revoked'; readonly reason: string }
+  | { readonly type: 'session.invalid'; readonly reason: string }
+  | EventsReported
+
+export type EffectEvent =
+  | { readonly type: 'turn.granted' }
+  | { readonly type: 'probe.passed'; readonly latencyMs: number }
+  | { readonly type: 'probe.failed'; readonly reason: string }
+  | { readonly type: 'signout.finished' }
+  | { readonly type: 'deactivation.finished' }
+  | { readonly type: 'deactivation.failed' }
+  | { readonly type: 'request.settled'; readonly reply: Reply }
+
+export type CredentialEvent = CredentialCommand | SessionEvent | EffectEvent

@@ -1,0 +1,53 @@
+/** What a credential answers to an operation in every state that cannot take it up. */
+import type { PerformOperation } from './credential-events.ts'
+import { type Command, type Failure, type Reply, refused } from './protocol.ts'
+
+const refusal = (
+  code: Failure['code'],
+  description: string,
+  retryAfterSeconds?: number,
+): Failure =>
+  retryAfterSeconds === undefined ? { code, description } : { code, description, retryAfterSeconds }
+
+export const reconnecting = refusal('unavailable', 'the credential is reconnecting', 5)
+export const deaf = refusal('unavailable', 'the credential is connected but nothing flows', 10)
+export const signedOut = refusal('forbidden', 'the credential is logged out; link it again')
+export const invalid = refusal('forbidden', 'the account is banned or gone; contact the platform')
+export const replaced = refusal(
+  'forbidden',
+  'another client took the session; restart the credential',
+)
+export const broken = refusal('forbidden', 'the credential has failed; restart it')
+export const leaving = refusal('not_found', '')
+
+/** The transition of a state that turns every operation down. */
+export const refuse = (failure: Failure) => ({
+  'operation.perform': {
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: PerformOperation }): Reply => refused(event, failure),
+    },
+  },
+})
+
+/** The transitions of a state from which the credential does not come back. */
+export const refuseReturn = {
+  'credential.restart': {
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: Command }): Reply => refused(event, leaving),
+    },
+  },
+  'credential.relinked': {
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: Command }): Reply => refused(event, leaving),
+    },
+  },
+}
+
+/** While the network restricts the account: how long is left, in the words of the reference. */
+export function untilLimitEnds(event: PerformOperation, until = 0): Reply {
+  const retryAfterSeconds = Math.max(1, Math.ceil((until - event.now) / 1000))
+  return refused(event, { code: 'rate_limited', description: '', retryAfterSeconds })
+}

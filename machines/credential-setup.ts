@@ -1,0 +1,85 @@
+/** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
+import { assign, emit, enqueueActions, setup } from 'xstate'
+import type { CredentialEvent, EventsReported, PerformOperation } from './credential-events.ts'
+import type { ReceiveSettings } from './happening.ts'
+import * as port from './port.ts'
+import { accepted, type Command, type Reply } from './protocol.ts'
+
+/** How a credential begins after the service started: where its stored facts say it ended. */
+export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed'
+
+export interface CredentialInput {
+  readonly credentialId: number
+  readonly settings: ReceiveSettings
+  readonly resume: Resume
+  readonly reason?: string
+  /** A restriction of the network that was still in force when the service stopped. */
+  readonly limit?: { readonly reason: string; readonly forMs: number; readonly until: number }
+}
+
+export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reason'> {
+  readonly reason: string | undefined
+  readonly limit: CredentialInput['limit'] | undefined
+  readonly losses: number
+  readonly failedProbes: number
+  readonly retryAfterMs: number
+  readonly deletions: readonly Command[]
+}
+
+const RENEW_AFTER_FAILED_PROBES = 4
+
+export const credential = setup({
+  types: {
+    input: {} as CredentialInput,
+    context: {} as CredentialContext,
+    events: {} as CredentialEvent,
+    emitted: {} as Reply,
+  },
+  actors: {
+    turn: port.service('turn'),
+    session: port.service('session'),
+    probe: port.service('probe'),
+    signOut: port.service('signOut'),
+    deactivation: port.service('deactivation'),
+  },
+  actions: {
+    perform: port.action<PerformOperation>('perform'),
+    store: port.action<{ event: EventsReported; settings: ReceiveSettings }>('store'),
+    releaseTurn: port.action('releaseTurn'),
+    reply: emit((_, reply: Reply) => reply),
+    adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
+    blame: assign({ reason: (_, reason: string) => reason }),
+    absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined }),
+    countLoss: assign({
+      losses: ({ context }) => context.losses + 1,
+      retryAfterMs: (_, retryAfterMs: number) => retryAfterMs,
+    }),
+    forgetLosses: assign({ losses: 0 }),
+    countFailedProbe: assign({ failedProbes: ({ context }) => context.failedProbes + 1 }),
+    restrict: assign((_, limit: NonNullable<CredentialInput['limit']>) => ({
+      limit,
+      reason: limit.reason,
+    })),
+    awaitDeletion: assign({
+      deletions: ({ context }, command: Command) => [...context.deletions, command],
+    }),
+    answerDeletions: enqueueActions(({ context, enqueue }) => {
+      for (const command of context.deletions) enqueue.emit(accepted(command))
+    }),
+  },
+  guards: {
+    resumesAs: ({ context }, state: Resume) => context.resume === state,
+    isLimited: ({ context }) => context.limit !== undefined,
+    needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
+  },
+  delays: {
+    backoff: ({ context }) =>
+      Math.max(context.retryAfterMs, Math.min(60_000, 500 * 2 ** context.losses)),
+    limitEnds: ({ context }) => context.limit?.forMs ?? 0,
+    openingTakes: 60_000,
+    probeEvery: 60_000,
+    probeAgain: 15_000,
+    steady: 60_000,
+    deactivateAgain: 1_000,
+  },
+})
