@@ -1,9 +1,9 @@
 /** The vocabulary of the API key machine: what it knows, the rules of getUpdates, what it leaves to the actor. */
-import { assign, emit, enqueueActions, setup } from 'xstate'
+import { assign, emit, raise, setup } from 'xstate'
 import type { ApiKeyEvent, KeyTerms, Poll, PollRead, PollUpdates, Scope } from './api-key-events.ts'
 import { confirm } from './cursor.ts'
 import * as port from './port.ts'
-import { accepted, type Command, type Failure, type Reply, refused } from './protocol.ts'
+import type { Command, Reply } from './protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from './update-kinds.ts'
 
 export interface ApiKeyInput {
@@ -43,6 +43,12 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
         : event.timeoutMs,
     filter: context.filter,
   }
+}
+
+/** The poll that is held; only asked for where the chart says there is one. */
+export function waitingIn({ waiting }: ApiKeyContext): NonNullable<ApiKeyContext['waiting']> {
+  if (!waiting) throw new Error('no poll is held')
+  return waiting
 }
 
 export const apiKey = setup({
@@ -85,23 +91,11 @@ export const apiKey = setup({
       waiting: ({ context }, head: number) => context.waiting && { ...context.waiting, head },
     }),
     release: assign({ waiting: undefined }),
-    answerWaiting: enqueueActions(({ context, enqueue }, json: string) => {
-      if (context.waiting) enqueue.emit(accepted(context.waiting, json))
-      enqueue.assign({ waiting: undefined })
-    }),
-    refuseWaiting: enqueueActions(({ context, enqueue }, failure: Failure) => {
-      if (context.waiting) enqueue.emit(refused(context.waiting, failure))
-      enqueue.assign({ waiting: undefined })
-    }),
-    endWaitingLater: enqueueActions(({ context, enqueue }) => {
-      if (!context.waiting) return
-      const { requestId } = context.waiting
-      enqueue.raise({ type: 'conflict.due', requestId }, { delay: CONFLICT_PACE_MS, id: requestId })
-      enqueue.assign({ waiting: undefined })
-    }),
-    noteConflict: assign({
-      conflictAt: ({ context }, now: number) => (context.waiting ? now : context.conflictAt),
-    }),
+    noteConflict: assign({ conflictAt: (_, now: number) => now }),
+    endWaitingLater: raise(
+      ({ context }) => ({ type: 'conflict.due' as const, requestId: waitingIn(context).requestId }),
+      { delay: CONFLICT_PACE_MS },
+    ),
   },
   guards: {
     isRevoked: ({ context }) => context.revoked,
@@ -112,8 +106,8 @@ export const apiKey = setup({
     isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
     answersWaiting: ({ context }, { count, poll }: PollRead) =>
       count > 0 && context.waiting?.requestId === poll.requestId,
-    conflictedLately: ({ context }, now: number) =>
-      context.waiting !== undefined && now - context.conflictAt < CONFLICT_PACE_MS,
+    nobodyWaits: ({ context }) => context.waiting === undefined,
+    conflictedLately: ({ context }, now: number) => now - context.conflictAt < CONFLICT_PACE_MS,
   },
   delays: {
     pollEnds: ({ context }) => context.waiting?.timeoutMs ?? 0,

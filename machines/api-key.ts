@@ -1,7 +1,7 @@
 /** One API key: usable, expired or revoked; while usable, at most one getUpdates waits. */
 
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
-import { apiKey } from './api-key-setup.ts'
+import { apiKey, waitingIn } from './api-key-setup.ts'
 import { accepted, refused } from './protocol.ts'
 
 export const apiKeyMachine = apiKey.createMachine({
@@ -82,6 +82,14 @@ export const apiKeyMachine = apiKey.createMachine({
             ],
           },
           {
+            guard: 'nobodyWaits',
+            target: '.held',
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              { type: 'hold', params: ({ event }) => event },
+            ],
+          },
+          {
             guard: { type: 'conflictedLately', params: ({ event }) => event.now },
             target: '.held',
             reenter: true,
@@ -97,7 +105,10 @@ export const apiKeyMachine = apiKey.createMachine({
             actions: [
               { type: 'moveTo', params: ({ event }) => event.cursor },
               { type: 'noteConflict', params: ({ event }) => event.now },
-              { type: 'refuseWaiting', params: otherPoll },
+              {
+                type: 'reply',
+                params: ({ context }) => refused(waitingIn(context), otherPoll),
+              },
               { type: 'hold', params: ({ event }) => event },
             ],
           },
@@ -116,10 +127,7 @@ export const apiKeyMachine = apiKey.createMachine({
         },
         'key.revoke': {
           target: 'revoked',
-          actions: [
-            { type: 'refuseWaiting', params: unauthorized },
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
+          actions: [{ type: 'reply', params: ({ event }) => accepted(event) }],
         },
       },
       initial: 'quiet',
@@ -128,9 +136,26 @@ export const apiKeyMachine = apiKey.createMachine({
         held: {
           meta: { receiving: true },
           after: {
-            pollEnds: { target: 'quiet', actions: { type: 'answerWaiting', params: '[]' } },
+            pollEnds: {
+              target: 'quiet',
+              actions: [
+                { type: 'reply', params: ({ context }) => accepted(waitingIn(context), '[]') },
+                'release',
+              ],
+            },
           },
           on: {
+            'key.revoke': {
+              target: '#apiKey.revoked',
+              actions: [
+                {
+                  type: 'reply',
+                  params: ({ context }) => refused(waitingIn(context), unauthorized),
+                },
+                'release',
+                { type: 'reply', params: ({ event }) => accepted(event) },
+              ],
+            },
             'request.abandoned': {
               guard: { type: 'isWaiting', params: ({ event }) => event },
               target: 'quiet',
@@ -158,7 +183,10 @@ export const apiKeyMachine = apiKey.createMachine({
                   {
                     guard: { type: 'answersWaiting', params: ({ event }) => event },
                     target: '#apiKey.usable.quiet',
-                    actions: { type: 'answerWaiting', params: ({ event }) => event.json },
+                    actions: [
+                      { type: 'reply', params: ({ event }) => accepted(event.poll, event.json) },
+                      'release',
+                    ],
                   },
                   {
                     guard: { type: 'isWaiting', params: ({ event }) => event.poll },
@@ -169,7 +197,13 @@ export const apiKeyMachine = apiKey.createMachine({
                 'poll.failed': {
                   guard: { type: 'isWaiting', params: ({ event }) => event.poll },
                   target: '#apiKey.usable.quiet',
-                  actions: { type: 'refuseWaiting', params: ({ event }) => event.failure },
+                  actions: [
+                    {
+                      type: 'reply',
+                      params: ({ event }) => refused(event.poll, event.failure),
+                    },
+                    'release',
+                  ],
                 },
               },
             },

@@ -30,20 +30,18 @@ export const refuse = (failure: Failure) => ({
   },
 })
 
+const toGone = {
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply => refused(event, leaving),
+  },
+}
+
 /** The transitions of a state from which the credential does not come back. */
 export const refuseReturn = {
-  'credential.restart': {
-    actions: {
-      type: 'reply' as const,
-      params: ({ event }: { event: Command }): Reply => refused(event, leaving),
-    },
-  },
-  'credential.relinked': {
-    actions: {
-      type: 'reply' as const,
-      params: ({ event }: { event: Command }): Reply => refused(event, leaving),
-    },
-  },
+  'credential.restart': toGone,
+  'credential.relinked': toGone,
+  'credential.delete': toGone,
 }
 
 /** While the network restricts the account: how long is left, in the words of the reference. */

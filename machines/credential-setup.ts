@@ -1,9 +1,9 @@
 /** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
-import { assign, emit, enqueueActions, setup } from 'xstate'
+import { assign, emit, setup } from 'xstate'
 import type { CredentialEvent, EventsReported, PerformOperation } from './credential-events.ts'
 import type { ReceiveSettings } from './happening.ts'
 import * as port from './port.ts'
-import { accepted, type Command, type Reply } from './protocol.ts'
+import type { Command, Reply } from './protocol.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */
 export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed'
@@ -23,8 +23,19 @@ export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reas
   readonly losses: number
   readonly failedProbes: number
   readonly retryAfterMs: number
-  readonly deletions: readonly Command[]
+  /** The command that asked for the deletion under way. */
+  readonly deletion: Command | undefined
 }
+
+export const initially = (input: CredentialInput): CredentialContext => ({
+  ...input,
+  reason: input.reason,
+  limit: input.limit,
+  losses: 0,
+  failedProbes: 0,
+  retryAfterMs: 0,
+  deletion: undefined,
+})
 
 const RENEW_AFTER_FAILED_PROBES = 4
 
@@ -60,12 +71,7 @@ export const credential = setup({
       limit,
       reason: limit.reason,
     })),
-    awaitDeletion: assign({
-      deletions: ({ context }, command: Command) => [...context.deletions, command],
-    }),
-    answerDeletions: enqueueActions(({ context, enqueue }) => {
-      for (const command of context.deletions) enqueue.emit(accepted(command))
-    }),
+    awaitDeletion: assign({ deletion: (_, command: Command) => command }),
   },
   guards: {
     resumesAs: ({ context }, state: Resume) => context.resume === state,

@@ -2,22 +2,12 @@
 
 import * as refusal from './credential-refusals.ts'
 import { refuse, refuseReturn, untilLimitEnds } from './credential-refusals.ts'
-import { credential } from './credential-setup.ts'
+import { credential, initially } from './credential-setup.ts'
 import { accepted } from './protocol.ts'
 
 export const credentialMachine = credential.createMachine({
   id: 'credential',
-  context: ({ input }) => ({
-    credentialId: input.credentialId,
-    settings: input.settings,
-    resume: input.resume,
-    reason: input.reason,
-    limit: input.limit,
-    losses: 0,
-    failedProbes: 0,
-    retryAfterMs: 0,
-    deletions: [],
-  }),
+  context: ({ input }) => initially(input),
   on: {
     ...refuse(refusal.reconnecting),
     'request.settled': { actions: { type: 'reply', params: ({ event }) => event.reply } },
@@ -197,9 +187,6 @@ export const credentialMachine = credential.createMachine({
             'session.replaced': { target: '#credential.deactivating' },
             'session.revoked': { target: '#credential.deactivating' },
             'session.invalid': { target: '#credential.deactivating' },
-            'credential.delete': {
-              actions: { type: 'awaitDeletion', params: ({ event }) => event },
-            },
           },
         },
       },
@@ -229,9 +216,6 @@ export const credentialMachine = credential.createMachine({
       on: {
         ...refuse(refusal.leaving),
         ...refuseReturn,
-        'credential.delete': {
-          actions: { type: 'awaitDeletion', params: ({ event }) => event },
-        },
       },
       initial: 'wiping',
       states: {
@@ -240,7 +224,10 @@ export const credentialMachine = credential.createMachine({
           on: {
             'deactivation.finished': {
               target: '#credential.deactivated',
-              actions: 'answerDeletions',
+              actions: {
+                type: 'reply',
+                params: ({ context }) => accepted(context.deletion ?? { requestId: '' }),
+              },
             },
             'deactivation.failed': { target: 'pausing' },
           },

@@ -1,0 +1,131 @@
+/** What actors need from the world besides a platform. `src/` implements these; `actors/` only knows the shape. */
+import type { KeyTerms, Poll } from '../machines/api-key-events.ts'
+import type { Happening, ReceiveSettings } from '../machines/happening.ts'
+import type { Operation, OperationResult, PublicOperation } from '../machines/operation.ts'
+import type { Filter } from '../machines/update-kinds.ts'
+import type { AccountIdentity, Json, LinkedAccount, Platform } from './platform.ts'
+
+export interface Logger {
+  info(facts: object, text: string): void
+  warn(facts: object, text: string): void
+  error(facts: object, text: string): void
+}
+
+/** Milliseconds since 1970, and timers; XState's `SimulatedClock` fits in tests. */
+export interface Clock {
+  now(): number
+  setTimeout(work: () => void, milliseconds: number): unknown
+  clearTimeout(timer: unknown): void
+}
+
+/** What the service knows of a credential when its actor begins. */
+export interface CredentialFacts {
+  readonly credentialId: number
+  readonly platform: string
+  readonly epoch: number
+  readonly state: string
+  readonly reason: string | undefined
+  readonly settings: ReceiveSettings
+  readonly limitedUntil: number | undefined
+}
+
+/** One line of a credential's timeline. */
+export interface Transition {
+  readonly credentialId: number
+  readonly at: number
+  readonly from: string
+  readonly to: string
+  readonly event: string
+  readonly reason: string | undefined
+  readonly durationMs: number
+  readonly publicState: string
+  readonly action: string
+  readonly limitedUntil: number | undefined
+}
+
+export interface CredentialStore {
+  /** Takes ownership: moves the epoch on, so that whoever wrote before is fenced. Undefined when there is none. */
+  claim(credentialId: number): Promise<CredentialFacts | undefined>
+  /** The account with its secrets decrypted, read anew for every session. */
+  account(credentialId: number): Promise<LinkedAccount>
+  saveSettings(credentialId: number, settings: ReceiveSettings): Promise<void>
+  saveSecrets(credentialId: number, secrets: Json): Promise<void>
+  saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void>
+  /** Wipes secrets and revokes keys in one commit. */
+  deactivate(credentialId: number): Promise<void>
+  /** Buffered; a crash may lose the newest lines, never their order. */
+  record(transition: Transition): void
+  /** Remembers what a probe or an event showed; buffered. */
+  noteHealth(
+    credentialId: number,
+    health: { latencyMs?: number; healthy: boolean; at: number },
+  ): void
+}
+
+export type Appended =
+  | { readonly stored: true; readonly count: number }
+  /** Another owner moved the epoch on: the actor must stop. */
+  | { readonly stored: false }
+
+export interface UpdateLog {
+  /** Makes the log of an owned credential ready; resolves with the id it gives next. */
+  open(credentialId: number, epoch?: number): Promise<void>
+  /**
+   * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
+   * cut by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
+   */
+  append(batch: {
+    readonly credentialId: number
+    readonly epoch: number
+    readonly happenings: readonly Happening[]
+    readonly checkpoint?: Json
+    readonly apiKeyId?: number
+    readonly traceId?: string
+  }): Promise<Appended>
+  /** The id that the next update of an opened log gets. */
+  next(credentialId: number): number
+  read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates>
+  /** Calls back once something newer than `after` is committed; returns how to stop listening. */
+  listen(credentialId: number, after: number, notify: () => void): () => void
+}
+
+export interface ReadUpdates {
+  readonly json: string
+  readonly count: number
+  readonly cursor: number
+  readonly head: number
+}
+
+/** Between the integers of the bot API and a network's native ids. */
+export interface Identities {
+  /** Rejects with `chat not found` and its kind where an integer stands for nothing. */
+  toNative(
+    credentialId: number,
+    operation: PublicOperation,
+    resolve: (name: string) => Promise<OperationResult>,
+  ): Promise<Operation>
+  /** The bot API's JSON of a result; the ids it introduces are stored before it resolves. */
+  present(credentialId: number, result: OperationResult): Promise<Json>
+}
+
+export interface KeyFacts {
+  readonly apiKeyId: number
+  readonly userId: number
+  readonly credentialId: number
+  readonly terms: KeyTerms
+  readonly revoked: boolean
+  readonly cursor: number
+  readonly filter: Filter
+  /** SHA-256 of the secrets that open this key; an old one only until its time, in milliseconds. */
+  readonly secrets: readonly { readonly hash: Buffer; readonly until: number | undefined }[]
+}
+
+export interface KeyStore {
+  load(apiKeyId: number): Promise<KeyFacts | undefined>
+  /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
+  saveCursor(apiKeyId: number, cursor: number, filter: Filter): void
+  /** Resolves once every cursor of this key is written. */
+  flushCursor(apiKeyId: number): Promise<void>
+}
+
+export type Platforms = ReadonlyMap<string, Platform>
