@@ -1,0 +1,67 @@
+/** The way to PostgreSQL for plain SQL: a bounded pool, short statements, short transactions. */
+import pg from 'pg'
+import { types } from './int8.ts'
+import type { Log } from './log.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Named text is parsed and planned once a connection: worth it for the hot paths. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+export interface Queryable {
+  query<Row extends object>(
+    statement: string | Statement,
+    values?: readonly unknown[],
+  ): Promise<Row[]>
+}
+
+export interface Database extends Queryable {
+  readonly pool: pg.Pool
+  /** Commits when `work` resolves, rolls back when it rejects. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly log: Log
+  readonly maxConnections?: number
+}
+
+const limits = {
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: 5_000,
+  lock_timeout: 2_000,
+  idle_in_transaction_session_timeout: 3_000,
+  // The server enforces the limits above; this one is for a server that has fallen silent.
+  query_timeout: 8_000,
+  idleTimeoutMillis: 30_000,
+  keepAlive: true,
+}
+
+export const queryableOn = (target: pg.Pool | pg.PoolClient): Queryable => ({
+  async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
+    const named = typeof statement === 'string' ? { text: statement } : statement
+    const result = await target.query<Row>({ ...named, values: [...values] })
+    return result.rows
+  },
+})
+
+export function openDatabase({ url, log, maxConnections = 20 }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    ...limits,
+    connectionString: url,
+    application_name: 'chapar',
+    max: maxConnections,
+    types,
+  })
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  return {
+    pool,
+    ...queryableOn(pool),
+    transaction: (work) => inTransaction(pool, (client) => work(queryableOn(client))),
+    close: () => pool.end(),
+  }
+}

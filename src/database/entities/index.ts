@@ -1,0 +1,4 @@
+/** Every entity that MikroORM manages. A new one is a file beside this and a line here. */
+import type { EntitySchema } from '@mikro-orm/core'
+
+export const entities: readonly EntitySchema[] = []

@@ -1,0 +1,10 @@
+/** Every migration in the order in which it runs. A new one is a file `NNNN-name.ts` and a line here. */
+import type { Migration } from '@mikro-orm/migrations'
+
+export interface NamedMigration {
+  /** The file's name without its suffix: what is recorded in the database as done. */
+  readonly name: string
+  readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration
+}
+
+export const migrationsList: readonly NamedMigration[] = []
