@@ -33,7 +33,6 @@ export class Activation<Event, Snapshot extends { status: string } = { status: s
   readonly #waiting = new Map<string, (reply: Reply) => void>()
   readonly #closed = Promise.withResolvers<unknown>()
   #usedAt: number
-  #requests = 0
 
   constructor(actor: Askable<Event, Snapshot>, now: () => number) {
     this.#actor = actor
@@ -57,7 +56,7 @@ export class Activation<Event, Snapshot extends { status: string } = { status: s
     if (this.#waiting.size >= CAPACITY) {
       throw failed('rate_limited', '', { retryAfterSeconds: 1 })
     }
-    const requestId = `${(this.#requests++).toString(36)}.${crypto.randomUUID()}`
+    const requestId = crypto.randomUUID()
     return new Promise((resolve, reject) => {
       const settle = (reply: Reply) => {
         this.#waiting.delete(requestId)

@@ -68,6 +68,16 @@ export interface PollRead {
   readonly now: number
 }
 
+/** The answer of getUpdates: a JSON array as text, and how many updates are in it. */
+export interface UpdatePage {
+  readonly json: string
+  readonly count: number
+}
+
+export const EMPTY_PAGE: UpdatePage = { json: '[]', count: 0 }
+
+export const pageOf = ({ json, count }: PollRead): UpdatePage => ({ json, count })
+
 export type ApiKeyEvent =
   | AdmitCall
   | PollUpdates

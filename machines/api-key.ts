@@ -1,5 +1,6 @@
 /** One API key: usable, expired or revoked; while usable, at most one getUpdates waits. */
 
+import { EMPTY_PAGE, pageOf } from './api-key-events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
 import { apiKey, waitingIn } from './api-key-setup.ts'
 import { accepted, refused } from './protocol.ts'
@@ -78,7 +79,7 @@ export const apiKeyMachine = apiKey.createMachine({
             actions: [
               { type: 'moveTo', params: ({ event }) => event.cursor },
               'saveCursor',
-              { type: 'reply', params: ({ event }) => accepted(event.poll, event.json) },
+              { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
             ],
           },
           {
@@ -139,7 +140,10 @@ export const apiKeyMachine = apiKey.createMachine({
             pollEnds: {
               target: 'quiet',
               actions: [
-                { type: 'reply', params: ({ context }) => accepted(waitingIn(context), '[]') },
+                {
+                  type: 'reply',
+                  params: ({ context }) => accepted(waitingIn(context), EMPTY_PAGE),
+                },
                 'release',
               ],
             },
@@ -184,7 +188,7 @@ export const apiKeyMachine = apiKey.createMachine({
                     guard: { type: 'answersWaiting', params: ({ event }) => event },
                     target: '#apiKey.usable.quiet',
                     actions: [
-                      { type: 'reply', params: ({ event }) => accepted(event.poll, event.json) },
+                      { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
                       'release',
                     ],
                   },

@@ -1,0 +1,96 @@
+/** The API key machine with its effects: reading the log, listening to it, keeping the cursor. */
+import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
+import { apiKeyMachine } from '../machines/api-key.ts'
+import type { ApiKeyEvent, KeyTerms, Scope, UpdatePage } from '../machines/api-key-events.ts'
+import type { KindSet } from '../machines/update-kinds.ts'
+import { Activation } from './activation.ts'
+import { settle } from './errors.ts'
+import type { Clock, KeyFacts, KeyStore, Logger, UpdateLog } from './ports.ts'
+import { RateLimiter, type SendRates } from './rate.ts'
+
+export interface ApiKeyWorld {
+  readonly log: UpdateLog
+  readonly keys: KeyStore
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly rates: SendRates
+}
+
+export interface PollRequest {
+  readonly offset: number
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly kinds?: KindSet
+}
+
+export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof apiKeyMachine>> {
+  readonly facts: KeyFacts
+  readonly #world: ApiKeyWorld
+  readonly #limiter: RateLimiter
+
+  constructor(facts: KeyFacts, world: ApiKeyWorld) {
+    super(createApiKey(facts, world), () => world.clock.now())
+    this.facts = facts
+    this.#world = world
+    this.#limiter = new RateLimiter(world.rates)
+  }
+
+  /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
+  async admit(scope: Scope | undefined, chat?: string): Promise<void> {
+    const now = this.#world.clock.now()
+    const overBySeconds = chat === undefined ? undefined : this.#limiter.take(chat, now)
+    await this.ask({
+      type: 'call.admit',
+      scope,
+      now,
+      ...(overBySeconds !== undefined && { overBySeconds }),
+    })
+  }
+
+  poll(request: PollRequest, signal: AbortSignal): Promise<UpdatePage> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    return this.ask(
+      { type: 'updates.poll', ...request, next, now: this.#world.clock.now() },
+      signal,
+    )
+  }
+
+  async dropPending(): Promise<void> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    await this.ask({ type: 'updates.drop', next, now: this.#world.clock.now() })
+  }
+
+  async change(terms: KeyTerms): Promise<void> {
+    await this.ask({ type: 'key.changed', terms })
+  }
+
+  async revoke(): Promise<void> {
+    await this.ask({ type: 'key.revoke' })
+  }
+}
+
+function createApiKey(facts: KeyFacts, { log, keys, clock, logger }: ApiKeyWorld) {
+  const { apiKeyId, credentialId, terms, revoked, cursor, filter } = facts
+  const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
+  const logic = apiKeyMachine.provide({
+    actors: {
+      listener: fromCallback<EventObject, { credentialId: number; after: number }>(
+        ({ sendBack, input }) =>
+          log.listen(input.credentialId, input.after, () => sendBack({ type: 'updates.appended' })),
+      ),
+    },
+    actions: {
+      read: async ({ self }, poll) => {
+        if (!poll) return
+        const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
+        if (!outcome.ok) self.send({ type: 'poll.failed', poll, failure: outcome.failure })
+        else self.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
+      },
+      saveCursor: ({ context }) => keys.saveCursor(apiKeyId, context.cursor, context.filter),
+    },
+  })
+  return createActor(logic, {
+    clock,
+    input: { apiKeyId, credentialId, terms, revoked, cursor, filter },
+  })
+}

@@ -1,0 +1,179 @@
+/** The credential machine with its effects: one session, its events into the log, operations over it. */
+import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
+import { credentialMachine } from '../machines/credential.ts'
+import type { CredentialEvent } from '../machines/credential-events.ts'
+import type { Resume } from '../machines/credential-setup.ts'
+import { admits } from '../machines/happening.ts'
+import { Activation } from './activation.ts'
+import { settle } from './errors.ts'
+import { perform } from './perform.ts'
+import type { Platform, Session } from './platform.ts'
+import type {
+  Clock,
+  CredentialFacts,
+  CredentialStore,
+  Identities,
+  Logger,
+  UpdateLog,
+} from './ports.ts'
+import { type Batches, rejectAll, reportTo } from './report.ts'
+import type { StartBudget } from './start-budget.ts'
+import { jittered, within } from './time.ts'
+import { Timeline } from './timeline.ts'
+
+export type CredentialActor = Activation<CredentialEvent, SnapshotFrom<typeof credentialMachine>>
+
+/** Milliseconds. */
+export interface Timing {
+  readonly probeEvery: number
+  readonly probeAgain: number
+  readonly probeTakes: number
+  readonly performTakes: number
+  readonly signOutTakes: number
+}
+
+export interface CredentialWorld {
+  readonly platform: Platform
+  readonly store: CredentialStore
+  readonly log: UpdateLog
+  readonly identities: Identities
+  readonly budget: StartBudget
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly timing: Timing
+}
+
+export function activateCredential(
+  facts: CredentialFacts,
+  resume: Resume,
+  world: CredentialWorld,
+): CredentialActor {
+  const { store, log, clock, timing, budget, platform } = world
+  const { credentialId, epoch } = facts
+  const batches: Batches = new Map()
+  let session: Session | undefined
+  let releaseTurn = () => {}
+
+  const onDefect = (cause: unknown) =>
+    world.logger.error({ credentialId, err: cause }, 'an effect of a credential failed')
+
+  const logic = credentialMachine.provide({
+    delays: {
+      probeEvery: () => jittered(timing.probeEvery),
+      probeAgain: () => jittered(timing.probeAgain),
+      backoff: ({ context }) =>
+        Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
+    },
+    actors: {
+      turn: fromCallback<EventObject, undefined>(({ sendBack }) => {
+        const release = budget.request(() => sendBack({ type: 'turn.granted' }))
+        releaseTurn = release
+      }),
+      session: fromCallback<EventObject, undefined>(({ sendBack }) => {
+        const closing = new AbortController()
+        const send = (event: CredentialEvent) => sendBack(event)
+        const report = reportTo(
+          { credentialId, store, batches, now: () => clock.now(), send, onDefect },
+          closing.signal,
+        )
+        const lose = (cause: unknown) => {
+          onDefect(cause)
+          report.lost('storage')
+        }
+        store
+          .account(credentialId)
+          .then((account) => {
+            if (!closing.signal.aborted) session = platform.open(account, report, closing.signal)
+          })
+          .catch(lose)
+        return () => {
+          closing.abort()
+          rejectAll(batches)
+          session?.close({ signOut: false }).catch(onDefect)
+          session = undefined
+          releaseTurn()
+        }
+      }),
+      probe: fromCallback<EventObject, undefined>(({ sendBack }) => {
+        const leaving = new AbortController()
+        const answer = (event: CredentialEvent, healthy: boolean, latencyMs?: number) => {
+          if (leaving.signal.aborted) return
+          const at = clock.now()
+          store.noteHealth(credentialId, {
+            healthy,
+            at,
+            ...(latencyMs !== undefined && { latencyMs }),
+          })
+          sendBack(event)
+        }
+        within(timing.probeTakes, leaving.signal, async (signal) => session?.probe(signal)).then(
+          (latencyMs = 0) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
+          (cause: Error) => answer({ type: 'probe.failed', reason: cause.message }, false),
+        )
+        return () => leaving.abort()
+      }),
+      signOut: fromCallback<EventObject, undefined>(({ sendBack }) => {
+        const leaving = session
+        session = undefined
+        within(timing.signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
+          .catch(onDefect)
+          .finally(() => sendBack({ type: 'signout.finished' }))
+      }),
+      deactivation: fromCallback<EventObject, undefined>(({ sendBack }) => {
+        store.deactivate(credentialId).then(
+          () => sendBack({ type: 'deactivation.finished' }),
+          (cause) => {
+            onDefect(cause)
+            sendBack({ type: 'deactivation.failed' })
+          },
+        )
+      }),
+    },
+    actions: {
+      releaseTurn: () => releaseTurn(),
+      perform: async ({ self, context }, request) => {
+        const { requestId } = request
+        const effect = () => perform({ ...world, facts, session, context, onDefect }, request)
+        const outcome = await settle(effect, onDefect)
+        self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
+      },
+      store: async ({ self }, { event, settings }) => {
+        const batch = batches.get(event.batch)
+        if (!batch) return
+        batches.delete(event.batch)
+        const happenings = event.happenings.filter((happening) => admits(settings, happening))
+        try {
+          const { checkpoint } = batch
+          const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
+          if (!appended.stored) throw new Error('another node owns the credential')
+          store.noteHealth(credentialId, { healthy: true, at: clock.now() })
+          batch.resolve()
+        } catch (cause) {
+          onDefect(cause)
+          batch.reject(cause)
+          self.send({ type: 'session.lost', reason: 'storage' })
+        }
+      },
+    },
+  })
+
+  const timeline = new Timeline(facts, store, clock)
+  const actor = createActor(logic, {
+    clock,
+    inspect: (inspection) => timeline.observe(inspection),
+    input: {
+      credentialId,
+      settings: facts.settings,
+      resume,
+      ...(facts.reason !== undefined && resume !== 'queued' && { reason: facts.reason }),
+      ...(limitLeft(facts, clock.now()) ?? {}),
+    },
+  })
+  return new Activation(actor, () => clock.now())
+}
+
+function limitLeft({ limitedUntil, reason }: CredentialFacts, now: number) {
+  if (limitedUntil === undefined || limitedUntil <= now) return undefined
+  const forMs = limitedUntil - now
+  return { limit: { reason: reason ?? 'flood_wait', forMs, until: limitedUntil } }
+}

@@ -1,0 +1,63 @@
+/** Turns what a session reports into events of its credential's actor. */
+import type { CredentialEvent } from '../machines/credential-events.ts'
+import { failed } from './errors.ts'
+import type { Json, SessionReport } from './platform.ts'
+import type { CredentialStore } from './ports.ts'
+
+interface Batch {
+  readonly checkpoint: Json
+  resolve(): void
+  reject(cause: unknown): void
+}
+
+/** Batches that the machine has been told of and that are not stored yet. */
+export type Batches = Map<string, Batch>
+
+export interface Reporting {
+  readonly credentialId: number
+  readonly store: CredentialStore
+  readonly batches: Batches
+  readonly now: () => number
+  send(event: CredentialEvent): void
+  /** A report that cannot be kept ends the session, which is then opened again. */
+  onDefect(cause: unknown): void
+}
+
+/** A session whose `signal` is aborted is no longer listened to, and its events are not stored. */
+export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
+  const { credentialId, store, batches } = actor
+  const send = (event: CredentialEvent) => {
+    if (!signal.aborted) actor.send(event)
+  }
+  let batchCount = 0
+  return {
+    opened: (identity) => {
+      store.saveIdentity(credentialId, identity).catch(actor.onDefect)
+      send({ type: 'session.opened' })
+    },
+    lost: (reason, retryAfterSeconds) =>
+      send({ type: 'session.lost', reason, retryAfterMs: (retryAfterSeconds ?? 0) * 1000 }),
+    limited: (reason, seconds) => {
+      const forMs = seconds * 1000
+      send({ type: 'session.limited', reason, forMs, until: actor.now() + forMs })
+    },
+    replaced: () => send({ type: 'session.replaced' }),
+    revoked: (reason) => send({ type: 'session.revoked', reason }),
+    invalid: (reason) => send({ type: 'session.invalid', reason }),
+    secrets: (changed) => store.saveSecrets(credentialId, changed),
+    events(happenings, checkpoint) {
+      if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))
+      const batch = `${++batchCount}`
+      return new Promise((resolve, reject) => {
+        batches.set(batch, { checkpoint, resolve, reject })
+        send({ type: 'session.events', batch, happenings })
+      })
+    },
+  }
+}
+
+/** Nothing of these will be stored any more: their sessions must not acknowledge them. */
+export function rejectAll(batches: Batches): void {
+  for (const { reject } of batches.values()) reject(failed('unavailable', 'the session is over'))
+  batches.clear()
+}

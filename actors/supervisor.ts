@@ -1,0 +1,138 @@
+/** Keeps credentials alive: restarts what crashes, with backoff, and gives up visibly when it keeps crashing. */
+import type { Resume } from '../machines/credential-setup.ts'
+import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
+import { failed } from './errors.ts'
+import type { CredentialFacts, Platforms } from './ports.ts'
+import { jittered } from './time.ts'
+
+export interface RestartPolicy {
+  /** So many crashes within the window end in `failed`. */
+  readonly crashes: number
+  readonly withinMs: number
+  readonly firstDelayMs: number
+}
+
+const POLICY: RestartPolicy = { crashes: 5, withinMs: 60_000, firstDelayMs: 1_000 }
+
+/** The states of the machine that outlast a restart of the service. A failed credential gets a new chance. */
+const lasting: Record<string, Resume> = {
+  signedOut: 'signedOut',
+  invalid: 'invalid',
+  replaced: 'replaced',
+}
+
+interface Supervised {
+  actor: CredentialActor | undefined
+  facts: CredentialFacts
+  crashes: number[]
+  timer: unknown
+}
+
+export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
+  readonly platforms: Platforms
+  readonly policy?: RestartPolicy
+  onCrash(cause: unknown): void
+}
+
+export class CredentialSupervisor {
+  readonly #world: SupervisorWorld
+  readonly #policy: RestartPolicy
+  readonly #credentials = new Map<number, Supervised>()
+  readonly #starting = new Map<number, Promise<void>>()
+  #stopped = false
+
+  constructor(world: SupervisorWorld) {
+    this.#world = world
+    this.#policy = world.policy ?? POLICY
+  }
+
+  /** Claims the credential for this node and starts its actor; once for concurrent callers. */
+  async start(credentialId: number): Promise<void> {
+    if (this.#credentials.has(credentialId)) return
+    const known = this.#starting.get(credentialId)
+    if (known) return known
+    const starting = this.#claim(credentialId).finally(() => this.#starting.delete(credentialId))
+    this.#starting.set(credentialId, starting)
+    return starting
+  }
+
+  /** Starts what was already claimed, in one stroke with others. */
+  adopt(facts: CredentialFacts): void {
+    if (this.#stopped || this.#credentials.has(facts.credentialId)) return
+    const supervised: Supervised = { actor: undefined, facts, crashes: [], timer: undefined }
+    this.#credentials.set(facts.credentialId, supervised)
+    this.#run(supervised, lasting[facts.state] ?? 'queued')
+  }
+
+  /** The live actor. Rejects with `not_found`, or `unavailable` while it is being restarted. */
+  async find(credentialId: number): Promise<CredentialActor> {
+    if (!this.#credentials.has(credentialId)) await this.start(credentialId)
+    const supervised = this.#credentials.get(credentialId)
+    if (!supervised) throw failed('not_found')
+    if (supervised.actor?.isActive) return supervised.actor
+    throw failed('unavailable', 'the credential is restarting', { retryAfterSeconds: 1 })
+  }
+
+  peek(credentialId: number): CredentialActor | undefined {
+    return this.#credentials.get(credentialId)?.actor
+  }
+
+  *live(): IterableIterator<CredentialActor> {
+    for (const { actor } of this.#credentials.values()) if (actor?.isActive) yield actor
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.allSettled(this.#starting.values())
+    const all = [...this.#credentials.values()]
+    for (const { actor, timer } of all) {
+      this.#world.clock.clearTimeout(timer)
+      actor?.stop()
+    }
+    await Promise.all(all.map(({ actor }) => actor?.closed))
+  }
+
+  async #claim(credentialId: number): Promise<void> {
+    const facts = await this.#world.store.claim(credentialId)
+    if (!facts || facts.state === 'deactivated') throw failed('not_found')
+    await this.#world.log.open(credentialId, facts.epoch)
+    this.adopt(facts)
+  }
+
+  #run(supervised: Supervised, resume: Resume): void {
+    const { credentialId, platform: platformId } = supervised.facts
+    const platform = this.#world.platforms.get(platformId)
+    if (!platform) {
+      this.#world.logger.error({ credentialId, platform: platformId }, 'no such platform')
+      this.#credentials.delete(credentialId)
+      return
+    }
+    const actor = activateCredential(supervised.facts, resume, { ...this.#world, platform })
+    supervised.actor = actor
+    actor.closed.then((cause) => {
+      if (this.#stopped) return
+      if (cause === undefined) this.#credentials.delete(credentialId)
+      else this.#restart(supervised, cause)
+    })
+  }
+
+  #restart(supervised: Supervised, cause: unknown): void {
+    const { clock, logger, onCrash } = this.#world
+    const { credentialId } = supervised.facts
+    const { crashes, withinMs, firstDelayMs } = this.#policy
+    const now = clock.now()
+    onCrash(cause)
+    logger.error({ credentialId, err: cause }, 'a credential crashed')
+    supervised.crashes = [...supervised.crashes.filter((at) => now - at < withinMs), now]
+    const settings = supervised.actor?.snapshot.context.settings ?? supervised.facts.settings
+    supervised.facts = { ...supervised.facts, settings, state: 'crashed', reason: 'crash' }
+    if (supervised.crashes.length >= crashes) {
+      supervised.crashes = []
+      supervised.facts = { ...supervised.facts, reason: 'crash_loop' }
+      this.#run(supervised, 'failed')
+      return
+    }
+    const delay = jittered(firstDelayMs * 2 ** (supervised.crashes.length - 1))
+    supervised.timer = clock.setTimeout(() => this.#run(supervised, 'queued'), delay)
+  }
+}

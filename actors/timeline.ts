@@ -1,0 +1,64 @@
+/** Writes down every change of a credential's state: what, from where, why, and how long the old one lasted. */
+import type { InspectionEvent, SnapshotFrom } from 'xstate'
+import type { credentialMachine } from '../machines/credential.ts'
+import type { Clock, CredentialFacts, CredentialStore } from './ports.ts'
+
+type Snapshot = SnapshotFrom<typeof credentialMachine>
+
+/** What the public record says about a state of the machine. */
+export interface PublicState {
+  readonly state: string
+  readonly action: string
+}
+
+/** The state an operator sees: the innermost one that carries a public meaning, as a path. */
+export function visibleState(snapshot: Snapshot): [path: string, shown: PublicState] {
+  const [id, meta] = Object.entries(snapshot.getMeta()).at(-1) ?? ['credential.resuming', undefined]
+  return [
+    id.slice('credential.'.length),
+    (meta ?? { state: 'connecting', action: 'none' }) as PublicState,
+  ]
+}
+
+export class Timeline {
+  readonly #credentialId: number
+  readonly #store: CredentialStore
+  readonly #clock: Clock
+  #state: string
+  #since: number
+
+  constructor(facts: CredentialFacts, store: CredentialStore, clock: Clock) {
+    this.#credentialId = facts.credentialId
+    this.#store = store
+    this.#clock = clock
+    this.#state = facts.state
+    this.#since = clock.now()
+  }
+
+  observe(inspection: InspectionEvent): void {
+    if (
+      inspection.type !== '@xstate.snapshot' ||
+      inspection.actorRef.sessionId !== inspection.rootId
+    )
+      return
+    const snapshot = inspection.snapshot as Snapshot
+    if (snapshot.status === 'error') return
+    const [to, shown] = visibleState(snapshot)
+    if (to === this.#state) return
+    const at = this.#clock.now()
+    this.#store.record({
+      credentialId: this.#credentialId,
+      at,
+      from: this.#state,
+      to,
+      event: inspection.event.type.replace(/^xstate\./, ''),
+      reason: snapshot.context.reason,
+      durationMs: at - this.#since,
+      publicState: shown.state,
+      action: shown.action,
+      limitedUntil: snapshot.context.limit?.until,
+    })
+    this.#state = to
+    this.#since = at
+  }
+}
