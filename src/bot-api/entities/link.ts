@@ -1,0 +1,82 @@
+/** Links given by the sender: which are accepted, and in what form they are kept. */
+
+export type CheckedLink = { url: string } | { fault: string }
+
+const ownSchemes = /^(tg|ton|tonsite):(?:\/\/)?/i
+
+/** Accepts HTTP and the messenger's own schemes; a missing protocol means HTTP. */
+export function checkLink(link: string): CheckedLink {
+  const scheme = ownSchemes.exec(link)
+  if (!scheme) return checkWebLink(link)
+  const name = scheme[1]!.toLowerCase()
+  return checkOwnLink(name, link.slice(scheme[0].length))
+}
+
+function checkWebLink(link: string): CheckedLink {
+  const parts = splitLink(link)
+  if ('fault' in parts) return parts
+  const { protocol, user, host, port, rest } = parts
+  if (!host.includes('.') && !host.startsWith('[')) return { fault: 'Wrong HTTP URL' }
+  const credentials = user === '' ? '' : `${user}@`
+  return { url: `${protocol}://${credentials}${host}${port === 0 ? '' : `:${port}`}${rest}` }
+}
+
+function checkOwnLink(scheme: string, link: string): CheckedLink {
+  const parts = splitLink(link)
+  if ('fault' in parts) return parts
+  const { user, host, port, rest } = parts
+  if (/^https?:\/\//i.test(link) || user !== '' || port !== 0 || host.startsWith('[')) {
+    return { fault: scheme === 'tg' ? 'Wrong tg URL' : 'Wrong ton URL' }
+  }
+  const allowed = scheme === 'tonsite' ? /^[\w.-]+$/ : /^[\w-]+$/
+  if (!allowed.test(host)) return { fault: 'Unallowed characters in URL host' }
+  return { url: `${scheme}://${host}${rest.replace(/^\/(?=\?)/, '')}` }
+}
+
+type LinkParts = { protocol: string; user: string; host: string; port: number; rest: string }
+
+function splitLink(link: string): LinkParts | { fault: string } {
+  const protocol = /^([^:/?#@[\]]*):\/\//.exec(link)
+  const name = protocol ? protocol[1]!.toLowerCase() : 'http'
+  if (name !== 'http' && name !== 'https') return { fault: 'Unsupported URL protocol' }
+  const address = link.slice(protocol ? protocol[0].length : 0)
+  const authority = /^[^/?#]*/.exec(address)![0]
+  const port = /(?<=.):([^:\]@]*)$/s.exec(authority)
+  const portNumber = port ? readPort(port[1]!) : 0
+  if (portNumber === undefined) return { fault: 'Wrong port number specified in the URL' }
+  const userAndHost = port ? authority.slice(0, port.index) : authority
+  const at = userAndHost.lastIndexOf('@')
+  const user = userAndHost.slice(0, Math.max(at, 0))
+  const host = userAndHost.slice(at + 1).toLowerCase()
+  const fault =
+    hostFault(host) ?? partFault(user, 'userinfo', /^[\w.\-!$,~*'();&+=:\u0080-\uffff]*$/)
+  if (fault) return { fault }
+  return { protocol: name, user, host, port: portNumber, rest: readRest(address, authority) }
+}
+
+function readPort(digits: string): number | undefined {
+  const port = /^\d+$/.test(digits) ? Number(digits) : 0
+  return port > 0 && port <= 65_535 ? port : undefined
+}
+
+function hostFault(host: string): string | undefined {
+  if (host === '') return 'URL host is empty'
+  if (host === '.') return 'Host is invalid'
+  if (/^\[.*\]$/s.test(host)) {
+    const valid = URL.canParse(`http://${host}/`)
+    return valid ? undefined : 'Wrong IPv6 address specified in the URL'
+  }
+  return partFault(host, 'host', /^[\w.\-!$,~*'();&+=\u0080-\uffff]*$/)
+}
+
+function partFault(part: string, name: string, allowed: RegExp): string | undefined {
+  const plain = part.replace(/%[\da-f]{2}/gi, '')
+  if (plain.includes('%')) return `Wrong percent-encoded symbol in URL ${name}`
+  return allowed.test(plain) ? undefined : `Disallowed character in URL ${name}`
+}
+
+function readRest(address: string, authority: string): string {
+  const given = address.slice(authority.length).trimEnd()
+  const rest = Array.from(given, (char) => (char > ' ' ? char : encodeURIComponent(char))).join('')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
