@@ -3,6 +3,7 @@ import pg from 'pg'
 import { adopt, type Owned } from './embedded/adopt.ts'
 import { hold } from './embedded/hold.ts'
 import { launch } from './embedded/launch.ts'
+import { eventually } from './embedded/processes.ts'
 import { type EmbeddedOptions, prepare, type Setup } from './embedded/setup.ts'
 
 export { DatabaseInUse } from './embedded/adopt.ts'
@@ -19,6 +20,16 @@ export interface EmbeddedPostgres {
   letGo(): Promise<void>
   /** Settles when the server is gone, whoever ended it, or was let go. */
   readonly onExit: Promise<void>
+}
+
+const obtainLimitMs = 30_000
+
+/** Looks for a running server again after each attempt: another process may have been faster. */
+async function obtain(setup: Setup): Promise<Owned> {
+  const attempt = async () => (await adopt(setup)) ?? (await launch(setup))
+  const owned = await eventually(obtainLimitMs, attempt, 100)
+  if (owned === undefined) throw new Error(`PostgreSQL did not start: see ${setup.home.logFile}`)
+  return owned
 }
 
 async function ensureDatabase({ claim }: Owned, database: string): Promise<void> {
@@ -40,7 +51,7 @@ async function assertSettings({ claim }: Owned, setup: Setup): Promise<void> {
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const setup = await prepare(options)
-  const owned = (await adopt(setup)) ?? (await launch(setup))
+  const owned = await obtain(setup)
   const url = (database = setup.database) => setup.url(owned.port, database)
   const held = hold(owned, url('postgres'), options.log)
   try {

@@ -1,11 +1,12 @@
 /** Creates the cluster: checksummed pages, one superuser, a random password. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { access, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Binaries } from './binaries.ts'
 import { type Home, writePrivately } from './home.ts'
+import { isAlive } from './processes.ts'
 
 export const superuser = 'chapar'
 
@@ -23,19 +24,23 @@ const flags = [
   '--data-checksums',
 ]
 
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  )
+/** Inside the cluster, so that the two appear in one step. */
+const passwordFile = (cluster: string) => join(cluster, 'chapar.password')
+const draftPrefix = (home: Home) => `${basename(home.cluster)}.new-`
+
+async function removeAbandonedDrafts(home: Home): Promise<void> {
+  const folder = dirname(home.cluster)
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(draftPrefix(home))) continue
+    const maker = Number.parseInt(name.slice(draftPrefix(home).length), 10)
+    if (!(await isAlive(maker))) await rm(join(folder, name), { recursive: true, force: true })
+  }
 }
 
-/** Built beside its final name and renamed, so that a half-made cluster is never used. */
-async function create(home: Home, binaries: Binaries, durable: boolean): Promise<void> {
-  const draft = `${home.cluster}.new`
-  await rm(draft, { recursive: true, force: true })
-  await writePrivately(home, home.passwordFile, `${randomBytes(24).toString('base64url')}\n`)
-  const args = [...flags, `--pgdata=${draft}`, `--pwfile=${home.passwordFile}`]
+async function initialise(home: Home, binaries: Binaries, draft: string, durable: boolean) {
+  const handover = `${draft}.password`
+  await writePrivately(home, handover, `${randomBytes(24).toString('base64url')}\n`)
+  const args = [...flags, `--pgdata=${draft}`, `--pwfile=${handover}`]
   if (!durable) args.push('--no-sync')
   await promisify(execFile)(binaries.initdb, args, {
     ...home.account,
@@ -43,7 +48,21 @@ async function create(home: Home, binaries: Binaries, durable: boolean): Promise
     env: environment,
     timeout: 120_000,
   })
-  await rename(draft, home.cluster)
+  await rename(handover, passwordFile(draft))
+}
+
+/** Built beside its final name and renamed, so that a half-made cluster is never used. */
+async function create(home: Home, binaries: Binaries, durable: boolean): Promise<void> {
+  await removeAbandonedDrafts(home)
+  const draft = join(dirname(home.cluster), `${draftPrefix(home)}${process.pid}`)
+  await initialise(home, binaries, draft, durable)
+  try {
+    await rename(draft, home.cluster)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    // Another process was faster, and its cluster is as good.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+  }
 }
 
 /** Returns the superuser's password. */
@@ -52,6 +71,10 @@ export async function ensureCluster(
   binaries: Binaries,
   durable: boolean,
 ): Promise<string> {
-  if (!(await exists(join(home.cluster, 'PG_VERSION')))) await create(home, binaries, durable)
-  return (await readFile(home.passwordFile, 'utf8')).trim()
+  const isMade = await access(home.cluster).then(
+    () => true,
+    () => false,
+  )
+  if (!isMade) await create(home, binaries, durable)
+  return (await readFile(passwordFile(home.cluster), 'utf8')).trim()
 }

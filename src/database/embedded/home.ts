@@ -1,4 +1,4 @@
-/** The folder of one embedded server: its cluster, password, port and log. */
+/** The folder of one embedded server: its cluster, port and log. */
 import { chown, lstat, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Log } from '../log.ts'
@@ -8,7 +8,6 @@ import { newFolder } from './reachable.ts'
 export interface Home {
   readonly account: Account | undefined
   readonly cluster: string
-  readonly passwordFile: string
   readonly portFile: string
   readonly logFile: string
 }
@@ -41,7 +40,6 @@ export async function openHome(path: string, log: Log): Promise<Home> {
   return {
     account,
     cluster: join(root, 'cluster'),
-    passwordFile: join(root, 'password'),
     portFile: join(root, 'port'),
     logFile: join(root, 'postgres.log'),
   }

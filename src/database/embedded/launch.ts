@@ -1,7 +1,6 @@
 /** Starts the server process, out of reach of the terminal's signals, and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Owned } from './adopt.ts'
 import { type Claim, claimServer, NotListening } from './claim.ts'
 import { environment } from './cluster.ts'
@@ -13,9 +12,8 @@ import type { Setup } from './setup.ts'
 
 /** Replaying the log after a crash may take minutes. */
 const readyLimitMs = 300_000
-/** How long the remains of a killed server may be in the way of a new one. */
-const remainsLimitMs = 30_000
-const remains = /shared memory block|lock file "postmaster\.pid"|Address already in use/
+/** A killed server's last processes, or another process that starts the server just now. */
+const inTheWay = /shared memory block|lock file "postmaster\.pid"|Address already in use/
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
@@ -47,7 +45,8 @@ async function untilReady(child: ChildProcess, url: string): Promise<Claim | und
   return claim === 'ended' ? undefined : claim
 }
 
-async function attempt(setup: Setup): Promise<Owned | string> {
+/** Undefined when something that will pass is in the way. */
+export async function launch(setup: Setup): Promise<Owned | undefined> {
   const port = setup.options.port ?? (await choosePort(setup.home))
   const log = await openLog(setup.home.logFile)
   try {
@@ -56,20 +55,10 @@ async function attempt(setup: Setup): Promise<Owned | string> {
     const claim = await untilReady(child, setup.url(port, 'postgres'))
     if (claim !== undefined) return { pid, port, claim }
     if (!hasEnded(child)) await stopServer(pid)
-    return await log.written()
+    const written = await log.written()
+    if (inTheWay.test(written)) return undefined
+    throw new Error(`PostgreSQL did not start:\n${written}`)
   } finally {
     await log.handle.close()
-  }
-}
-
-export async function launch(setup: Setup): Promise<Owned> {
-  const end = performance.now() + remainsLimitMs
-  for (;;) {
-    const result = await attempt(setup)
-    if (typeof result !== 'string') return result
-    if (!remains.test(result) || performance.now() > end) {
-      throw new Error(`PostgreSQL did not start:\n${result}`)
-    }
-    await pause(200)
   }
 }

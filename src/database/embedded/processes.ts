@@ -8,12 +8,13 @@ import { promisify } from 'node:util'
 export async function eventually<T>(
   limitMs: number,
   attempt: () => Promise<T | undefined>,
+  pauseMs = 20,
 ): Promise<T | undefined> {
   const end = performance.now() + limitMs
   for (;;) {
     const result = await attempt()
     if (result !== undefined || performance.now() > end) return result
-    await pause(20)
+    await pause(pauseMs)
   }
 }
 

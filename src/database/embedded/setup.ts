@@ -6,7 +6,7 @@ import { durability, type Settings } from './command.ts'
 import { type Home, openHome } from './home.ts'
 
 export interface EmbeddedOptions {
-  /** Holds the cluster, its password, port and log. Made when missing. */
+  /** Holds the cluster, its port and log. Made when missing. */
   readonly dir: string
   /** Server settings by name. Those that make a commit durable are on unless given here. */
   readonly settings?: Settings

@@ -1,0 +1,74 @@
+/** Plain SQL: values in and out, transactions, limits, and connections that break. */
+import t from 'tap'
+import { isUnavailable } from '../../src/database/unavailable.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { database } = await testDatabase(t)
+await database.query('create table note (id bigserial primary key, body text not null)')
+
+const bodies = async () =>
+  (await database.query<{ body: string }>('select body from note order by id')).map((r) => r.body)
+
+t.beforeEach(() => database.query('truncate note restart identity'))
+
+t.test('bigints are read as numbers up to 2^53 and refused beyond', async (t) => {
+  const sql = 'select $1::bigint as n'
+  t.same(await database.query(sql, [2 ** 53 - 1]), [{ n: Number.MAX_SAFE_INTEGER }])
+  await t.rejects(database.query(sql, ['9007199254740993']), RangeError)
+  t.same(await database.query(sql, [1]), [{ n: 1 }], 'and the connection is still good')
+})
+
+t.test('a named statement is prepared once a connection', async (t) => {
+  const named = { name: 'add', text: 'select $1::int + 1 as sum' }
+  await database.transaction(async (tx) => {
+    t.same(await tx.query(named, [1]), [{ sum: 2 }])
+    t.same(await tx.query(named, [2]), [{ sum: 3 }])
+    const prepared = await tx.query(`select from pg_prepared_statements where name = 'add'`)
+    t.equal(prepared.length, 1)
+  })
+})
+
+t.test('a transaction commits what resolves', async (t) => {
+  const id = await database.transaction(async (tx) => {
+    const rows = await tx.query<{ id: number }>(`insert into note (body) values ('a') returning id`)
+    return rows[0]?.id
+  })
+  t.equal(id, 1)
+  t.same(await bodies(), ['a'])
+})
+
+t.test('a transaction rolls back what rejects, and passes the error on', async (t) => {
+  const failing = database.transaction(async (tx) => {
+    await tx.query(`insert into note (body) values ('a')`)
+    throw new Error('no')
+  })
+  await t.rejects(failing, { message: 'no' })
+  t.same(await bodies(), [])
+})
+
+t.test('a connection cut in a transaction fails it and nothing else', async (t) => {
+  const failing = database.transaction(async (tx) => {
+    await tx.query(`insert into note (body) values ('a')`)
+    const [self] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await database.query('select pg_terminate_backend($1, 1000)', [self?.pid])
+    await tx.query('select 1')
+  })
+  const error = await failing.catch((error: unknown) => error)
+  t.ok(isUnavailable(error), `${error}`)
+  t.same(await bodies(), [])
+})
+
+t.test('a statement is given up after five seconds and is then retryable', async (t) => {
+  t.same(await database.query('show statement_timeout'), [{ statement_timeout: '5s' }])
+  const tooSlow = database.transaction(async (tx) => {
+    await tx.query(`set local statement_timeout = '50ms'`)
+    await tx.query('select pg_sleep(60)')
+  })
+  const error = await tooSlow.catch((error: unknown) => error)
+  t.ok(isUnavailable(error), `${error}`)
+})
+
+t.test('an error of the statement itself is not taken for an outage', async (t) => {
+  const error = await database.query('select nonsense').catch((error: unknown) => error)
+  t.notOk(isUnavailable(error))
+})

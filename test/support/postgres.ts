@@ -1,0 +1,85 @@
+/** The PostgreSQL server that all test files share, found running or started. */
+import { realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import {
+  DatabaseInUse,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded.ts'
+import { quietLog } from './log.ts'
+
+const dir = join(import.meta.dirname, '../../data/test-postgres')
+const attempts = 10
+
+export interface TestServer {
+  /** While it is open, nobody stops the server. */
+  readonly client: pg.Client
+  url(database: string): string
+}
+
+/** Durability is what the kill test looks at, with a server of its own; here it only costs time. */
+const startOnce = () =>
+  startEmbeddedPostgres({
+    dir,
+    database: 'postgres',
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+    log: quietLog,
+  })
+
+async function start(): Promise<EmbeddedPostgres> {
+  for (let left = attempts; ; left--) {
+    try {
+      return await startOnce()
+    } catch (error) {
+      if (left === 0) throw error
+      if (error instanceof DatabaseInUse) continue
+      // Without fsync a crash of the machine may have damaged it, and nothing in it is of value.
+      await rm(await realpath(dir).catch(() => dir), { recursive: true, force: true })
+    }
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'chapar test' })
+  await client.connect()
+  return client
+}
+
+export async function joinTestServer(): Promise<TestServer> {
+  const given = process.env.DATABASE_URL
+  if (given !== undefined) {
+    const url = (database: string) => Object.assign(new URL(given), { pathname: database }).href
+    return { client: await connect(given), url }
+  }
+  const server = await start()
+  const client = await connect(server.url())
+  await server.letGo()
+  return { client, url: server.url }
+}
+
+const leftovers = `select datname from pg_database where datname like 'chapar\\_test\\_%'`
+const otherClients = `select from pg_stat_activity
+  where backend_type = 'client backend' and pid <> pg_backend_pid()
+    and application_name <> 'chapar owner'`
+
+/** Stops the server unless another run uses it. A server that was given is left alone. */
+export async function leaveTestServer(): Promise<void> {
+  if (process.env.DATABASE_URL !== undefined) return
+  let server: EmbeddedPostgres
+  try {
+    server = await startOnce()
+  } catch (error) {
+    if (error instanceof DatabaseInUse) return
+    throw error
+  }
+  const client = await connect(server.url())
+  const others = await client.query(otherClients)
+  if (others.rowCount === 0) {
+    for (const { datname } of (await client.query(leftovers)).rows) {
+      await client.query(`drop database ${pg.escapeIdentifier(datname)} with (force)`)
+    }
+  }
+  await client.end()
+  await (others.rowCount === 0 ? server.stop() : server.letGo())
+}
