@@ -9,7 +9,7 @@ import { findRuntime } from './runtime.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'help', ...rest] = process.argv.slice(2)
 
-const tap = ['node_modules/tap/dist/esm/run.mjs', '--disable-coverage']
+const tap = ['node_modules/tap/dist/esm/run.mjs']
 
 /** A step is what Node.js is given to run; `development` says that it needs the test tools. */
 const commands = {
