@@ -1,0 +1,115 @@
+/** The one statement that stores updates: fence, ids, rows, mappings and checkpoints in a single commit. */
+import type { Database, Statement } from '../database/database.ts'
+import type { Draft } from './row.ts'
+
+export interface NewChat {
+  readonly native: string
+  readonly chatId: number
+}
+
+export interface NewMessage extends NewChat {
+  readonly messageId: number
+}
+
+/** What one credential wants stored together. */
+export interface Batch {
+  readonly credentialId: number
+  readonly epoch: number
+  readonly drafts: readonly Draft[]
+  /** JSON text; null leaves the stored one. */
+  readonly checkpoint: string | null
+  readonly apiKeyId: number | null
+  readonly traceId: string | null
+  readonly chats: readonly NewChat[]
+  readonly messages: readonly NewMessage[]
+}
+
+const moved = `
+  with moved as (
+    update credential_log l
+       set next_update_id = l.next_update_id + b.updates,
+           checkpoint = coalesce(b.checkpoint::jsonb, l.checkpoint)
+      from unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[])
+           as b (credential_id, epoch, updates, checkpoint)
+     where l.credential_id = b.credential_id and l.epoch = b.epoch
+    returning l.credential_id, l.next_update_id - b.updates as first_id
+  ), stored as (
+    insert into update_log
+      (credential_id, update_id, source_key, kind, chat_id, api_key_id, trace_id, payload)
+    select r.credential_id, m.first_id + r.place, r.source_key, r.kind, r.chat_id, r.api_key_id,
+           r.trace_id, r.payload
+      from unnest($5::bigint[], $6::int[], $7::text[], $8::smallint[], $9::bigint[], $10::bigint[],
+                  $11::text[], $12::text[])
+           as r (credential_id, place, source_key, kind, chat_id, api_key_id, trace_id, payload)
+      join moved m using (credential_id)
+  )`
+
+const mapped = `, chats as (
+    insert into chat_identity (credential_id, native, chat_id)
+    select c.credential_id, c.native, c.chat_id
+      from unnest($13::bigint[], $14::text[], $15::bigint[]) as c (credential_id, native, chat_id)
+      join moved using (credential_id)
+    on conflict do nothing
+  ), messages as (
+    insert into message_identity (credential_id, native, chat_id, message_id)
+    select c.credential_id, c.native, c.chat_id, c.message_id
+      from unnest($16::bigint[], $17::text[], $18::bigint[], $19::int[])
+           as c (credential_id, native, chat_id, message_id)
+      join moved using (credential_id)
+    on conflict do nothing
+  )`
+
+const result = ' select credential_id, first_id from moved'
+
+const plain: Statement = { name: 'log-append', text: moved + result }
+const withIdentities: Statement = { name: 'log-append-mapped', text: moved + mapped + result }
+
+/** First update id by credential; a credential that is missing in it was fenced. */
+export type FirstIds = ReadonlyMap<number, number>
+
+/** Every credential appears at most once in `batches`. Rejects with 23505 when a source key is already stored. */
+export async function commit(db: Database, batches: readonly Batch[]): Promise<FirstIds> {
+  const rows = batches.flatMap((batch) =>
+    batch.drafts.map((draft, place) => ({ batch, draft, place })),
+  )
+  const values: unknown[] = [
+    batches.map((batch) => batch.credentialId),
+    batches.map((batch) => batch.epoch),
+    batches.map((batch) => batch.drafts.length),
+    batches.map((batch) => batch.checkpoint),
+    rows.map(({ batch }) => batch.credentialId),
+    rows.map(({ place }) => place),
+    rows.map(({ draft }) => draft.sourceKey),
+    rows.map(({ draft }) => draft.kind),
+    rows.map(({ draft }) => draft.chatId),
+    rows.map(({ batch }) => batch.apiKeyId),
+    rows.map(({ batch }) => batch.traceId),
+    rows.map(({ draft }) => draft.payload),
+  ]
+  const identities = identityValues(batches)
+  const statement = identities ? withIdentities : plain
+  const stored = await db.query<{ credential_id: number; first_id: number }>(statement, [
+    ...values,
+    ...(identities ?? []),
+  ])
+  return new Map(stored.map((row) => [row.credential_id, row.first_id]))
+}
+
+function identityValues(batches: readonly Batch[]): unknown[] | undefined {
+  const chats = batches.flatMap(({ credentialId, chats }) =>
+    chats.map((chat) => ({ credentialId, ...chat })),
+  )
+  const messages = batches.flatMap(({ credentialId, messages }) =>
+    messages.map((message) => ({ credentialId, ...message })),
+  )
+  if (chats.length + messages.length === 0) return undefined
+  return [
+    chats.map((chat) => chat.credentialId),
+    chats.map((chat) => chat.native),
+    chats.map((chat) => chat.chatId),
+    messages.map((message) => message.credentialId),
+    messages.map((message) => message.native),
+    messages.map((message) => message.chatId),
+    messages.map((message) => message.messageId),
+  ]
+}

@@ -1,0 +1,94 @@
+/** Group commit: batches that arrive while a commit is in flight go into the next one; an idle writer commits at once. */
+import type { Database } from '../database/database.ts'
+import { type Batch, commit } from './commit.ts'
+import { withoutStored } from './duplicates.ts'
+import type { Draft } from './row.ts'
+
+/** What one commit takes at most, so that a burst of one credential does not delay the others for long. */
+const ROWS = 4_000
+
+export type Committed =
+  | { readonly fenced: false; readonly firstId: number; readonly drafts: readonly Draft[] }
+  | { readonly fenced: true }
+
+interface Waiting {
+  readonly batch: Batch
+  resolve(committed: Committed): void
+  reject(cause: unknown): void
+}
+
+export interface CommitObserver {
+  committed(updates: number, seconds: number): void
+}
+
+export class GroupCommit {
+  readonly #db: Database
+  readonly #observer: CommitObserver
+  #queue: Waiting[] = []
+  #running = false
+
+  constructor(db: Database, observer: CommitObserver) {
+    this.#db = db
+    this.#observer = observer
+  }
+
+  /** Resolves after the commit. The caller hands in one batch of a credential at a time. */
+  submit(batch: Batch): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ batch, resolve, reject })
+      if (!this.#running) void this.#run()
+    })
+  }
+
+  async #run() {
+    this.#running = true
+    // One turn of the loop gathers everything that the same moment brought.
+    await new Promise(setImmediate)
+    while (this.#queue.length > 0) await this.#commit(this.#take())
+    this.#running = false
+  }
+
+  #take(): Waiting[] {
+    let rows = 0
+    const end = this.#queue.findIndex(({ batch }) => {
+      rows += batch.drafts.length
+      return rows > ROWS
+    })
+    return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end))
+  }
+
+  async #commit(group: readonly Waiting[]) {
+    const began = performance.now()
+    try {
+      const firstIds = await commit(
+        this.#db,
+        group.map(({ batch }) => batch),
+      )
+      const updates = group.reduce((sum, { batch }) => sum + batch.drafts.length, 0)
+      this.#observer.committed(updates, (performance.now() - began) / 1000)
+      for (const { batch, resolve } of group) {
+        const firstId = firstIds.get(batch.credentialId)
+        if (firstId === undefined) resolve({ fenced: true })
+        else resolve({ fenced: false, firstId, drafts: batch.drafts })
+      }
+    } catch (cause) {
+      if (!isDuplicate(cause)) for (const { reject } of group) reject(cause)
+      else for (const waiting of group) await this.#retry(waiting)
+    }
+  }
+
+  /** Somebody's source key is stored already: each batch goes alone, without what is known. */
+  async #retry({ batch, resolve, reject }: Waiting) {
+    try {
+      const drafts = await withoutStored(this.#db, batch)
+      const firstIds = await commit(this.#db, [{ ...batch, drafts }])
+      const firstId = firstIds.get(batch.credentialId)
+      resolve(firstId === undefined ? { fenced: true } : { fenced: false, firstId, drafts })
+    } catch (cause) {
+      reject(cause)
+    }
+  }
+}
+
+const isDuplicate = (cause: unknown) =>
+  cause instanceof Error && 'code' in cause && cause.code === '23505'

@@ -1,0 +1,136 @@
+/** The append-only update log of every credential this node owns: durable append, pokes, pages. */
+import { failed } from '../../actors/errors.ts'
+import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
+import type { Poll } from '../../machines/api-key-events.ts'
+import type { Database } from '../database/database.ts'
+import { onceEach, RecentKeys } from './duplicates.ts'
+import { GroupCommit } from './group-commit.ts'
+import { keepNewest, readPage } from './read.ts'
+import { Tail } from './tail.ts'
+import type { Translation } from './translation.ts'
+
+interface OpenLog {
+  epoch: number
+  tail: Tail
+  /** Loaded by the first append: an idle credential costs nothing. */
+  recent: RecentKeys | undefined
+  /** Batches of one credential are stored one after another. */
+  last: Promise<unknown>
+  readonly listeners: Set<Listener>
+}
+
+interface Listener {
+  readonly after: number
+  notify(): void
+}
+
+export interface LogObserver {
+  committed(updates: number, seconds: number): void
+  received(credentialId: number, updates: number): void
+}
+
+type Append = Parameters<UpdateLog['append']>[0]
+
+export class PostgresUpdateLog implements UpdateLog {
+  readonly #db: Database
+  readonly #translation: Translation
+  readonly #commits: GroupCommit
+  readonly #observer: LogObserver
+  readonly #logs = new Map<number, OpenLog>()
+
+  constructor(db: Database, translation: Translation, observer: LogObserver) {
+    this.#db = db
+    this.#translation = translation
+    this.#observer = observer
+    this.#commits = new GroupCommit(db, observer)
+  }
+
+  async open(credentialId: number, epoch?: number): Promise<void> {
+    const known = this.#logs.get(credentialId)
+    if (known && (epoch === undefined || known.epoch === epoch)) return
+    const [row] = await this.#db.query<{ epoch: number; next_update_id: number }>(
+      'select epoch, next_update_id from credential_log where credential_id = $1',
+      [credentialId],
+    )
+    if (!row) throw failed('not_found')
+    this.opened(credentialId, row.epoch, row.next_update_id)
+  }
+
+  /** The same, for a caller that has read the facts already. */
+  opened(credentialId: number, epoch: number, next: number): void {
+    const known = this.#logs.get(credentialId)
+    this.#logs.set(credentialId, {
+      epoch,
+      tail: new Tail(next),
+      recent: undefined,
+      last: Promise.resolve(),
+      listeners: known?.listeners ?? new Set(),
+    })
+  }
+
+  next(credentialId: number): number {
+    return this.#log(credentialId).tail.next
+  }
+
+  append(batch: Append): Promise<Appended> {
+    const log = this.#log(batch.credentialId)
+    const appended = log.last.then(() => this.#append(log, batch))
+    log.last = appended.catch(() => undefined)
+    return appended
+  }
+
+  async read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates> {
+    const { tail } = this.#log(credentialId)
+    const reader = { credentialId, apiKeyId, filter: poll.filter, limit: poll.limit }
+    const after =
+      poll.keepNewest === undefined
+        ? poll.after
+        : await keepNewest(this.#db, { ...reader, after: poll.after, limit: poll.keepNewest })
+    return readPage(this.#db, tail, { ...reader, after })
+  }
+
+  listen(credentialId: number, after: number, notify: () => void): () => void {
+    const { listeners, tail } = this.#log(credentialId)
+    const listener: Listener = { after, notify }
+    listeners.add(listener)
+    if (tail.next - 1 > after) queueMicrotask(() => listeners.has(listener) && notify())
+    return () => listeners.delete(listener)
+  }
+
+  async #append(log: OpenLog, batch: Append): Promise<Appended> {
+    const { credentialId, epoch } = batch
+    if (log.epoch !== epoch) return { stored: false }
+    log.recent ??= await RecentKeys.load(this.#db, credentialId)
+    const recent = log.recent
+    const fresh = onceEach(batch.happenings, (key) => recent.has(key))
+    if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
+
+    const translated = await this.#translation.drafts(credentialId, fresh)
+    const committed = await this.#commits.submit({
+      credentialId,
+      epoch,
+      ...translated,
+      checkpoint: batch.checkpoint === undefined ? null : JSON.stringify(batch.checkpoint),
+      apiKeyId: batch.apiKeyId ?? null,
+      traceId: batch.traceId ?? null,
+    })
+    if (committed.fenced) return { stored: false }
+    const { drafts, firstId } = committed
+    for (const { sourceKey } of fresh) recent.add(sourceKey)
+    for (const [place, { kind, payload }] of drafts.entries()) {
+      const apiKeyId = batch.apiKeyId ?? null
+      log.tail.push({ updateId: firstId + place, kind, apiKeyId, payload })
+    }
+    if (drafts.length > 0) {
+      this.#observer.received(credentialId, drafts.length)
+      for (const listener of [...log.listeners]) listener.notify()
+    }
+    return { stored: true, count: drafts.length }
+  }
+
+  #log(credentialId: number): OpenLog {
+    const log = this.#logs.get(credentialId)
+    if (!log) throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+    return log
+  }
+}

@@ -1,0 +1,83 @@
+/** Reading a credential's log: from memory when it reaches back far enough, else by index. */
+import type { ReadUpdates } from '../../actors/ports.ts'
+import { DEFAULT_KINDS, type Filter } from '../../machines/update-kinds.ts'
+import type { Database, Statement } from '../database/database.ts'
+import { Page } from './page.ts'
+import type { Row } from './row.ts'
+import type { Tail } from './tail.ts'
+
+export interface Reader {
+  readonly credentialId: number
+  readonly apiKeyId: number
+  readonly filter: Filter
+  readonly limit: number
+  readonly after: number
+}
+
+interface StoredRow {
+  readonly update_id: number
+  readonly kind: number
+  readonly api_key_id: number | null
+  readonly payload: string
+}
+
+/** What the reader may want at all; each row is still held against the filter of its own id. */
+const wanted = `(1 << kind) & $3 <> 0 and api_key_id is distinct from $4`
+
+const pageAfter: Statement = {
+  name: 'log-page',
+  text: `select update_id, kind, api_key_id, payload from update_log
+          where credential_id = $1 and update_id > $2 and ${wanted}
+          order by update_id limit $5`,
+}
+
+const newest: Statement = {
+  name: 'log-newest',
+  text: `select update_id, kind from update_log
+          where credential_id = $1 and update_id > $2 and ${wanted}
+          order by update_id desc limit $5`,
+}
+
+const anyKind = (filter: Filter) => filter.reduce((set, { kinds }) => set | kinds, earliest(filter))
+/** Ids before the first entry are held against the default. */
+const earliest = (filter: Filter) => (filter[0] && filter[0].from <= 0 ? 0 : DEFAULT_KINDS)
+
+export async function readPage(db: Database, tail: Tail, reader: Reader): Promise<ReadUpdates> {
+  const page = new Page(reader)
+  const recent = tail.after(reader.after)
+  if (recent) {
+    page.take(recent)
+    return page.result
+  }
+  // Rows that are committed but not told yet come with the next poke; none is skipped, ids being contiguous.
+  let after = reader.after
+  for (;;) {
+    const rows = await query(db, pageAfter, reader, after)
+    const wantsMore = page.take(rows)
+    if (!wantsMore || rows.length < reader.limit) return page.result
+    after = rows.at(-1)?.updateId ?? after
+  }
+}
+
+/** The cursor after which only the newest `limit` wanted updates remain. */
+export async function keepNewest(db: Database, reader: Reader): Promise<number> {
+  const rows = await query(db, newest, reader, reader.after)
+  const oldestKept = rows.at(-1)
+  return oldestKept && rows.length === reader.limit ? oldestKept.updateId - 1 : reader.after
+}
+
+async function query(
+  db: Database,
+  statement: Statement,
+  { credentialId, apiKeyId, filter, limit }: Reader,
+  after: number,
+): Promise<Row[]> {
+  const values = [credentialId, after, anyKind(filter), apiKeyId, limit]
+  const rows = await db.query<StoredRow>(statement, values)
+  return rows.map((row) => ({
+    updateId: row.update_id,
+    kind: row.kind,
+    apiKeyId: row.api_key_id,
+    payload: row.payload ?? '',
+  }))
+}

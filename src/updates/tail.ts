@@ -1,0 +1,48 @@
+/** The newest updates of one credential, kept in memory so that a caught-up reader costs no query. */
+import type { Row } from './row.ts'
+
+const ROWS = 1_000
+const CHARACTERS = 1_000_000
+
+export class Tail {
+  /** Contiguous: `#rows[i]` has the id `#from + i`. */
+  #rows: Row[] = []
+  #from: number
+  #characters = 0
+
+  constructor(next: number) {
+    this.#from = next
+  }
+
+  get next(): number {
+    return this.#from + this.#rows.length
+  }
+
+  push(row: Row): void {
+    this.#rows.push(row)
+    this.#characters += row.payload.length
+    // Cut in chunks: shifting an array for every update would cost more than it frees.
+    if (this.#rows.length < 2 * ROWS && this.#characters < 2 * CHARACTERS) return
+    let keep = 0
+    let characters = 0
+    while (keep < ROWS && characters < CHARACTERS && keep < this.#rows.length) {
+      characters += this.#rows[this.#rows.length - ++keep]?.payload.length ?? 0
+    }
+    this.#from += this.#rows.length - keep
+    this.#rows = this.#rows.slice(-keep)
+    this.#characters = characters
+  }
+
+  /** Everything after `after`, oldest first, or nothing where memory does not reach back so far. */
+  after(after: number): readonly Row[] | undefined {
+    if (after + 1 < this.#from) return undefined
+    return this.#rows.slice(after + 1 - this.#from)
+  }
+
+  /** Lets go of what is held; reading falls back to the database. */
+  clear(): void {
+    this.#from = this.next
+    this.#rows = []
+    this.#characters = 0
+  }
+}

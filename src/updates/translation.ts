@@ -1,0 +1,15 @@
+/** What the log needs to know to turn what happened on a network into updates of the bot API. */
+import type { Happening } from '../../machines/happening.ts'
+import type { NewChat, NewMessage } from './commit.ts'
+import type { Draft } from './row.ts'
+
+export interface Translated {
+  readonly drafts: readonly Draft[]
+  /** Ids that these events introduce; stored in the same commit. */
+  readonly chats: readonly NewChat[]
+  readonly messages: readonly NewMessage[]
+}
+
+export interface Translation {
+  drafts(credentialId: number, happenings: readonly Happening[]): Promise<Translated>
+}
