@@ -1,0 +1,51 @@
+/** The secrets that clients carry: how they look, how they are made, and how they are compared. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { checksum, hasChecksum, randomBase62 } from './base62.ts'
+
+/** Libraries of the reference API check this shape. Fifteen digits are still an exact number. */
+const apiKeyForm = /^([1-9]\d{5,14}):([\w-]{43})$/
+
+const SECRET_BYTES = 32
+const SECRET_LENGTH = 43
+
+export interface ApiKey {
+  readonly id: number
+  readonly secret: string
+}
+
+export function newApiKeySecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+export function formatApiKey({ id, secret }: ApiKey): string {
+  return `${id}:${secret}`
+}
+
+export function parseApiKey(text: string): ApiKey | undefined {
+  const [, id, secret] = apiKeyForm.exec(text) ?? []
+  return id && secret ? { id: Number(id), secret } : undefined
+}
+
+export type TokenKind = 'pat' | 'ref'
+
+/** A personal access token (`pat`) or a refresh token (`ref`). */
+export function newToken(kind: TokenKind): string {
+  const body = `chp_${kind}_${randomBase62(SECRET_LENGTH)}`
+  return body + checksum(body)
+}
+
+/** Refuses malformed tokens before anybody asks the database for them. */
+export function isToken(kind: TokenKind, text: string): boolean {
+  return /^chp_[a-z]{3}_[0-9A-Za-z]{49}$/.test(text) && text.startsWith(`chp_${kind}_`)
+    ? hasChecksum(text)
+    : false
+}
+
+/** A plain hash is enough: the secrets are 256 random bits, there is nothing to guess. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}

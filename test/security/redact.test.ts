@@ -1,0 +1,35 @@
+/** Redaction: no secret survives it, whatever stands around. */
+import t from 'tap'
+import { formatApiKey, newApiKeySecret, newToken } from '../../src/security/keys.ts'
+import { maskPhone, redact } from '../../src/security/redact.ts'
+
+const secret = newApiKeySecret()
+
+t.test('keys, tokens and phone numbers are taken out of any text', async (t) => {
+  const key = formatApiKey({ id: 123456, secret })
+  const token = newToken('pat')
+  const jwt = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
+  const texts: readonly (readonly [text: string, secret: string])[] = [
+    [`GET /bot${key}/getMe`, secret],
+    [`GET /bot${key.replace(':', '%3A')}/getMe?x=1`, secret],
+    [`GET /file/bot${key}/photos/1.jpg`, secret],
+    ['GET /bot123456:mistyped/getMe', 'mistyped'],
+    ['GET /botmistyped/getMe', 'mistyped'],
+    [`{"token":"${key}"}`, secret],
+    [`authorization: Bearer ${jwt}`, 'c2lnbmF0dXJl'],
+    [`authorization: apikey ${token}`, token.slice(8)],
+    ['sent to +989121234567', '98912123'],
+    ['?phone=%2B989121234567', '98912123'],
+  ]
+  for (const [text, gone] of texts) t.notOk(redact(text).includes(gone), redact(text))
+})
+
+t.test('what tells requests apart stays', async (t) => {
+  t.equal(redact(`/bot123456:${secret}/getMe?limit=5`), '/bot123456:[key]/getMe?limit=5')
+  t.equal(redact('call +989121234567 now'), 'call +[phone]4567 now')
+  t.equal(redact('at 2026-01-01T00:00:00.000+03:30'), 'at 2026-01-01T00:00:00.000+03:30')
+})
+
+t.test('a phone number is shown by its last four digits', async (t) => {
+  t.equal(maskPhone('+989121234567'), '+********4567')
+})
