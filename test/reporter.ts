@@ -3,9 +3,10 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { Parser, type Result } from 'tap-parser'
 import { describeFailure } from './reporter/failure.ts'
 
-/** A test that is still open; one with tests inside it is a group and is not counted itself. */
+/** A test that is still open; one with tests inside it is a group. */
 interface OpenTest {
   readonly name: string
+  readonly before: { readonly failures: number; readonly failed: number }
   isGroup: boolean
 }
 
@@ -32,7 +33,11 @@ export default class Reporter extends Transform {
   #watch(parser: Parser, path: readonly string[]): void {
     let open: OpenTest | undefined
     parser.on('child', (child: Parser) => {
-      const test: OpenTest = { name: child.name, isGroup: false }
+      const test: OpenTest = {
+        name: child.name,
+        before: { failures: this.#failures.length, failed: this.#count.failed },
+        isGroup: false,
+      }
       open = test
       child.on('child', () => {
         test.isGroup = true
@@ -51,16 +56,17 @@ export default class Reporter extends Transform {
     const isFile = path.length === 0
     if (isFile)
       this.#line(`${verdict.padEnd(7)} ${result.name} (${Math.round(result.time ?? 0)} ms)`)
-    // A failed assertion is shown; the tests around it fail only because of it.
-    const isCause = test === undefined || result.diag?.tapError !== undefined
-    if (verdict === 'failed' && (isCause || isFile)) this.#describe(result, path)
-    const isTest = test !== undefined || isFile || verdict === 'skipped'
-    if (isTest && !test?.isGroup) this.#count[verdict]++
+    const isExplained = test !== undefined && this.#failures.length > test.before.failures
+    if (verdict === 'failed' && !isExplained) {
+      this.#failures.push(`${[...path, result.name].join(' > ')}${describeFailure(result)}`)
+    }
+    if (this.#counts(verdict, isFile, test)) this.#count[verdict]++
   }
 
-  #describe(result: Result, path: readonly string[]): void {
-    const detail = describeFailure(result)
-    if (detail !== '') this.#failures.push(`${[...path, result.name].join(' > ')}${detail}`)
+  /** Assertions are not counted, and a group is not, unless it failed although its tests did not. */
+  #counts(verdict: Verdict, isFile: boolean, test: OpenTest | undefined): boolean {
+    if (test?.isGroup) return verdict === 'failed' && this.#count.failed === test.before.failed
+    return test !== undefined || isFile || verdict === 'skipped'
   }
 
   #fail(reason: string): void {

@@ -2,7 +2,16 @@
 import type { Result } from 'tap-parser'
 
 /** How the file was run: the same for every failure in it. */
-const uninteresting = new Set(['stdio', 'cwd', 'externalID', 'command', 'args', 'source', 'file'])
+const uninteresting = new Set([
+  'stdio',
+  'cwd',
+  'externalID',
+  'command',
+  'args',
+  'source',
+  'file',
+  'jobId',
+])
 
 interface Place {
   readonly fileName?: string
@@ -18,10 +27,9 @@ function valueText(key: string, value: unknown): string {
   return key === 'at' ? place(value as Place) : JSON.stringify(value)
 }
 
-/** Empty when there is nothing to tell beyond that a test inside has failed. */
 export function describeFailure({ diag }: Result): string {
   return Object.entries(diag ?? {})
-    .filter(([key]) => !uninteresting.has(key))
+    .filter(([key, value]) => !uninteresting.has(key) && value !== null)
     .map(([key, value]) => `\n    ${key}: ${valueText(key, value)}`)
     .join('')
 }
