@@ -1,5 +1,6 @@
 /** Every migration in the order in which it runs. A new one is a file `NNNN-name.ts` and a line here. */
 import type { Migration } from '@mikro-orm/migrations'
+import { Accounts } from './0001-accounts.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -7,4 +8,6 @@ export interface NamedMigration {
   readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration
 }
 
-export const migrationsList: readonly NamedMigration[] = []
+export const migrationsList: readonly NamedMigration[] = [
+  { name: '0001-accounts', class: Accounts },
+]

@@ -1,0 +1,15 @@
+/** A vault on a test database, with a key file that is removed with the test. */
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { openVault, type Vault } from '../../src/security/vault.ts'
+import { quietLog } from './log.ts'
+
+export async function testVault(t: Pick<Test, 'teardown'>, db: Database): Promise<Vault> {
+  const keyFile = join(tmpdir(), `chapar-keys-${randomUUID()}`)
+  t.teardown(() => rm(keyFile, { force: true }))
+  return await openVault({ db, keyFile, log: quietLog })
+}
