@@ -1,0 +1,21 @@
+# The service alone. With DATABASE_URL it uses that server, else an embedded one under /app/data.
+FROM node:24-slim
+
+ENV NODE_ENV=production
+WORKDIR /app
+RUN mkdir data && chown node:node /app data
+USER node
+
+COPY --chown=node:node package.json package-lock.json ./
+# The image brings the runtime: the pinned copy for other hosts is left out.
+RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund \
+    && rm -rf node_modules/node-linux-* node_modules/node-win-*
+COPY --chown=node:node machines machines
+COPY --chown=node:node actors actors
+COPY --chown=node:node src src
+
+VOLUME /app/data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "--input-type=module", "--eval", "const { ok } = await fetch(`http://127.0.0.1:${process.env.PORT ?? 8080}/health/ready`, { signal: AbortSignal.timeout(4000) }); process.exit(ok ? 0 : 1)"]
+CMD ["node", "src/main.ts"]

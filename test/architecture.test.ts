@@ -1,0 +1,126 @@
+/** The rules that keep the code in order: what may import what, and how a file looks. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const find = (...patterns: string[]) =>
+  patterns.flatMap((pattern) => globSync(pattern, { cwd: root })).sort()
+
+const code = find('machines/**/*.ts', 'actors/**/*.ts', 'src/**/*.ts')
+const everything = [...code, ...find('test/**/*.ts', 'bench/**/*.ts', 'bin/**/*.mjs')]
+
+const importing = /(?:\bfrom|\bimport|\bimport\()\s*['"]([^'"]+)['"]/g
+const importsOf = (file: string) => [...read(file).matchAll(importing)].map(([, to = '']) => to)
+
+/** `@scope/name/part` belongs to the package `@scope/name`. */
+const packageOf = (specifier: string) =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+
+const isRelative = (specifier: string) => specifier.startsWith('.')
+const isBuiltIn = (specifier: string) => specifier.startsWith('node:')
+const topFolderOf = (path: string) => path.split('/', 1)[0] ?? ''
+
+/** Dependencies point one way: src → actors → machines. */
+const layers = {
+  machines: { layers: ['machines'], packages: ['xstate'], builtIns: false },
+  actors: { layers: ['actors', 'machines'], packages: ['xstate'], builtIns: true },
+} as const
+
+for (const [layer, may] of Object.entries(layers)) {
+  t.test(`${layer} imports only ${[...may.layers, ...may.packages].join(', ')}`, async (t) => {
+    for (const file of find(`${layer}/**/*.ts`)) {
+      for (const specifier of importsOf(file)) {
+        const target = isRelative(specifier) ? topFolderOf(join(dirname(file), specifier)) : ''
+        const isAllowed = isRelative(specifier)
+          ? may.layers.some((name) => name === target)
+          : isBuiltIn(specifier)
+            ? may.builtIns
+            : may.packages.some((name) => name === packageOf(specifier))
+        t.ok(isAllowed, `${file} imports ${specifier}`)
+      }
+    }
+  })
+}
+
+t.test('the service imports nothing of its tests, tools or benchmarks', async (t) => {
+  for (const file of code) {
+    const outside = importsOf(file)
+      .filter(isRelative)
+      .map((specifier) => topFolderOf(join(dirname(file), specifier)))
+      .filter((folder) => !['src', 'actors', 'machines'].includes(folder))
+    t.same(outside, [], file)
+  }
+})
+
+/** Whoever replaces one of these packages has one folder to look at. */
+const homes: Readonly<Record<string, string>> = {
+  fastify: 'src/http/',
+  '@mikro-orm/core': 'src/database/',
+  '@mikro-orm/migrations': 'src/database/',
+  '@mikro-orm/postgresql': 'src/database/',
+  pg: 'src/database/',
+  bullmq: 'src/jobs/',
+  ioredis: 'src/jobs/',
+  piscina: 'src/media/',
+  jose: 'src/accounts/',
+  nodemailer: 'src/accounts/',
+  'prom-client': 'src/observability/',
+  '@xmpp/client': 'src/platforms/xmpp/',
+}
+
+const homeOf = (specifier: string) => {
+  const name = packageOf(specifier)
+  return homes[name] ?? (name.startsWith('@fastify/') ? 'src/http/' : undefined)
+}
+
+t.test('each toolkit is imported in one folder only', async (t) => {
+  for (const file of code) {
+    for (const specifier of importsOf(file)) {
+      const home = homeOf(specifier)
+      if (home !== undefined) t.ok(file.startsWith(home), `${file} imports ${specifier}`)
+    }
+  }
+})
+
+t.test('only src/config.ts reads the environment', async (t) => {
+  for (const file of code.filter((file) => file !== 'src/config.ts')) {
+    t.notOk(/process\.env\b/.test(read(file)), file)
+  }
+})
+
+t.test('machines read no clock and set no timer', async (t) => {
+  const impure =
+    /\bDate\.now\b|\bnew Date\(\)|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b/
+  for (const file of find('machines/**/*.ts')) t.notOk(impure.test(read(file)), file)
+})
+
+t.test('a file has at most 250 lines', async (t) => {
+  for (const file of everything) {
+    const lines = read(file).trimEnd().split('\n').length
+    t.ok(lines <= 250, `${file} has ${lines}`)
+  }
+})
+
+t.test('a file says on its first line what it is', async (t) => {
+  for (const file of everything) {
+    const [first = '', second = ''] = read(file).split('\n')
+    const sentence = first.startsWith('#!') ? second : first
+    t.match(sentence, /^\/\*\* .+/, file)
+  }
+})
+
+t.test('no file switches a check off', async (t) => {
+  // Written in parts, or this file would find itself.
+  const switches = [
+    ['biome', 'ignore'],
+    ['@ts', 'ignore'],
+    ['@ts', 'nocheck'],
+    ['@ts', 'expect'],
+  ]
+  for (const file of everything) {
+    const found = switches.map((parts) => parts.join('-')).filter((it) => read(file).includes(it))
+    t.same(found, [], file)
+  }
+})
