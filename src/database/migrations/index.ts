@@ -1,6 +1,7 @@
 /** Every migration in the order in which it runs. A new one is a file `NNNN-name.ts` and a line here. */
 import type { Migration } from '@mikro-orm/migrations'
 import { Accounts } from './0001-accounts.ts'
+import { RequestLog } from './0004-request-log.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -10,4 +11,5 @@ export interface NamedMigration {
 
 export const migrationsList: readonly NamedMigration[] = [
   { name: '0001-accounts', class: Accounts },
+  { name: '0004-request-log', class: RequestLog },
 ]

@@ -1,0 +1,65 @@
+/** Whether this node should get requests now: its database answers, its parts agree, and it is not going down. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Queryable } from '../database/database.ts'
+import type { Logger } from '../observability/log.ts'
+
+/** Why requests should go elsewhere, in words for an operator, or null. */
+type Check = () => string | null | Promise<string | null>
+
+export interface Readiness {
+  addCheck(check: Check): void
+  /** From now on the answer is no, while requests under way are finished. */
+  drain(): void
+  /** Resolves with the first reason against, or null. */
+  ask(): Promise<string | null>
+}
+
+export interface ReadinessOptions {
+  readonly database: Queryable
+  readonly log: Pick<Logger, 'warn'>
+  readonly withinMs?: number
+}
+
+export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOptions): Readiness {
+  let isDraining = false
+  let asking: Promise<string | null> | undefined
+  const checks: Check[] = [
+    async () => {
+      await database.query('select 1')
+      return null
+    },
+  ]
+
+  async function run(check: Check, failure: string): Promise<string | null> {
+    const late = delay(withinMs, failure, { ref: false })
+    const answer = (async () => check())().catch((error: unknown) => {
+      log.warn({ err: error }, failure)
+      return failure
+    })
+    return Promise.race([answer, late])
+  }
+
+  async function runAll(): Promise<string | null> {
+    const reasons = await Promise.all(
+      checks.map((check, index) =>
+        run(check, index === 0 ? 'the database does not answer' : 'a readiness check failed'),
+      ),
+    )
+    return reasons.find((reason) => reason !== null) ?? null
+  }
+
+  return {
+    addCheck: (check) => void checks.push(check),
+    drain() {
+      isDraining = true
+    },
+    async ask() {
+      if (isDraining) return 'the service is shutting down'
+      // Shared, so that impatient probes of a slow database do not pile up on it.
+      asking ??= runAll().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
+  }
+}

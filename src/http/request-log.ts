@@ -1,0 +1,110 @@
+/** Records every bot and management request, and times all of them, without touching a secret. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Metrics } from '../observability/metrics.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
+
+/** What only the code that serves a request knows of it. */
+export interface RequestAudit {
+  userId?: number | undefined
+  apiKeyId?: number | undefined
+  credentialId?: number | undefined
+  /** A bot method in the reference's spelling; left out for an unknown one, and by the management API. */
+  method?: string | undefined
+  /** Both are taken from a failed answer unless they are set. */
+  errorCode?: number | undefined
+  description?: string | undefined
+  /** Set by whoever reads a body of unannounced length, or writes past Fastify. */
+  requestBytes?: number | undefined
+  responseBytes?: number | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    audit: RequestAudit
+  }
+  interface FastifyContextConfig {
+    /** `false` keeps a route out of the request log: operations, documentation. */
+    audit?: boolean
+  }
+}
+
+export interface RequestLogOptions {
+  readonly journal: Pick<RequestJournal, 'record'>
+  readonly metrics: Pick<Metrics, 'answered' | 'botCalled'>
+}
+
+/** Not a status of HTTP but a common one of logs: the client went away before the answer. */
+const clientClosed = 499
+
+const newAudit = (): RequestAudit => ({
+  userId: undefined,
+  apiKeyId: undefined,
+  credentialId: undefined,
+  method: undefined,
+  errorCode: undefined,
+  description: undefined,
+  requestBytes: undefined,
+  responseBytes: undefined,
+})
+
+/** Goes before all other hooks but the headers': what they refuse is recorded too. */
+export function recordRequests(app: FastifyInstance, { journal, metrics }: RequestLogOptions) {
+  app.decorateRequest('audit')
+
+  app.addHook('onRequest', (request, reply, done) => {
+    request.audit = newAudit()
+    // Fastify's onResponse is silent about a client that left.
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) end(request, reply, clientClosed)
+    })
+    done()
+  })
+
+  app.addHook('preSerialization', (request, reply, payload, done) => {
+    if (reply.statusCode >= 400) noteFailure(request.audit, payload)
+    done(null, payload)
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    end(request, reply, reply.statusCode)
+    done()
+  })
+
+  function end(request: FastifyRequest, reply: FastifyReply, status: number) {
+    const { audit, is404 } = request
+    const { url = 'unmatched', config } = request.routeOptions
+    const route = is404 ? 'unmatched' : url
+    metrics.answered(request.method, route, status, reply.elapsedTime / 1_000)
+    if (audit.method !== undefined) metrics.botCalled(audit.method, reply.elapsedTime / 1_000)
+    if (is404 || config.audit === false) return
+    journal.record({
+      at: Date.now(),
+      requestId: request.id,
+      userId: audit.userId ?? null,
+      apiKeyId: audit.apiKeyId ?? null,
+      credentialId: audit.credentialId ?? null,
+      method: audit.method ?? `${request.method} ${route}`,
+      status,
+      errorCode: audit.errorCode ?? (status < 400 ? null : status),
+      description: audit.description ?? null,
+      durationMs: reply.elapsedTime,
+      requestBytes: audit.requestBytes ?? length(request.headers['content-length']),
+      responseBytes: audit.responseBytes ?? length(reply.getHeader('content-length')),
+      ip: request.ip,
+      userAgent: request.headers['user-agent'] ?? null,
+    })
+  }
+}
+
+function noteFailure(audit: RequestAudit, payload: unknown): void {
+  if (typeof payload !== 'object' || payload === null) return
+  const { error_code, description } = payload as { error_code?: unknown; description?: unknown }
+  if (typeof error_code === 'number') audit.errorCode ??= error_code
+  if (typeof description === 'string') audit.description ??= description
+}
+
+/** A header's number, and nothing for one that is missing or made up. */
+function length(header: number | string | string[] | undefined): number {
+  const bytes = Number(header ?? 0)
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0
+}

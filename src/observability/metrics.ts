@@ -1,0 +1,132 @@
+/** What operators measure: every number that `/metrics` shows, and how the rest of the code reports it. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { boundedLabel } from './bounded-label.ts'
+
+/** Seconds. Long polls last up to 50, so the scale goes beyond them. */
+const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
+const commitLatency = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const commitSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
+
+/** The reference has fewer than two hundred methods; more names than this come from a defect. */
+const methodNames = 400
+
+/** Whole numbers by name, read when the metrics are. */
+type Census = () => Readonly<Record<string, number>>
+
+export interface Metrics {
+  /** `route` is the pattern, never the address. */
+  answered(method: string, route: string, status: number, seconds: number): void
+  /** `name` is a method of the reference, in its own spelling. */
+  botCalled(name: string, seconds: number): void
+  /** Updates of one commit of the log. */
+  committed(updates: number, seconds: number): void
+  actorRestarted(kind: string): void
+  /** Request records that found no room or could not be stored. */
+  recordsDropped(count: number): void
+  actors(kind: string, census: Census): void
+  /** Age in seconds of the oldest update that a consumer has not confirmed. */
+  backlogAge(read: () => number | Promise<number>): void
+  waitingPolls(read: () => number): void
+  pendingRecords(read: () => number): void
+  /** The exposition format of Prometheus, and its content type. */
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export interface MetricsOptions {
+  /** Memory, CPU, event loop and garbage collection of the process too. */
+  readonly ofProcess?: boolean
+}
+
+export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metrics {
+  const registers = [new Registry()]
+  const [registry] = registers as [Registry]
+  if (ofProcess) collectDefaultMetrics({ register: registry })
+
+  const http = new Histogram({
+    name: 'chapar_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: latency,
+    registers,
+  })
+  const bot = new Histogram({
+    name: 'chapar_bot_method_duration_seconds',
+    help: 'Time from a bot API call to the end of its answer.',
+    labelNames: ['method'],
+    buckets: latency,
+    registers,
+  })
+  const appends = new Counter({
+    name: 'chapar_log_appends_total',
+    help: 'Updates stored in the log.',
+    registers,
+  })
+  const commits = new Histogram({
+    name: 'chapar_log_commit_duration_seconds',
+    help: 'Time of a commit of the update log.',
+    buckets: commitLatency,
+    registers,
+  })
+  const commitSize = new Histogram({
+    name: 'chapar_log_commit_updates',
+    help: 'Updates in a commit of the update log.',
+    buckets: commitSizes,
+    registers,
+  })
+  const restarts = new Counter({
+    name: 'chapar_actor_restarts_total',
+    help: 'Actors that were restarted after a crash.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'chapar_request_log_dropped_total',
+    help: 'Request records and usage counts that were not stored.',
+    registers,
+  })
+  const censuses = new Map<string, Census>()
+  new Gauge({
+    name: 'chapar_actors',
+    help: 'Live actors by kind and state.',
+    labelNames: ['kind', 'state'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [kind, census] of censuses) {
+        for (const [state, count] of Object.entries(census())) this.set({ kind, state }, count)
+      }
+    },
+  })
+
+  const gauge = (name: string, help: string) => (read: () => number | Promise<number>) => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await read())
+      },
+    })
+  }
+  const methodLabel = boundedLabel(methodNames)
+
+  return {
+    answered: (method, route, status, seconds) =>
+      http.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seconds),
+    botCalled: (name, seconds) => bot.observe({ method: methodLabel(name) }, seconds),
+    committed(updates, seconds) {
+      appends.inc(updates)
+      commits.observe(seconds)
+      commitSize.observe(updates)
+    },
+    actorRestarted: (kind) => restarts.inc({ kind }),
+    recordsDropped: (count) => dropped.inc(count),
+    actors: (kind, census) => void censuses.set(kind, census),
+    backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
+    waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
+    pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
