@@ -1,0 +1,66 @@
+/** Addresses of the network: JIDs, and the servers that accounts name in place of their domain's own. */
+import { isIP } from 'node:net'
+
+export interface Address {
+  /** Absent in the address of a server itself. */
+  readonly local?: string
+  readonly domain: string
+  readonly resource?: string
+  /** Without the resource: whom the address belongs to. */
+  readonly bare: string
+}
+
+const forbiddenInLocal = /[\s"&'/:<>@\p{Cc}]/u
+const domainName = /^(?!-)[\p{L}\p{N}.-]{1,253}(?<![.-])$/u
+
+/** Reads a JID; `undefined` when it cannot be one (RFC 7622, without the rarer Unicode rules). */
+export function parseAddress(text: string | undefined): Address | undefined {
+  if (!text) return undefined
+  const slash = text.indexOf('/')
+  const resource = slash < 0 ? undefined : text.slice(slash + 1)
+  const whole = (slash < 0 ? text : text.slice(0, slash)).toLowerCase()
+  const at = whole.indexOf('@')
+  const local = at < 0 ? undefined : whole.slice(0, at)
+  const domain = whole.slice(at + 1)
+  if (local === '' || resource === '' || !isDomain(domain)) return undefined
+  if (local && (forbiddenInLocal.test(local) || Buffer.byteLength(local) > 1023)) return undefined
+  return {
+    ...(local && { local }),
+    domain,
+    ...(resource && { resource }),
+    bare: whole,
+  }
+}
+
+function isDomain(text: string): boolean {
+  if (text.startsWith('[')) return isIP(text.slice(1, -1)) === 6
+  return domainName.test(text) && !text.includes('..')
+}
+
+export interface Server {
+  /** In the form that the library takes. */
+  readonly service: string
+  /** On this very machine: the only place where a password may travel unencrypted. */
+  readonly loopback: boolean
+}
+
+/** Reads `xmpp://host:port` (STARTTLS) or `xmpps://host:port` (TLS from the first byte). */
+export function parseServer(text: string): Server | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, hostname, port, pathname, username, search } = new URL(text)
+  if (protocol !== 'xmpp:' && protocol !== 'xmpps:') return undefined
+  if (!hostname || username || search || !['', '/'].includes(pathname)) return undefined
+  const loopback =
+    hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return { service: `${protocol}//${hostname}${port && `:${port}`}`, loopback }
+}
+
+/** What people see of an address that has no name. */
+export function nameOf(bare: string): string {
+  const address = parseAddress(bare)
+  return address?.local?.replace(/\\([0-9a-f]{2})/g, decodeEscape) ?? bare
+}
+
+function decodeEscape(_escape: string, hex: string): string {
+  return String.fromCharCode(Number.parseInt(hex, 16))
+}

@@ -1,0 +1,102 @@
+/** The account's archive on its server (XEP-0313), read page by page. */
+import { randomUUID } from 'node:crypto'
+import { type Element, xml } from '@xmpp/client'
+import { parseAddress } from './address.ts'
+import { ns } from './namespaces.ts'
+import type { Requests } from './requests.ts'
+
+export interface ArchivedMessage {
+  readonly id: string
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly message: Element
+}
+
+export interface Page {
+  readonly messages: readonly ArchivedMessage[]
+  readonly complete: boolean
+}
+
+export interface PageRange {
+  /** After this id; the oldest page when absent. */
+  readonly after?: string
+  /** Before this id; an empty string is the newest page. */
+  readonly before?: string
+  /** Unix time in seconds. */
+  readonly start?: number
+  /** Only the messages exchanged with this address. */
+  readonly with?: string
+  readonly max?: number
+}
+
+/** Servers cap this; Prosody at 50. */
+const pageSize = 100
+const pageMilliseconds = 30_000
+
+export class Archive {
+  readonly #own: string
+  readonly #requests: Requests
+  readonly #queries = new Map<string, ArchivedMessage[]>()
+
+  constructor(own: string, requests: Requests) {
+    this.#own = own
+    this.#requests = requests
+  }
+
+  async page(range: PageRange, signal: AbortSignal): Promise<Page> {
+    const query = randomUUID()
+    const messages: ArchivedMessage[] = []
+    this.#queries.set(query, messages)
+    try {
+      const answer = await this.#requests.ask('set', pageQuery(query, range), {
+        signal,
+        milliseconds: pageMilliseconds,
+      })
+      const complete = answer.getChild('fin', ns.archive)?.attrs.complete === 'true'
+      return { messages, complete }
+    } finally {
+      this.#queries.delete(query)
+    }
+  }
+
+  /** Takes a message that is a part of an answer; says whether it was one. */
+  take(stanza: Element): boolean {
+    const result = stanza.getChild('result', ns.archive)
+    if (!result) return false
+    // Anybody can send something of this form; only the account's own server speaks for its archive.
+    const from = stanza.attrs.from
+    const messages = this.#queries.get(result.attrs.queryid ?? '')
+    if (!messages || (from && parseAddress(from)?.bare !== this.#own)) return true
+    const forwarded = result.getChild('forwarded', ns.forward)
+    const message = forwarded?.getChild('message')
+    const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')
+    if (result.attrs.id && message) {
+      const at = Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000)
+      messages.push({ id: result.attrs.id, at, message })
+    }
+    return true
+  }
+}
+
+function pageQuery(query: string, { after, before, start, with: peer, max }: PageRange): Element {
+  const field = (name: string, value: string) =>
+    xml('field', { var: name }, xml('value', {}, value))
+  return xml(
+    'query',
+    { xmlns: ns.archive, queryid: query },
+    xml(
+      'x',
+      { xmlns: ns.form, type: 'submit' },
+      xml('field', { var: 'FORM_TYPE', type: 'hidden' }, xml('value', {}, ns.archive)),
+      peer !== undefined && field('with', peer),
+      start !== undefined && field('start', new Date(start * 1000).toISOString()),
+    ),
+    xml(
+      'set',
+      ns.paging,
+      xml('max', {}, String(max ?? pageSize)),
+      after !== undefined && xml('after', {}, after),
+      before !== undefined && xml('before', {}, before),
+    ),
+  )
+}

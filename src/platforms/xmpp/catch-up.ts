@@ -1,0 +1,67 @@
+/** Fetches from the archive whatever came since the checkpoint, page by page. */
+import type { Archive, Page, PageRange } from './archive.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import { recovered } from './delivery.ts'
+import type { Ledger } from './ledger.ts'
+import type { Log } from './log.ts'
+import { RequestRefused } from './requests.ts'
+
+/** How much the clocks of the server and of this machine may differ. */
+const clockToleranceSeconds = 60
+
+export class CatchUp {
+  readonly #archive: Archive
+  readonly #ledger: Ledger
+  readonly #log: Log
+
+  constructor(archive: Archive, ledger: Ledger, log: Log) {
+    this.#archive = archive
+    this.#ledger = ledger
+    this.#log = log
+  }
+
+  /** The first start of an account begins now, not with its history. Resolves with whether there is an archive. */
+  async begin(signal: AbortSignal): Promise<boolean> {
+    try {
+      const { messages } = await this.#archive.page({ before: '', max: 1 }, signal)
+      const last = messages.at(-1)
+      if (!this.#ledger.checkpoint) {
+        const now = Math.floor(Date.now() / 1000)
+        await this.#ledger.mark({ mam: last?.id ?? '', at: last?.at ?? now })
+      }
+      return true
+    } catch (cause) {
+      if (!(cause instanceof RequestRefused)) throw cause
+      this.#log.warn({ condition: cause.condition }, 'the server keeps no archive: gaps stay gaps')
+      return false
+    }
+  }
+
+  /** Resolves with the archive ids of all that was committed. */
+  async run(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>()
+    for (let checkpoint = this.#ledger.checkpoint; checkpoint; ) {
+      const { messages, complete } = await this.#after(checkpoint, signal)
+      signal.throwIfAborted()
+      if (messages.length > 0) await this.#ledger.commit(messages.map(recovered))
+      for (const { id } of messages) ids.add(id)
+      if (complete || messages.length === 0) break
+      checkpoint = this.#ledger.checkpoint
+    }
+    return ids
+  }
+
+  async #after(checkpoint: Checkpoint, signal: AbortSignal): Promise<Page> {
+    const range: PageRange = checkpoint.mam ? { after: checkpoint.mam } : {}
+    try {
+      return await this.#archive.page(range, signal)
+    } catch (cause) {
+      if (!(cause instanceof RequestRefused) || cause.condition !== 'item-not-found') throw cause
+      this.#log.warn(
+        { checkpoint },
+        'the archive no longer knows the checkpoint: going by its time',
+      )
+      return this.#archive.page({ start: checkpoint.at - clockToleranceSeconds }, signal)
+    }
+  }
+}

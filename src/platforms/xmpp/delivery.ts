@@ -1,0 +1,57 @@
+/** A message on its way in: taken out of its wrapping, with what the server vouches for. */
+import type { Element } from '@xmpp/client'
+import { parseAddress } from './address.ts'
+import type { ArchivedMessage } from './archive.ts'
+import { ns } from './namespaces.ts'
+
+export interface Delivery {
+  readonly message: Element
+  /** Where it stands in the account's archive; absent if it is not there. */
+  readonly archived?: string
+  /** Unix time in seconds. */
+  readonly at: number
+  /** Fetched after a gap. */
+  readonly recovered: boolean
+}
+
+export function recovered({ id, at, message }: ArchivedMessage): Delivery {
+  return { message, archived: id, at, recovered: true }
+}
+
+export interface Trust {
+  readonly own: string
+  readonly domain: string
+  /** The server keeps an archive, and so removes archive ids that others made up. */
+  readonly archive: boolean
+}
+
+/** Unwraps a live message; `undefined` when it pretends to be something that only the own server may send. */
+export function delivered(stanza: Element, trust: Trust): Delivery | undefined {
+  const carbon = stanza.getChild('received', ns.carbons) ?? stanza.getChild('sent', ns.carbons)
+  if (!carbon) return live(stanza, stanza, trust)
+  if (parseAddress(stanza.attrs.from)?.bare !== trust.own) return undefined
+  const forwarded = carbon.getChild('forwarded', ns.forward)
+  const message = forwarded?.getChild('message')
+  return forwarded && message ? live(message, forwarded, trust) : undefined
+}
+
+function live(message: Element, stamped: Element, trust: Trust): Delivery {
+  const archived = trust.archive
+    ? message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === trust.own)?.attrs.id
+    : undefined
+  return {
+    message,
+    ...(archived && { archived }),
+    at: stampOf(stamped, trust) ?? Math.floor(Date.now() / 1000),
+    recovered: false,
+  }
+}
+
+/** When the server got it; the sender's own claim does not count. */
+function stampOf(stamped: Element, { own, domain }: Trust): number | undefined {
+  const vouched = stamped
+    .getChildren('delay', ns.delay)
+    .find(({ attrs }) => attrs.from === domain || attrs.from === own)
+  const stamp = Date.parse(vouched?.attrs.stamp ?? '')
+  return Number.isNaN(stamp) ? undefined : Math.floor(stamp / 1000)
+}

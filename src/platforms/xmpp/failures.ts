@@ -1,0 +1,78 @@
+/** What the network's error conditions mean: for a request, and for the session. */
+import type { Element } from '@xmpp/client'
+import { failed, type RequestFailed } from '../../../actors/errors.ts'
+import { ns } from './namespaces.ts'
+import { EncryptionMissing } from './transport.ts'
+
+/** The condition of an error stanza. */
+export function conditionOf(stanza: Element): string {
+  const children = stanza.getChild('error')?.getChildElements() ?? []
+  const condition = children.find((child) => child.getNS() === ns.stanzaErrors && !child.is('text'))
+  return condition?.name ?? 'undefined-condition'
+}
+
+/** Why a message came back. */
+export function bounced(condition: string): RequestFailed {
+  switch (condition) {
+    // A server answers `service-unavailable` for an account that it does not have.
+    case 'service-unavailable':
+    case 'item-not-found':
+    case 'gone':
+    case 'jid-malformed':
+    case 'remote-server-not-found':
+      return failed('bad_request', 'chat not found')
+    case 'forbidden':
+    case 'not-allowed':
+    case 'not-authorized':
+    case 'registration-required':
+    case 'subscription-required':
+      return failed('forbidden', 'not enough rights to send text messages to the chat')
+    case 'resource-constraint':
+    case 'policy-violation':
+      return failed('rate_limited', '', { retryAfterSeconds: 10 })
+    case 'remote-server-timeout':
+    case 'recipient-unavailable':
+      return failed('unavailable', 'the server of the chat cannot be reached', {
+        retryAfterSeconds: 30,
+      })
+    default:
+      return failed('bad_gateway', `the server refused the message: ${condition}`)
+  }
+}
+
+/** How a session ended, as it is reported. */
+export type Ending =
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'revoked'; readonly reason: string }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/** What the end of a connection means; `lost` unless the server said more. */
+export function endingOf(cause: unknown): Ending {
+  if (!(cause instanceof Error)) return { kind: 'lost', reason: 'connection_lost' }
+  if (cause instanceof EncryptionMissing) return { kind: 'lost', reason: 'no_encryption' }
+  const condition = 'condition' in cause ? String(cause.condition) : undefined
+  if (cause.name === 'SASLError') return refusedLogin(condition)
+  if (cause.name === 'StreamError') return closedStream(condition, cause.message)
+  if (cause.name === 'AbortError') return { kind: 'lost', reason: 'closed' }
+  const code = 'code' in cause ? String(cause.code).toLowerCase() : undefined
+  return { kind: 'lost', reason: code ?? 'connection_lost' }
+}
+
+function refusedLogin(condition: string | undefined): Ending {
+  if (condition === 'account-disabled') return { kind: 'invalid', reason: 'account_disabled' }
+  const secretsAreStale = ['not-authorized', 'credentials-expired', 'invalid-authzid']
+  if (condition && secretsAreStale.includes(condition)) {
+    // The standard does not tell a changed password from a deleted account, on purpose.
+    return { kind: 'revoked', reason: 'password_changed' }
+  }
+  return { kind: 'lost', reason: condition ?? 'login_failed' }
+}
+
+function closedStream(condition: string | undefined, text: string): Ending {
+  if (condition === 'conflict') return { kind: 'replaced' }
+  if (condition === 'not-authorized' && /deleted/i.test(text)) {
+    return { kind: 'invalid', reason: 'account_deleted' }
+  }
+  return { kind: 'lost', reason: condition ?? 'stream_closed' }
+}

@@ -1,0 +1,67 @@
+/** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
+import type { Delivery } from './delivery.ts'
+
+export interface InboxEvents {
+  /** Stores a batch. */
+  commit(deliveries: readonly Delivery[]): Promise<void>
+  /** A batch could not be stored, or too much waits: everything from the checkpoint on has to come again. */
+  failed(cause: unknown): void
+}
+
+const batchSize = 100
+const mostWaiting = 5_000
+
+export class Inbox {
+  readonly #events: InboxEvents
+  #queue: Delivery[] = []
+  #held: Delivery[] | undefined = []
+  #draining: Promise<void> | undefined
+
+  constructor(events: InboxEvents) {
+    this.#events = events
+  }
+
+  push(delivery: Delivery) {
+    const waiting = this.#held ?? this.#queue
+    waiting.push(delivery)
+    if (waiting.length > mostWaiting) this.#fail(new Error('Too many messages wait to be stored'))
+    else if (!this.#held) this.#wake()
+  }
+
+  /** Resolves once all that came before is committed; what comes from now on waits. */
+  async hold(): Promise<void> {
+    this.#held ??= []
+    await this.#draining
+  }
+
+  /** Goes on with what was held back, but for what the catch-up has brought already. */
+  release(caughtUp: ReadonlySet<string>) {
+    const held = this.#held ?? []
+    this.#held = undefined
+    this.#queue.push(...held.filter(({ archived }) => !archived || !caughtUp.has(archived)))
+    this.#wake()
+  }
+
+  #wake() {
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined
+    })
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, batchSize)
+      try {
+        await this.#events.commit(batch)
+      } catch (cause) {
+        return this.#fail(cause)
+      }
+    }
+  }
+
+  #fail(cause: unknown) {
+    this.#queue = []
+    this.#held = []
+    this.#events.failed(cause)
+  }
+}

@@ -1,0 +1,61 @@
+/** The XMPP network: accounts of any server, linked by JID and password. */
+import { failed } from '../../../actors/errors.ts'
+import type { Platform, Session } from '../../../actors/platform.ts'
+import { capabilities } from './capabilities.ts'
+import { type LinkOptions, link } from './link.ts'
+import type { Log } from './log.ts'
+import { parseSecrets } from './secrets.ts'
+import { XmppSession } from './session.ts'
+
+export interface XmppOptions extends LinkOptions {
+  readonly log: Log
+  /** For how long a cut connection is taken up again before it is reported as lost. */
+  readonly resumeMilliseconds?: number
+}
+
+const defaultResumeMilliseconds = 20_000
+
+export function xmppPlatform(options: XmppOptions): Platform {
+  const { log, resumeMilliseconds = defaultResumeMilliseconds } = options
+  return {
+    id: 'xmpp',
+    name: 'XMPP',
+    ids: 'mapped',
+    capabilities,
+    linkMethods: [
+      {
+        method: 'password',
+        fields: [
+          { name: 'jid', label: 'JID', required: true },
+          { name: 'password', label: 'Password', required: true, secret: true },
+          { name: 'server', label: 'Server (xmpp://host:port)', required: false },
+        ],
+      },
+    ],
+    startLink: async (method, fields, signal) => {
+      if (method !== 'password') throw failed('bad_request', 'field "method" must be password')
+      return link(fields, options, signal)
+    },
+    resumeLink: async () => {
+      throw failed('conflict', 'the link has no further step')
+    },
+    open(account, report, signal) {
+      const secrets = parseSecrets(account.secrets)
+      if (!secrets) return unreadable(() => report.invalid('secrets_unreadable'))
+      const session = new XmppSession(account, secrets, report, { resumeMilliseconds, log })
+      const close = () => {
+        session.close().catch((err) => log.warn({ err }, 'the session did not close'))
+      }
+      signal.addEventListener('abort', close, { once: true })
+      return session
+    },
+  }
+}
+
+/** A session that never was: its account cannot be used as it is stored. */
+function unreadable(tell: () => void): Session {
+  // After the caller has the session, as every other report.
+  queueMicrotask(tell)
+  const refuse = () => Promise.reject(failed('unavailable', 'the account cannot be used'))
+  return { perform: refuse, probe: refuse, download: refuse, close: async () => undefined }
+}

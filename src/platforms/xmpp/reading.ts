@@ -1,0 +1,81 @@
+/** What a message of the network means as an event; `undefined` when it is none. */
+import { randomUUID } from 'node:crypto'
+import type { Element } from '@xmpp/client'
+import type { Content, Message } from '../../../machines/content.ts'
+import type { Happening } from '../../../machines/happening.ts'
+import { parseAddress } from './address.ts'
+import { bodyOf } from './body.ts'
+import type { Delivery } from './delivery.ts'
+import { ns } from './namespaces.ts'
+import { personAt, privateChat } from './people.ts'
+
+export interface Known {
+  readonly own: string
+  /** Whether this session sent the message with this id. */
+  sent(id: string): boolean
+}
+
+export function read(delivery: Delivery, known: Known): Happening | undefined {
+  const { message } = delivery
+  const { type = 'normal', id } = message.attrs
+  if (type !== 'chat' && type !== 'normal') return undefined
+  // Invitations and whispers of rooms have the form of private messages.
+  if (message.getChild('x', ns.mucUser)) return undefined
+
+  const from = parseAddress(message.attrs.from)?.bare ?? known.own
+  const to = parseAddress(message.attrs.to)?.bare ?? known.own
+  const own = from === known.own
+  const event = {
+    sourceKey: sourceKeyOf(delivery, own, from),
+    direction: own ? 'own' : 'incoming',
+    at: delivery.at,
+    ...(delivery.recovered && { recovered: true }),
+  } as const
+  const chat = own ? to : from
+  const target = targetOf(message)
+  // Nobody may change what this account wrote but the account itself.
+  if (target && !own && known.sent(target.id)) return undefined
+  if (target?.change === 'retract') {
+    return { kind: 'deleted', ...event, chat, surface: 'private', messages: [target.id] }
+  }
+  const content = contentOf(message)
+  if (!content) return undefined
+  const reply = message.getChild('reply', ns.reply)?.attrs.id
+  const result: Message = {
+    native: target?.id ?? id ?? delivery.archived ?? event.sourceKey,
+    chat: privateChat(chat),
+    from: personAt(from),
+    at: delivery.at,
+    ...(target && { editedAt: delivery.at }),
+    content,
+    ...(reply && { replyTo: { native: reply } }),
+  }
+  return { kind: target ? 'edited' : 'message', ...event, message: result }
+}
+
+/**
+ * An incoming event is what its place in the archive says, so that the live copy and the archived one are the same.
+ * One's own is what its id says: whoever sends does not learn the place in the archive.
+ */
+function sourceKeyOf({ message, archived }: Delivery, own: boolean, from: string): string {
+  const { id } = message.attrs
+  if (own && id) return `own:${id}`
+  if (archived) return `archive:${archived}`
+  return id ? `id:${from}:${id}` : `unnamed:${randomUUID()}`
+}
+
+function targetOf(message: Element) {
+  const retracted = message.getChild('retract', ns.retraction)?.attrs.id
+  if (retracted) return { change: 'retract', id: retracted } as const
+  const replaced = message.getChild('replace', ns.correction)?.attrs.id
+  return replaced ? ({ change: 'replace', id: replaced } as const) : undefined
+}
+
+function contentOf(message: Element): Content | undefined {
+  const encrypted =
+    message.getChild('encryption', ns.encryption) ??
+    message.getChildren('encrypted').find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
+  if (encrypted) return { kind: 'unsupported', label: encrypted.attrs.name ?? 'encrypted message' }
+  const text = bodyOf(message)
+  return text ? { kind: 'text', text, entities: [] } : undefined
+}

@@ -1,0 +1,79 @@
+/** Questions to the server and to others (`iq` stanzas), each with one answer or an end to the wait. */
+import { randomUUID } from 'node:crypto'
+import { type Element, xml } from '@xmpp/client'
+import { parseAddress } from './address.ts'
+import { conditionOf } from './failures.ts'
+
+/** The other side answered with an error; `condition` is its name in the standard. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused'
+  readonly condition: string
+
+  constructor(condition: string) {
+    super(`The server answered ${condition}`)
+    this.condition = condition
+  }
+}
+
+/** Sends once there is a connection. */
+type Send = (stanza: Element, signal: AbortSignal) => Promise<void>
+
+interface Question {
+  readonly to: string | undefined
+  readonly resolve: (answer: Element) => void
+  readonly reject: (cause: unknown) => void
+}
+
+export interface RequestOptions {
+  /** The account itself when absent. */
+  readonly to?: string
+  readonly milliseconds?: number
+  readonly signal: AbortSignal
+}
+
+export class Requests {
+  readonly #own: string
+  readonly #send: Send
+  readonly #waiting = new Map<string, Question>()
+
+  constructor(own: string, send: Send) {
+    this.#own = own
+    this.#send = send
+  }
+
+  /** Resolves with the whole answer. An answer that is lost with a broken connection ends in the time limit. */
+  async ask(type: 'get' | 'set', payload: Element, options: RequestOptions): Promise<Element> {
+    const { to, milliseconds = 15_000, signal } = options
+    const id = randomUUID()
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)])
+    limit.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<Element>()
+    const giveUp = () => reject(limit.reason)
+    limit.addEventListener('abort', giveUp, { once: true })
+    this.#waiting.set(id, { to, resolve, reject })
+    this.#send(xml('iq', { type, id, to }, payload), limit).catch(reject)
+    try {
+      return await promise
+    } finally {
+      limit.removeEventListener('abort', giveUp)
+      this.#waiting.delete(id)
+    }
+  }
+
+  /** Takes an answer that somebody waits for; says whether it was one. */
+  take(stanza: Element): boolean {
+    const { type, id, from } = stanza.attrs
+    if (!stanza.is('iq') || (type !== 'result' && type !== 'error')) return false
+    const question = id && this.#waiting.get(id)
+    if (!question || !this.#mayAnswer(question, from)) return false
+    if (type === 'error') question.reject(new RequestRefused(conditionOf(stanza)))
+    else question.resolve(stanza)
+    return true
+  }
+
+  /** Nobody but the one who was asked; the server may leave out who answers for the account. */
+  #mayAnswer({ to }: Question, from: string | undefined): boolean {
+    if (to) return from === to
+    return from === undefined || parseAddress(from)?.bare === this.#own
+  }
+}

@@ -1,0 +1,35 @@
+/** What is kept of a link, encrypted: enough to log in again as the same device. */
+import type { Json } from '../../../actors/platform.ts'
+import { parseAddress, parseServer } from './address.ts'
+import type { Login } from './transport.ts'
+
+export interface Secrets {
+  readonly jid: string
+  readonly password: string
+  readonly resource: string
+  /** Where to connect to instead of the domain's own servers. */
+  readonly server?: string
+}
+
+/** `undefined` when what was stored is not what a link stores. */
+export function parseSecrets(stored: Json): Secrets | undefined {
+  if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
+  const { jid, password, resource, server } = stored as { readonly [key: string]: Json }
+  if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
+  if (typeof password !== 'string' || typeof resource !== 'string') return undefined
+  return { jid, password, resource, ...(typeof server === 'string' && { server }) }
+}
+
+export function loginOf({ jid, password, resource, server: chosen }: Secrets): Login {
+  const address = parseAddress(jid)
+  if (!address?.local) throw new Error('The account has no usable JID')
+  const server = chosen === undefined ? undefined : parseServer(chosen)
+  return {
+    local: address.local,
+    domain: address.domain,
+    resource,
+    password,
+    service: server?.service ?? address.domain,
+    plaintextAllowed: server?.loopback === true,
+  }
+}

@@ -1,0 +1,107 @@
+/** One connection of the client library, with what its release 0.14 gets wrong put right. */
+import { StringDecoder } from 'node:string_decoder'
+import { type Client, client, type Element } from '@xmpp/client'
+import { ns } from './namespaces.ts'
+
+export interface Login {
+  readonly local: string
+  readonly domain: string
+  readonly resource: string
+  readonly password: string
+  /** Where to connect to; the domain itself is looked up in the DNS. */
+  readonly service: string
+  readonly plaintextAllowed: boolean
+}
+
+/** The server offers no encryption, and the password must not travel without. */
+export class EncryptionMissing extends Error {
+  override readonly name = 'EncryptionMissing'
+}
+
+export interface Transport {
+  readonly client: Client
+  /** Milliseconds since the peer was last heard of. */
+  silence(): number
+  isWritable(): boolean
+  /** Drops the connection without a word, as a broken network would. */
+  cut(): void
+}
+
+const stepTimeout = 10_000
+
+export function createTransport(login: Login): Transport {
+  const transport = client({
+    service: login.service,
+    domain: login.domain,
+    resource: login.resource,
+    username: login.local,
+    credentials: async (authenticate, mechanisms) => {
+      if (!transport.isSecure() && !login.plaintextAllowed) throw new EncryptionMissing()
+      // The library computes SCRAM in JavaScript and blocks the process for a third of a second.
+      const mechanism = mechanisms.includes('PLAIN') ? 'PLAIN' : mechanisms[0]
+      await authenticate({ username: login.local, password: login.password }, mechanism)
+    },
+  })
+  // Errors reach those who wait for an attempt; without any listener the emitter would throw.
+  transport.on('error', () => undefined)
+  transport.reconnect.stop()
+  transport.timeout = stepTimeout
+  tuneStreamManagement(transport)
+  keepToClassicLogin(transport)
+  // The library would follow the server to any host and log in there, besides whoever reconnects already.
+  transport._onSeeOtherHost = (error) => transport.emit('error', error)
+  const heard = decodeAcrossChunks(transport)
+  return {
+    client: transport,
+    silence: () => Date.now() - heard.at,
+    isWritable: () => socketOf(transport)?.writable === true,
+    cut: () => cut(transport),
+  }
+}
+
+function tuneStreamManagement({ streamManagement }: Client): void {
+  // Sends wait for their acknowledgement, so it is asked for right after the burst they are part of.
+  streamManagement.requestAckDebounce = 1
+  streamManagement.requestAckInterval = 30_000
+  // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
+  streamManagement.timeout = 0
+}
+
+/** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */
+function keepToClassicLogin(transport: Client): void {
+  transport.prependListener('element', (element: Element) => {
+    if (element.is('features', ns.streams)) element.remove('authentication', ns.sasl2)
+  })
+}
+
+/** The library decodes each chunk by itself and so breaks characters that two chunks share. */
+function decodeAcrossChunks(transport: Client): { at: number } {
+  const heard = { at: Date.now() }
+  let decoder = new StringDecoder('utf8')
+  transport.on('connect', () => {
+    // An acknowledgement is asked for right after the stanza; the two must not wait for each other.
+    socketOf(transport)?.setNoDelay(true)
+    decoder = new StringDecoder('utf8')
+    heard.at = Date.now()
+  })
+  transport._onData = (chunk) => {
+    heard.at = Date.now()
+    try {
+      transport.parser?.write(typeof chunk === 'string' ? chunk : decoder.write(chunk))
+    } catch (cause) {
+      // The parser and its listeners throw on what they cannot read; up the stack is only the process.
+      transport.emit('error', cause)
+      cut(transport)
+    }
+  }
+  return heard
+}
+
+function cut(transport: Client): void {
+  socketOf(transport)?.destroy()
+}
+
+/** The library wraps an encrypted socket once more. */
+function socketOf({ socket }: Client) {
+  return socket && !('destroy' in socket) ? socket.socket : socket
+}

@@ -1,0 +1,67 @@
+/** The parts of @xmpp/client 0.14 that are used here; the package ships no types of its own. */
+declare module '@xmpp/client' {
+  import type { EventEmitter } from 'node:events'
+  import type { Socket } from 'node:net'
+  import type { TLSSocket } from 'node:tls'
+
+  export interface Element {
+    readonly name: string
+    readonly attrs: Record<string, string | undefined>
+    readonly children: (Element | string)[]
+    is(name: string, xmlns?: string): boolean
+    getNS(): string | undefined
+    getChild(name: string, xmlns?: string): Element | undefined
+    getChildren(name: string, xmlns?: string): Element[]
+    getChildElements(): Element[]
+    getChildText(name: string, xmlns?: string): string | null
+    getText(): string
+    append(...nodes: (Element | string)[]): void
+    remove(name: string, xmlns?: string): this
+    toString(): string
+  }
+
+  type Attributes = Record<string, string | number | undefined>
+  type Child = Element | string | false | null | undefined
+
+  /** A string in place of the attributes is the namespace. */
+  export function xml(name: string, attrs?: Attributes | string, ...children: Child[]): Element
+
+  export interface StreamManagement extends EventEmitter {
+    enabled: boolean
+    /** Empty while there is nothing to resume. */
+    id: string
+    timeout: number
+    requestAckInterval: number
+    requestAckDebounce: number
+  }
+
+  type Authenticate = (
+    credentials: { username: string; password: string },
+    mechanism: string | undefined,
+  ) => Promise<void>
+
+  export interface Client extends EventEmitter {
+    status: string
+    timeout: number
+    readonly jid: { toString(): string } | null
+    readonly socket: Socket | { readonly socket: TLSSocket | null; readonly secure: true } | null
+    readonly parser: { write(text: string): void } | null
+    readonly reconnect: { stop(): void }
+    readonly streamManagement: StreamManagement
+    isSecure(): boolean
+    connect(service: string): Promise<void>
+    open(options: { domain: string }): Promise<Element>
+    send(element: Element): Promise<void>
+    stop(): Promise<unknown>
+    _onData(chunk: Buffer | string): void
+    _onSeeOtherHost(error: Error): void
+  }
+
+  export function client(options: {
+    service: string
+    domain: string
+    resource: string
+    username: string
+    credentials: (authenticate: Authenticate, mechanisms: string[]) => Promise<void>
+  }): Client
+}

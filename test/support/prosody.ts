@@ -1,0 +1,142 @@
+/** A real XMPP server for tests: Prosody from the machine's packages, on free ports, in a directory of its own. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/** Why the tests over Prosody cannot run here; absent when they can. */
+export const prosodyMissing =
+  ['/usr/bin/prosody', '/usr/bin/prosodyctl', '/usr/bin/python3'].every(existsSync) &&
+  existsSync('/usr/lib/python3/dist-packages/slixmpp')
+    ? undefined
+    : 'prosody or python3-slixmpp is not installed'
+
+export interface ProsodyOptions {
+  /** For how long the server keeps a cut stream for resumption. */
+  readonly hibernationSeconds?: number
+}
+
+const run = promisify(execFile)
+const commandTimeout = 20_000
+
+export class Prosody {
+  readonly domain = 'xmpp.test'
+  readonly port: number
+  readonly #directory: string
+  readonly #config: string
+  #process: ChildProcess | undefined
+
+  private constructor(port: number, directory: string) {
+    this.port = port
+    this.#directory = directory
+    this.#config = join(directory, 'prosody.cfg.lua')
+  }
+
+  static async start(options: ProsodyOptions = {}): Promise<Prosody> {
+    const directory = await mkdtemp(join(tmpdir(), 'chapar-prosody-'))
+    const prosody = new Prosody(await freePort(), directory)
+    const { hibernationSeconds = 60 } = options
+    await writeFile(prosody.#config, configuration(prosody.port, directory, hibernationSeconds))
+    await prosody.up()
+    return prosody
+  }
+
+  get server(): string {
+    return `xmpp://127.0.0.1:${this.port}`
+  }
+
+  async up(): Promise<void> {
+    this.#process = spawn('/usr/bin/prosody', ['-F', '--config', this.#config], { stdio: 'ignore' })
+    await accepting(this.port)
+  }
+
+  /** Ends the process without a goodbye. */
+  async kill(): Promise<void> {
+    if (!this.#process || this.#process.exitCode !== null || this.#process.signalCode) return
+    this.#process.kill('SIGKILL')
+    await once(this.#process, 'exit')
+  }
+
+  async stop(): Promise<void> {
+    await this.kill()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  async register(user: string, password: string): Promise<string> {
+    await this.#control('register', user, this.domain, password)
+    return `${user}@${this.domain}`
+  }
+
+  /** Known to the server from the next login on. */
+  async setPassword(user: string, password: string): Promise<void> {
+    await this.#control('register', user, this.domain, password)
+  }
+
+  /** Ends the account's streams too. */
+  async delete(user: string): Promise<void> {
+    await this.#control('shell', 'user', 'delete', `${user}@${this.domain}`)
+  }
+
+  async #control(...words: string[]): Promise<void> {
+    await run('/usr/bin/prosodyctl', ['--config', this.#config, ...words], {
+      timeout: commandTimeout,
+    })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No free port')
+  return address.port
+}
+
+async function accepting(port: number): Promise<void> {
+  const signal = AbortSignal.timeout(commandTimeout)
+  for (;;) {
+    const socket = connect(port, '127.0.0.1')
+    const accepts = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (accepts) return
+    await delay(50, undefined, { signal })
+  }
+}
+
+/** `mod_limits` stays out: its throttle makes large stanzas take half a minute. */
+const configuration = (port: number, directory: string, hibernationSeconds: number) => `
+pidfile = "${directory}/prosody.pid"
+data_path = "${directory}/data"
+certificates = "${directory}"
+log = { info = "${directory}/prosody.log" }
+run_as_root = ${process.getuid?.() === 0}
+admin_socket = "${directory}/admin.sock"
+interfaces = { "127.0.0.1" }
+c2s_ports = { ${port} }
+c2s_direct_tls_ports = {}
+s2s_ports = {}
+s2s_direct_tls_ports = {}
+http_ports = {}
+https_ports = {}
+component_ports = {}
+modules_enabled = { "roster", "saslauth", "disco", "posix", "ping", "offline", "presence", "message", "iq",
+  "carbons", "mam", "smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
+modules_disabled = { "s2s", "tls" }
+authentication = "internal_hashed"
+storage = "internal"
+c2s_require_encryption = false
+allow_unencrypted_plain_auth = true
+default_archive_policy = true
+archive_expires_after = "never"
+smacks_hibernation_time = ${hibernationSeconds}
+VirtualHost "xmpp.test"
+`

@@ -1,0 +1,70 @@
+/** A line between a client and a server that tests can cut, block or silence. */
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+export class Relay {
+  readonly port: number
+  readonly #server: Server
+  readonly #pairs = new Set<readonly [Socket, Socket]>()
+  #accepts = true
+
+  private constructor(server: Server, port: number) {
+    this.#server = server
+    this.port = port
+  }
+
+  static async start(target: () => number): Promise<Relay> {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('No free port')
+    const relay = new Relay(server, address.port)
+    server.on('connection', (near) => relay.#join(near, target()))
+    return relay
+  }
+
+  /** Breaks all connections at once. */
+  cut() {
+    for (const [near, far] of this.#pairs) {
+      near.resetAndDestroy()
+      far.destroy()
+    }
+  }
+
+  /** Refuses new connections until `unblock`. */
+  block() {
+    this.#accepts = false
+  }
+
+  unblock() {
+    this.#accepts = true
+  }
+
+  /** Connections stay, and nothing comes through any more, until `unsilence`. */
+  silence() {
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause()
+  }
+
+  unsilence() {
+    for (const pair of this.#pairs) for (const socket of pair) socket.resume()
+  }
+
+  async stop(): Promise<void> {
+    this.cut()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #join(near: Socket, port: number) {
+    // A broken pair is what this is for; the sockets' errors say no more than their close.
+    near.on('error', () => undefined)
+    if (!this.#accepts) return near.resetAndDestroy()
+    const far = connect(port, '127.0.0.1')
+    const pair = [near, far] as const
+    this.#pairs.add(pair)
+    far.on('error', () => undefined)
+    near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy())
+    far.on('data', (chunk) => near.write(chunk)).on('close', () => near.destroy())
+    near.on('close', () => this.#pairs.delete(pair))
+  }
+}

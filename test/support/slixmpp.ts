@@ -1,0 +1,163 @@
+/** Clients of another make on the other side of the XMPP tests: slixmpp, in a Python process of its own. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** A message as slixmpp saw it on the wire. */
+export interface Seen {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly carbon: boolean
+  readonly body: string | null
+  readonly replaces: string | null
+  readonly retracts: string | null
+  readonly replyTo: string | null
+  readonly received: string | null
+  readonly state: string | null
+}
+
+interface Line {
+  readonly client: string
+  readonly message?: Seen
+  readonly online?: true
+  /** Why the client is of no use. */
+  readonly failed?: string
+  readonly offline?: true
+}
+
+type Extra = readonly [name: string, attributes: Record<string, unknown>]
+
+const script = new URL('slixmpp-clients.py', import.meta.url).pathname
+const patience = 15_000
+
+export class Slixmpp {
+  readonly #process: ChildProcessWithoutNullStreams
+  readonly #clients = new Map<string, SlixmppClient>()
+
+  constructor() {
+    this.#process = spawn('/usr/bin/python3', [script], { stdio: ['pipe', 'pipe', 'pipe'] })
+    let complaint = ''
+    this.#process.stderr.on('data', (chunk) => {
+      complaint = `${complaint}${chunk}`.slice(-2_000)
+    })
+    this.#process.on('close', () => {
+      for (const [name, client] of this.#clients) {
+        client.take({ client: name, failed: `slixmpp has ended: ${complaint}` })
+      }
+    })
+    createInterface({ input: this.#process.stdout }).on('line', (text) => {
+      const line: Line = JSON.parse(text)
+      this.#clients.get(line.client)?.take(line)
+    })
+  }
+
+  async client(jid: string, password: string, port: number): Promise<SlixmppClient> {
+    const name = randomUUID()
+    const client = new SlixmppClient(jid, (command) => this.#tell({ client: name, ...command }))
+    this.#clients.set(name, client)
+    this.#tell({ client: name, do: 'connect', jid, password, port })
+    await client.until((line) => line.online)
+    return client
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process.exitCode !== null) return
+    this.#process.kill('SIGKILL')
+    await once(this.#process, 'exit')
+  }
+
+  #tell(command: object) {
+    this.#process.stdin.write(`${JSON.stringify(command)}\n`)
+  }
+}
+
+export class SlixmppClient {
+  readonly jid: string
+  readonly seen: Seen[] = []
+  readonly #tell: (command: object) => void
+  readonly #lines: Line[] = []
+  readonly #changed = new EventTarget()
+
+  constructor(jid: string, tell: (command: object) => void) {
+    this.jid = jid
+    this.#tell = tell
+  }
+
+  take(line: Line) {
+    this.#lines.push(line)
+    if (line.message) this.seen.push(line.message)
+    this.#changed.dispatchEvent(new Event('change'))
+  }
+
+  /** Resolves with the message's id. */
+  send(to: string, body: string, ...extras: Extra[]): string {
+    return this.#write(to, [['body', { text: body }], ...extras])
+  }
+
+  correct(to: string, target: string, body: string): string {
+    return this.send(to, body, ['{urn:xmpp:message-correct:0}replace', { id: target }])
+  }
+
+  retract(to: string, target: string): string {
+    const fallback = [
+      '{urn:xmpp:fallback:0}fallback',
+      { for: 'urn:xmpp:message-retract:1' },
+    ] as const
+    const retract = ['{urn:xmpp:message-retract:1}retract', { id: target }] as const
+    return this.send(to, 'A message was retracted.', retract, fallback, [
+      '{urn:xmpp:hints}store',
+      {},
+    ])
+  }
+
+  /** Quotes in the body as older clients expect it, and marks the quotation as such. */
+  reply(to: string, target: string, body: string): string {
+    const quotation = '> 👋 quoted\n'
+    const range = { start: '0', end: String([...quotation].length) }
+    const reply = ['{urn:xmpp:reply:0}reply', { id: target, to }] as const
+    const fallback = ['{urn:xmpp:fallback:0}fallback', { for: 'urn:xmpp:reply:0', range }] as const
+    return this.send(to, quotation + body, reply, fallback)
+  }
+
+  state(to: string, state: string): string {
+    return this.#write(to, [[`{http://jabber.org/protocol/chatstates}${state}`, {}]])
+  }
+
+  sees(matches: (message: Seen) => boolean, signal?: AbortSignal): Promise<Seen> {
+    return this.until((line) => line.message && matches(line.message) && line.message, signal)
+  }
+
+  async disconnect(): Promise<void> {
+    this.#tell({ do: 'disconnect' })
+    await this.until((line) => line.offline)
+  }
+
+  /** Resolves with the first truthy value that `find` yields for a line, past or to come. */
+  async until<Value>(
+    find: (line: Line) => Value | undefined | false,
+    signal: AbortSignal = AbortSignal.timeout(patience),
+  ): Promise<Value> {
+    for (let next = 0; ; ) {
+      for (; next < this.#lines.length; next++) {
+        const line = this.#lines[next]
+        if (line?.failed) throw new Error(`${this.jid}: ${line.failed}`)
+        const found = line && find(line)
+        if (found) return found
+      }
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const giveUp = () => reject(signal.reason)
+      this.#changed.addEventListener('change', resolve, { once: true })
+      signal.addEventListener('abort', giveUp, { once: true })
+      await promise.finally(() => signal.removeEventListener('abort', giveUp))
+    }
+  }
+
+  #write(to: string, children: readonly Extra[]): string {
+    const id = randomUUID()
+    this.#tell({ do: 'write', to, id, children })
+    return id
+  }
+}
