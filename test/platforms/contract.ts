@@ -1,0 +1,20 @@
+/** What every platform must do, whatever its network; each platform's tests run it over a harness of their own. */
+import t, { type Test } from 'tap'
+import { eventContract } from './contract/events.ts'
+import type { ContractHarness } from './contract/harness.ts'
+import { linkContract } from './contract/link.ts'
+import { operationContract } from './contract/operations.ts'
+import { refusalContract } from './contract/refusals.ts'
+import { sessionContract } from './contract/session.ts'
+
+/** `start` brings the network up; `t.teardown` takes it down again. */
+export function platformContract(name: string, start: (t: Test) => Promise<ContractHarness>) {
+  t.test(name, async (t) => {
+    const harness = await start(t)
+    await t.test('links', (t) => linkContract(t, harness))
+    await t.test('keeps a session', (t) => sessionContract(t, harness))
+    await t.test('performs operations', (t) => operationContract(t, harness))
+    await t.test('refuses what cannot be done', (t) => refusalContract(t, harness))
+    await t.test('reports events', (t) => eventContract(t, harness))
+  })
+}

@@ -1,0 +1,110 @@
+/** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
+import type { Json, Platform } from '../../../actors/platform.ts'
+import type { Buttons } from '../../../machines/content.ts'
+
+/** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
+export type Ability =
+  | 'code'
+  | 'secondFactor'
+  | 'expiry'
+  | 'wrongFields'
+  | 'cut'
+  | 'restartNetwork'
+  | 'silence'
+  | 'revoke'
+  | 'ban'
+  | 'replace'
+  | 'limit'
+  | 'repeat'
+  | 'loseAnswer'
+  | 'writeElsewhere'
+  | 'deduplication'
+  | 'unknownChat'
+  | 'forbiddenChat'
+  | 'publicName'
+
+export interface ContractHarness {
+  readonly platform: Platform
+  /** Why an ability is missing here; its tests are reported as skipped with this reason. */
+  readonly absent: Readonly<Partial<Record<Ability, string>>>
+  /** The platform as a restarted service builds it: shares nothing in memory with `platform`. */
+  restarted(): Platform
+  /** A fresh account of the network, not linked yet. */
+  account(options?: { readonly secondFactor?: SecondFactor }): Promise<Account>
+  /** Someone else with a client of their own, whom this account can write to and hear from. */
+  peer(account: Account): Promise<Peer>
+  /** The whole network goes away and comes back, keeping what it stored. */
+  restartNetwork?(): Promise<void>
+  /** A native chat id in the network's form that leads nowhere. */
+  readonly unknownChat?: string
+}
+
+export interface SecondFactor {
+  readonly password: string
+  readonly hint?: string
+}
+
+export interface Account {
+  /** The native id that linking is expected to yield. */
+  readonly native: string
+  readonly method: string
+  readonly fields: Readonly<Record<string, string>>
+  /** Fields that look right and are not, such as a wrong password. */
+  readonly wrongFields?: Readonly<Record<string, string>>
+  /** The one-time code the network sent last. */
+  code?(): Promise<string>
+  /** The codes sent so far are too old from now on. */
+  expireCode?(): Promise<void>
+  /** Writes to the peer from another device of this account. */
+  writeElsewhere?(peer: Peer, text: string): Promise<void>
+  /** A chat that exists and in which this account may not write. */
+  forbiddenChat?(): Promise<string>
+
+  /** The connection breaks at once. */
+  cut?(): Promise<void>
+  /** The connection stays and nothing flows any more, until `unsilence`. */
+  silence?(): Promise<void>
+  unsilence?(): Promise<void>
+  /** The account's session is signed out elsewhere. */
+  revoke?(): Promise<void>
+  /** The account is banned or deleted. */
+  ban?(): Promise<void>
+  /** Another client takes over the session with these secrets. */
+  replace?(secrets: Json): Promise<void>
+  /** The network restricts the account for a time. */
+  limit?(seconds: number): Promise<void>
+  /** From now on the network reports every event twice. */
+  repeat?(): Promise<void>
+  /** The next send is carried out and its answer lost. */
+  loseAnswer?(): Promise<void>
+}
+
+/** A message as the peer's client knows it; `handle` means something to the peer alone. */
+export interface Sight {
+  readonly handle: string
+  readonly text: string
+  /** The handle of the message that this one answers. */
+  readonly replyTo?: string
+  readonly forwarded?: boolean
+  readonly buttons?: Buttons
+}
+
+export interface Peer {
+  /** The private chat with this peer, as the account's session names it. */
+  readonly chat: string
+  /** The public name under which the account finds this peer or a chat of theirs, and that chat's native id. */
+  readonly publicName?: { readonly name: string; readonly chat: string }
+  write(text: string, options?: { readonly replyTo?: Sight }): Promise<Sight>
+  edit(message: Sight, text: string): Promise<void>
+  delete(message: Sight): Promise<void>
+  /** Presses a button and resolves with the answer shown; only where the platform declares buttons. */
+  press?(message: Sight, data: string, signal: AbortSignal): Promise<{ text?: string }>
+  /** Resolves once the peer's client shows a message with this text, also one edited to it. */
+  sees(text: string, signal: AbortSignal): Promise<Sight>
+  /** Resolves once the peer's client no longer shows it. */
+  seesGone(message: Sight, signal: AbortSignal): Promise<void>
+  /** Resolves once the account was seen typing after this call. */
+  seesTyping(signal: AbortSignal): Promise<void>
+  /** How many messages with this text the peer's client shows now. */
+  count(text: string): Promise<number>
+}
