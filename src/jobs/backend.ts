@@ -1,0 +1,106 @@
+/** BullMQ on PostgreSQL, or on Redis when there is one: the same queues and workers on both. */
+import {
+  createPostgresBackend,
+  type JobsOptions,
+  PostgresConnection,
+  Queue,
+  type QueueOptions,
+  Worker,
+  type WorkerOptions,
+  withBackend,
+} from 'bullmq'
+
+/** What a job is about; the facts themselves are in the database, never in the job. */
+export interface Target {
+  readonly kind: string
+  readonly id: string
+}
+
+export interface RunningJob {
+  readonly data: Target
+  /** Failed runs before this one. */
+  readonly attemptsMade: number
+  readonly opts: { readonly attempts?: number }
+}
+
+export interface JobQueue {
+  add(name: string, target: Target, options: JobsOptions): Promise<unknown>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  waitUntilReady(): Promise<unknown>
+  close(): Promise<void>
+}
+
+export interface JobWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(
+    event: 'failed',
+    listener: (job: RunningJob | undefined, error: Error, previous: string) => void,
+  ): unknown
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+export type JobProcessor = (job: RunningJob) => Promise<void>
+
+type Shared<Options> = Omit<Options, 'connection'>
+
+export interface Backend {
+  queue(name: string, options: Shared<QueueOptions>): JobQueue
+  worker(name: string, process: JobProcessor, options: Shared<WorkerOptions>): JobWorker
+}
+
+const CONNECT_MILLISECONDS = 5_000
+
+/** With a backlog, statistics taken at an odd moment can make every fetch scan the table; so they stay as they are. */
+const freezeStatistics = `
+  analyze bullmq.job;
+  alter table bullmq.job
+    set (autovacuum_analyze_threshold = 2000000000, autovacuum_analyze_scale_factor = 0)`
+
+async function prepareSchema(connectionString: string): Promise<void> {
+  const connection = new PostgresConnection({ connectionString, migrate: true, max: 1 })
+  try {
+    await connection.waitUntilReady()
+    const { rows } = await connection.pool.query(
+      `select from pg_class where oid = 'bullmq.job'::regclass and reloptions is null`,
+    )
+    if (rows.length > 0) await connection.pool.query(freezeStatistics)
+  } finally {
+    await connection.close()
+  }
+}
+
+export async function postgresBackend(url: string): Promise<Backend> {
+  await prepareSchema(url)
+  const { Queue, Worker } = withBackend(createPostgresBackend)
+  const pool = (max: number) => ({
+    connectionString: url,
+    application_name: 'chapar jobs',
+    connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    query_timeout: 10_000,
+    keepAlive: true,
+    max,
+  })
+  return {
+    queue: (name, options) => new Queue<Target>(name, { ...options, connection: pool(2) }),
+    worker: (name, process, options) =>
+      new Worker<Target, void>(name, process, { ...options, connection: pool(4) }),
+  }
+}
+
+export function redisBackend(url: string): Backend {
+  const connection = { url, connectTimeout: CONNECT_MILLISECONDS }
+  return {
+    // Whoever adds a job wants to know at once that it cannot be added; a worker waits for as long as it takes.
+    queue: (name, options) =>
+      new Queue<Target>(name, {
+        ...options,
+        connection: { ...connection, maxRetriesPerRequest: 1 },
+      }),
+    worker: (name, process, options) =>
+      new Worker<Target, void>(name, process, {
+        ...options,
+        connection: { ...connection, maxRetriesPerRequest: null },
+      }),
+  }
+}
