@@ -109,12 +109,15 @@ export class PostgresUpdateLog implements UpdateLog {
     const committed = await this.#commits.submit({
       credentialId,
       epoch,
-      ...translated,
+      drafts: translated.drafts,
+      chats: translated.chats,
+      messages: translated.messages,
       checkpoint: batch.checkpoint === undefined ? null : JSON.stringify(batch.checkpoint),
       apiKeyId: batch.apiKeyId ?? null,
       traceId: batch.traceId ?? null,
     })
     if (committed.fenced) return { stored: false }
+    translated.stored()
     const { drafts, firstId } = committed
     for (const { sourceKey } of fresh) recent.add(sourceKey)
     for (const [place, { kind, payload }] of drafts.entries()) {

@@ -42,6 +42,12 @@ export class Page {
     return this.#parts.length < this.#limit
   }
 
+  /** Nothing more is wanted up to this id: it was looked at all the same. */
+  reach(updateId: number): void {
+    this.#head = Math.max(this.#head, updateId)
+    if (this.#parts.length === 0) this.#cursor = Math.max(this.#cursor, updateId)
+  }
+
   get result(): ReadUpdates {
     return {
       json: `[${this.#parts.join(',')}]`,

@@ -49,12 +49,17 @@ export async function readPage(db: Database, tail: Tail, reader: Reader): Promis
     page.take(recent)
     return page.result
   }
+  const known = tail.next - 1
   // Rows that are committed but not told yet come with the next poke; none is skipped, ids being contiguous.
   let after = reader.after
   for (;;) {
     const rows = await query(db, pageAfter, reader, after)
     const wantsMore = page.take(rows)
-    if (!wantsMore || rows.length < reader.limit) return page.result
+    if (!wantsMore) return page.result
+    if (rows.length < reader.limit) {
+      page.reach(known)
+      return page.result
+    }
     after = rows.at(-1)?.updateId ?? after
   }
 }

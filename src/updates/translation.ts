@@ -8,6 +8,8 @@ export interface Translated {
   /** Ids that these events introduce; stored in the same commit. */
   readonly chats: readonly NewChat[]
   readonly messages: readonly NewMessage[]
+  /** To be called once the commit is through. */
+  stored(): void
 }
 
 export interface Translation {

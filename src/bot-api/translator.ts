@@ -1,0 +1,98 @@
+/** Between the networks' vocabulary and the bot API's: operations in, results and updates out. */
+import type { Json } from '../../actors/platform.ts'
+import type { Identities } from '../../actors/ports.ts'
+import type { Happening } from '../../machines/happening.ts'
+import type { OperationResult, PublicOperation } from '../../machines/operation.ts'
+import type { Database } from '../database/database.ts'
+import { IdentityBook } from '../identities/book.ts'
+import { type GivenIds, integerIds } from '../identities/ids.ts'
+import { Natively, type Resolve } from '../identities/natively.ts'
+import { Natives } from '../identities/natives.ts'
+import { findMessages, insertIdentities } from '../identities/store.ts'
+import type { Draft } from '../updates/row.ts'
+import type { Translated, Translation } from '../updates/translation.ts'
+import { fullChatJson } from './present/chat.ts'
+import { messageJson } from './present/message.ts'
+import { deletionDraft, draftOf } from './present/update.ts'
+
+type IdForm = (credentialId: number) => 'integer' | 'mapped'
+
+export class Translator implements Identities, Translation {
+  readonly #db: Database
+  readonly #book: IdentityBook
+  readonly #natively: Natively
+  readonly #idForm: IdForm
+
+  constructor(db: Database, idForm: IdForm) {
+    this.#db = db
+    this.#idForm = idForm
+    this.#book = new IdentityBook(db)
+    this.#natively = new Natively(db, idForm)
+  }
+
+  toNative(credentialId: number, operation: PublicOperation, resolve: Resolve) {
+    return this.#natively.operation(credentialId, operation, resolve)
+  }
+
+  async present(credentialId: number, result: OperationResult): Promise<Json> {
+    if (result.kind === 'done') return true
+    const natives = new Natives()
+    if (result.kind === 'chat') natives.addChat(result.chat)
+    else natives.addMessage(result.message)
+    const ids = await this.#give(credentialId, natives)
+    if (ids.newChats.length + ids.newMessages.length > 0) {
+      await insertIdentities(this.#db, credentialId, ids.newChats, ids.newMessages)
+      ids.stored()
+    }
+    return result.kind === 'chat'
+      ? (fullChatJson(result.chat, ids) as Json)
+      : ((messageJson(result.message, ids) ?? {}) as Json)
+  }
+
+  async drafts(credentialId: number, happenings: readonly Happening[]): Promise<Translated> {
+    const natives = new Natives()
+    for (const happening of happenings) natives.addHappening(happening)
+    const ids = await this.#give(credentialId, natives)
+    const drafts: Draft[] = []
+    for (const happening of happenings) {
+      if (happening.kind === 'deleted')
+        drafts.push(...(await this.#deleted(credentialId, happening)))
+      else drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
+    }
+    return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
+  }
+
+  /** The public id of the account itself. */
+  async idOf(credentialId: number, native: string): Promise<number> {
+    const natives = new Natives()
+    natives.addPerson({ native, firstName: '' })
+    const ids = await this.#give(credentialId, natives)
+    if (ids.newChats.length > 0) {
+      await insertIdentities(this.#db, credentialId, ids.newChats, [])
+      ids.stored()
+    }
+    return ids.chat(native)
+  }
+
+  async #give(credentialId: number, natives: Natives): Promise<GivenIds> {
+    if (this.#idForm(credentialId) === 'integer') return integerIds
+    return this.#book.give(credentialId, natives)
+  }
+
+  /** One update for each chat; messages that no key was ever told of are left out. */
+  async #deleted(
+    credentialId: number,
+    { sourceKey, chat, messages, at, surface }: Happening & { kind: 'deleted' },
+  ): Promise<Draft[]> {
+    if (this.#idForm(credentialId) === 'integer' && chat !== undefined) {
+      return [deletionDraft(sourceKey, Number(chat), messages.map(Number), at, surface)]
+    }
+    const byChat = new Map<number, number[]>()
+    for (const found of await findMessages(this.#db, credentialId, messages)) {
+      byChat.set(found.chatId, [...(byChat.get(found.chatId) ?? []), found.messageId])
+    }
+    return [...byChat].map(([chatId, ids], index) =>
+      deletionDraft(index === 0 ? sourceKey : `${sourceKey}#${index}`, chatId, ids, at, surface),
+    )
+  }
+}

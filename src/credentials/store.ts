@@ -1,0 +1,175 @@
+/** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
+import { failed } from '../../actors/errors.ts'
+import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
+import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
+import type { ReceiveSettings } from '../../machines/happening.ts'
+import type { Database } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+import type { HealthBuffer } from './health-buffer.ts'
+import type { TimelineBuffer } from './timeline-buffer.ts'
+
+export interface ClaimedCredential extends CredentialFacts {
+  readonly next: number
+}
+
+interface Row {
+  readonly id: number
+  readonly platform: string
+  readonly machine_state: string
+  readonly reason: string | null
+  readonly limited_until: Date | null
+  readonly include_self_updates: boolean
+  readonly include_channel_updates: boolean
+  readonly include_channel_update_recovery: boolean
+  readonly include_deleted_updates: boolean
+  readonly epoch: number
+  readonly next_update_id: number
+}
+
+/** Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. */
+const claim = (which: string) => `
+  with mine as (
+    update credential_log l set epoch = l.epoch + 1
+      from credential c
+     where c.id = l.credential_id and c.deactivated_at is null and ${which}
+    returning l.credential_id, l.epoch, l.next_update_id
+  ), marked as (
+    update credential c set node = $1 from mine where c.id = mine.credential_id
+  )
+  select c.id, c.platform, c.machine_state, c.reason, c.limited_until, c.include_self_updates,
+         c.include_channel_updates, c.include_channel_update_recovery, c.include_deleted_updates,
+         mine.epoch, mine.next_update_id
+    from mine join credential c on c.id = mine.credential_id order by c.id`
+
+export class PostgresCredentialStore implements CredentialStore {
+  readonly #db: Database
+  readonly #vault: Vault
+  readonly #node: string
+  readonly #timeline: TimelineBuffer
+  readonly #health: HealthBuffer
+
+  constructor(world: {
+    db: Database
+    vault: Vault
+    node: string
+    timeline: TimelineBuffer
+    health: HealthBuffer
+  }) {
+    this.#db = world.db
+    this.#vault = world.vault
+    this.#node = world.node
+    this.#timeline = world.timeline
+    this.#health = world.health
+  }
+
+  async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
+    const [row] = await this.#db.query<Row>(claim('c.id = $2'), [this.#node, credentialId])
+    return row && factsOf(row)
+  }
+
+  /** The next page of linked credentials after `after`, claimed in one statement. */
+  async claimPage(after: number, limit: number): Promise<ClaimedCredential[]> {
+    const page = `c.id in (select id from credential where id > $2 and deactivated_at is null
+                            order by id limit $3)`
+    const rows = await this.#db.query<Row>(claim(page), [this.#node, after, limit])
+    return rows.map(factsOf)
+  }
+
+  async account(credentialId: number): Promise<LinkedAccount> {
+    const [row] = await this.#db.query<{
+      account: AccountIdentity
+      secrets: Buffer | null
+      checkpoint: Json
+      include_channel_update_recovery: boolean
+    }>(
+      `select c.account, c.secrets, c.include_channel_update_recovery, l.checkpoint
+         from credential c join credential_log l on l.credential_id = c.id where c.id = $1`,
+      [credentialId],
+    )
+    if (!row?.secrets) throw failed('not_found')
+    const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets)
+    return {
+      credentialId,
+      identity: row.account,
+      secrets: JSON.parse(secrets.toString()) as Json,
+      checkpoint: row.checkpoint,
+      recoverChannels: row.include_channel_update_recovery,
+    }
+  }
+
+  async saveSettings(credentialId: number, settings: ReceiveSettings): Promise<void> {
+    await this.#db.query(
+      `update credential set include_self_updates = $2, include_channel_updates = $3,
+              include_channel_update_recovery = $4, include_deleted_updates = $5 where id = $1`,
+      [
+        credentialId,
+        settings.includeSelfUpdates,
+        settings.includeChannelUpdates,
+        settings.includeChannelUpdateRecovery,
+        settings.includeDeletedUpdates,
+      ],
+    )
+  }
+
+  async saveSecrets(credentialId: number, secrets: Json): Promise<void> {
+    const sealed = await sealSecrets(this.#vault, credentialId, secrets)
+    await this.#db.query('update credential set secrets = $2 where id = $1', [credentialId, sealed])
+  }
+
+  async saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void> {
+    await this.#db.query(
+      'update credential set account = $2 where id = $1 and account is distinct from $2',
+      [credentialId, JSON.stringify(identity)],
+    )
+  }
+
+  async deactivate(credentialId: number): Promise<void> {
+    await this.#db.query(
+      `with keys as (
+         update api_key set revoked_at = now() where credential_id = $1 and revoked_at is null
+       )
+       update credential set secrets = null, deactivated_at = coalesce(deactivated_at, now()),
+              state = 'deactivated', machine_state = 'deactivated', action = 'none', node = null
+        where id = $1`,
+      [credentialId],
+    )
+  }
+
+  record(transition: Transition): void {
+    this.#timeline.add(transition)
+  }
+
+  noteHealth(credentialId: number, health: Parameters<CredentialStore['noteHealth']>[1]): void {
+    this.#health.add(credentialId, health)
+  }
+}
+
+/** Where the secrets of a credential are stored: what their ciphertext is bound to. */
+export const secretsOf = (credentialId: number) => ({
+  table: 'credential',
+  column: 'secrets',
+  row: `${credentialId}`,
+})
+
+export const sealSecrets = (vault: Vault, credentialId: number, secrets: Json): Promise<Buffer> =>
+  vault.seal(
+    `credential:${credentialId}`,
+    secretsOf(credentialId),
+    Buffer.from(JSON.stringify(secrets)),
+  )
+
+const factsOf = (row: Row): ClaimedCredential => ({
+  credentialId: row.id,
+  platform: row.platform,
+  epoch: row.epoch,
+  next: row.next_update_id,
+  state: row.machine_state,
+  reason: row.reason ?? undefined,
+  limitedUntil: row.limited_until?.getTime(),
+  settings: {
+    includeSelfUpdates: row.include_self_updates,
+    includeChannelUpdates: row.include_channel_updates,
+    includeChannelUpdateRecovery: row.include_channel_update_recovery,
+    includeDeletedUpdates: row.include_deleted_updates,
+  },
+})

@@ -1,0 +1,139 @@
+/** Gives integers to native ids: the same one for ever, messages ascending in their chat. */
+import { LRUCache } from 'lru-cache'
+import type { Surface } from '../../machines/content.ts'
+import type { Database } from '../database/database.ts'
+import type { NewChat, NewMessage } from '../updates/commit.ts'
+import type { GivenIds } from './ids.ts'
+import type { Natives } from './natives.ts'
+import { findChats, findMessages, newestMessage, nextChatNumber } from './store.ts'
+
+const CACHED = 200_000
+/** The reference keeps supergroups and channels below this. */
+const SUPERGROUPS = -1_000_000_000_000
+
+const formOf: Record<Surface, (number: number) => number> = {
+  private: (number) => number,
+  group: (number) => -number,
+  supergroup: (number) => SUPERGROUPS - number,
+  channel: (number) => SUPERGROUPS - number,
+}
+
+export class IdentityBook {
+  readonly #db: Database
+  readonly #chats = new LRUCache<string, number>({ max: CACHED })
+  readonly #messages = new LRUCache<string, number>({ max: CACHED })
+  readonly #newest = new LRUCache<string, number>({ max: CACHED })
+  /** Given and not committed yet: part of every batch until one commit with them is through. */
+  readonly #unstored = new Map<string, NewChat | NewMessage>()
+  readonly #last = new Map<number, Promise<unknown>>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** One at a time for each credential, so that no native id gets two integers. */
+  async give(credentialId: number, natives: Natives): Promise<GivenIds> {
+    const giving = (this.#last.get(credentialId) ?? Promise.resolve()).then(() =>
+      this.#give(credentialId, natives),
+    )
+    const settled = giving.catch(() => undefined)
+    this.#last.set(credentialId, settled)
+    settled.then(() => {
+      if (this.#last.get(credentialId) === settled) this.#last.delete(credentialId)
+    })
+    return giving
+  }
+
+  async #give(credentialId: number, natives: Natives): Promise<GivenIds> {
+    const key = (native: string) => `${credentialId}\n${native}`
+    const messageKey = (chatId: number, native: string) => `${credentialId}\n${chatId}\n${native}`
+    await this.#loadChats(credentialId, [...natives.chats.keys()], key)
+    const newChats: NewChat[] = []
+    const chatIds = new Map<string, number>()
+    for (const [native, surface] of natives.chats) {
+      const chatId =
+        this.#chats.get(key(native)) ?? (await this.#newChat(key(native), native, surface))
+      chatIds.set(native, chatId)
+      if (this.#unstored.has(key(native))) newChats.push({ native, chatId })
+    }
+
+    const wanted = [...pairs(natives.messages, chatIds), ...pairs(natives.mentioned, chatIds)]
+    await this.#loadMessages(credentialId, wanted, messageKey)
+    const newMessages: NewMessage[] = []
+    for (const { native, chatId } of pairs(natives.messages, chatIds)) {
+      const at = messageKey(chatId, native)
+      const messageId =
+        this.#messages.get(at) ?? (await this.#newMessage(credentialId, at, { native, chatId }))
+      if (this.#unstored.has(at)) newMessages.push({ native, chatId, messageId })
+    }
+    return {
+      chat: (native) => chatIds.get(native) ?? this.#chats.get(key(native)) ?? 0,
+      message: (chat, native) => this.#messages.get(messageKey(chatIds.get(chat) ?? 0, native)),
+      newChats,
+      newMessages,
+      stored: () => {
+        for (const { native } of newChats) this.#unstored.delete(key(native))
+        for (const { chatId, native } of newMessages) {
+          this.#unstored.delete(messageKey(chatId, native))
+        }
+      },
+    }
+  }
+
+  async #loadChats(
+    credentialId: number,
+    natives: readonly string[],
+    key: (native: string) => string,
+  ): Promise<void> {
+    const unknown = natives.filter((native) => !this.#chats.has(key(native)))
+    if (unknown.length === 0) return
+    for (const { native, chatId } of await findChats(this.#db, credentialId, unknown)) {
+      this.#chats.set(key(native), chatId)
+    }
+  }
+
+  async #loadMessages(
+    credentialId: number,
+    wanted: readonly NewChat[],
+    key: (chatId: number, native: string) => string,
+  ): Promise<void> {
+    const unknown = wanted.filter(({ chatId, native }) => !this.#messages.has(key(chatId, native)))
+    if (unknown.length === 0) return
+    const natives = unknown.map(({ native }) => native)
+    for (const { native, chatId, messageId } of await findMessages(
+      this.#db,
+      credentialId,
+      natives,
+    )) {
+      this.#messages.set(key(chatId, native), messageId)
+    }
+  }
+
+  async #newChat(at: string, native: string, surface: Surface): Promise<number> {
+    const chatId = formOf[surface](await nextChatNumber(this.#db))
+    this.#chats.set(at, chatId)
+    this.#unstored.set(at, { native, chatId })
+    return chatId
+  }
+
+  async #newMessage(credentialId: number, at: string, message: NewChat): Promise<number> {
+    const counter = `${credentialId}\n${message.chatId}`
+    const newest =
+      this.#newest.get(counter) ?? (await newestMessage(this.#db, credentialId, message.chatId))
+    const messageId = newest + 1
+    this.#newest.set(counter, messageId)
+    this.#messages.set(at, messageId)
+    this.#unstored.set(at, { ...message, messageId })
+    return messageId
+  }
+}
+
+function* pairs(
+  messages: ReadonlyMap<string, ReadonlySet<string>>,
+  chatIds: ReadonlyMap<string, number>,
+): IterableIterator<NewChat> {
+  for (const [chat, natives] of messages) {
+    const chatId = chatIds.get(chat)
+    if (chatId !== undefined) for (const native of natives) yield { native, chatId }
+  }
+}
