@@ -25,6 +25,7 @@ const config = (url: string) =>
       allOrNothing: false,
       disableForeignKeys: false,
       snapshot: false,
+      silent: true,
     },
   })
 

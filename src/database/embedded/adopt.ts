@@ -6,7 +6,7 @@ import { commandOfRunning, findRunning, type Running } from './running.ts'
 import type { Setup } from './setup.ts'
 
 /** A dead owner's connection takes a moment to end. */
-const claimLimitMs = 3_000
+const claimLimitMs = 1_500
 const answerLimitMs = 60_000
 
 export class DatabaseInUse extends Error {

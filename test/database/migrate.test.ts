@@ -1,0 +1,42 @@
+/** Migrations: run once, in order, also by nodes that start at the same moment. */
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t from 'tap'
+import { migrate } from '../../src/database/migrate.ts'
+import { migrationsList } from '../../src/database/migrations/index.ts'
+import { openOrm } from '../../src/database/orm.ts'
+import { testDatabase } from '../support/database.ts'
+import { joinTestServer } from '../support/postgres.ts'
+
+t.test('of several nodes that start at once, one runs the migrations', async (t) => {
+  const server = await joinTestServer()
+  const name = `chapar_test_migrate_${process.pid}`
+  await server.client.query(`create database ${name}`)
+  t.teardown(async () => {
+    await server.client.query(`drop database ${name} with (force)`)
+    await server.client.end()
+  })
+  const url = server.url(name)
+  const runs = await Promise.all([migrate(url), migrate(url), migrate(url)])
+  t.same(
+    runs.flat(),
+    migrationsList.map(({ name }) => name),
+  )
+  t.same(await migrate(url), [], 'and a restart runs nothing')
+})
+
+t.test('every migration file is listed under its name, in order', async (t) => {
+  const names = migrationsList.map(({ name }) => name)
+  const files = readdirSync(join(import.meta.dirname, '../../src/database/migrations'))
+  const found = files.filter((file) => file !== 'index.ts').map((file) => basename(file, '.ts'))
+  t.same(names, found.sort())
+  for (const name of names) t.match(name, /^\d{4}-[a-z0-9-]+$/)
+})
+
+t.test('records refuse an entity manager that requests would share', async (t) => {
+  const { url } = await testDatabase(t)
+  const orm = await openOrm(url)
+  t.teardown(() => orm.close())
+  t.same(await orm.em.fork().execute('select 1 as one'), [{ one: 1 }])
+  await t.rejects(orm.em.flush(), { name: 'ValidationError' })
+})

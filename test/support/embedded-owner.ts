@@ -1,0 +1,8 @@
+/** Run as a process of its own: starts an embedded server, says so, and waits to be killed. */
+import { startEmbeddedPostgres } from '../../src/database/embedded.ts'
+import { quietLog } from './log.ts'
+
+const [, , dir = ''] = process.argv
+const server = await startEmbeddedPostgres({ dir, log: quietLog })
+process.stdout.write(`${server.pid}\n`)
+await server.onExit
