@@ -1,0 +1,111 @@
+/** GET /user/usage: how much the user's keys and credentials did, by hour or by day. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
+import { stepMs, usageSeries } from '../../observability/usage-series.ts'
+import { answers, ok } from '../envelope.ts'
+import type { UserRecordsOptions } from './logs.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const CountBy = Type.Record(Type.String(), Count)
+const Time = Type.String({ format: 'date-time' })
+const Step = Type.Union([Type.Literal('hour'), Type.Literal('day')])
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
+const usage = {
+  requests: Count,
+  requests_by_method: CountBy,
+  errors: Count,
+  errors_by_code: CountBy,
+  updates_received: Count,
+  updates_delivered: Count,
+  webhook_attempts: Count,
+  webhook_failures: Count,
+  bytes_in: Count,
+  bytes_out: Count,
+}
+
+const Report = Type.Object({
+  from: Time,
+  to: Time,
+  step: Step,
+  totals: Type.Object(usage),
+  series: Type.Array(Type.Object({ at: Time, ...usage })),
+})
+
+const Query = Type.Object(
+  {
+    from: Type.Optional(Time),
+    to: Type.Optional(Time),
+    step: Type.Optional(Type.String({ enum: ['hour', 'day'], default: 'hour' })),
+    credential_id: Type.Optional(Id),
+    api_key_id: Type.Optional(Id),
+  },
+  { additionalProperties: false },
+)
+
+/** Without `from`: a day of hours, a month of days. */
+const usualSteps: Readonly<Record<UsageStep, number>> = { hour: 24, day: 30 }
+
+/** A month of hours or a year of days is as much as a chart shows. */
+const maxSteps: Readonly<Record<UsageStep, number>> = { hour: 31 * 24, day: 366 }
+
+export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
+  app,
+  { database, authenticate },
+) => {
+  app.get(
+    '/user/usage',
+    {
+      preHandler: authenticate,
+      schema: {
+        tags: ['account'],
+        summary: 'Usage and error figures',
+        security: [{ jwt: [] }, { pat: [] }],
+        querystring: Query,
+        response: answers(Report),
+      },
+    },
+    async ({ user, query }) => {
+      const step = query.step === 'day' ? 'day' : 'hour'
+      const { from, to } = rangeOf(query, step)
+      const sums = await readUsage(database, {
+        userId: user.id,
+        credentialId: query.credential_id,
+        apiKeyId: query.api_key_id,
+        from: new Date(from),
+        to: new Date(to),
+        step,
+      })
+      const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step }
+      return ok({ ...range, ...usageSeries(sums, { from, to, step }) })
+    },
+  )
+}
+
+interface Asked {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+/** Figures are kept by the hour, so the range is widened to whole steps. */
+function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
+  const ms = stepMs[step]
+  const to = Math.ceil((timeOf('to', asked.to) ?? Date.now()) / ms) * ms
+  const start = timeOf('from', asked.from)
+  const from = start === undefined ? to - usualSteps[step] * ms : Math.floor(start / ms) * ms
+  if (from >= to) throw failed('bad_request', 'field "from" must be before "to"')
+  if (to - from > maxSteps[step] * ms) {
+    throw failed('bad_request', `field "from" must be at most ${maxSteps[step]} ${step}s before "to"`)
+  }
+  return { from, to }
+}
+
+/** The format lets leap seconds and a few spellings pass that have no place in a Date. */
+function timeOf(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw failed('bad_request', `field "${field}" must be a time`)
+  return at
+}

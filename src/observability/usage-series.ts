@@ -1,0 +1,65 @@
+/** Lays usage sums out as a series without holes, and totals. */
+import type { UsageStep, UsageSum } from './read-usage.ts'
+
+export interface Usage {
+  requests: number
+  requests_by_method: Record<string, number>
+  errors: number
+  errors_by_code: Record<string, number>
+  updates_received: number
+  updates_delivered: number
+  webhook_attempts: number
+  webhook_failures: number
+  bytes_in: number
+  bytes_out: number
+}
+
+export interface UsagePoint extends Usage {
+  /** Start of the hour or day, RFC 3339. */
+  at: string
+}
+
+export const stepMs: Readonly<Record<UsageStep, number>> = { hour: 3_600_000, day: 86_400_000 }
+
+const noUsage = (): Usage => ({
+  requests: 0,
+  requests_by_method: {},
+  errors: 0,
+  errors_by_code: {},
+  updates_received: 0,
+  updates_delivered: 0,
+  webhook_attempts: 0,
+  webhook_failures: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+})
+
+function add(usage: Usage, { measure, label, amount }: UsageSum): void {
+  if (measure === 'request') {
+    usage.requests += amount
+    usage.requests_by_method[label] = (usage.requests_by_method[label] ?? 0) + amount
+  } else if (measure === 'error') {
+    usage.errors += amount
+    usage.errors_by_code[label] = (usage.errors_by_code[label] ?? 0) + amount
+  } else {
+    usage[measure] += amount
+  }
+}
+
+/** `from` is the start of a step, `to` is exclusive; both are milliseconds since 1970. */
+export function usageSeries(
+  sums: readonly UsageSum[],
+  { from, to, step }: { readonly from: number; readonly to: number; readonly step: UsageStep },
+): { totals: Usage; series: UsagePoint[] } {
+  const totals = noUsage()
+  const points = new Map<number, UsagePoint>()
+  for (let at = from; at < to; at += stepMs[step]) {
+    points.set(at, { at: new Date(at).toISOString(), ...noUsage() })
+  }
+  for (const sum of sums) {
+    add(totals, sum)
+    const point = points.get(sum.at.getTime())
+    if (point) add(point, sum)
+  }
+  return { totals, series: [...points.values()] }
+}

@@ -1,0 +1,50 @@
+/** A request journal on a database of its own, and records to feed it. */
+import type { Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import {
+  openRequestJournal,
+  type RequestJournalOptions,
+} from '../../src/observability/request-journal.ts'
+import type { RequestRecord } from '../../src/observability/request-record.ts'
+import { testDatabase } from '../support/database.ts'
+import { quietLog } from '../support/log.ts'
+
+export async function journalRig(
+  t: Pick<Test, 'teardown'>,
+  options: Partial<RequestJournalOptions> = {},
+) {
+  const { database } = await testDatabase(t)
+  return { database, ...journalOn(t, database, options) }
+}
+
+export function journalOn(
+  t: Pick<Test, 'teardown'>,
+  database: Database,
+  options: Partial<RequestJournalOptions> = {},
+) {
+  const metrics = createMetrics()
+  const journal = openRequestJournal({ database, metrics, log: quietLog, ...options })
+  t.teardown(() => journal.close())
+  const dropped = async () =>
+    Number(/dropped_total (\d+)/.exec(await metrics.text())?.[1] ?? Number.NaN)
+  return { journal, metrics, dropped }
+}
+
+export const requestRecord = (more: Partial<RequestRecord> = {}): RequestRecord => ({
+  at: Date.now(),
+  requestId: 'request',
+  userId: 1,
+  apiKeyId: 100_001,
+  credentialId: 10,
+  method: 'sendMessage',
+  status: 200,
+  errorCode: null,
+  description: null,
+  durationMs: 1.5,
+  requestBytes: 10,
+  responseBytes: 20,
+  ip: '127.0.0.1',
+  userAgent: 'test',
+  ...more,
+})

@@ -1,0 +1,118 @@
+/** The request journal: batches, overflow, retries, and what it costs a request. */
+import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { journalOn, journalRig, requestRecord } from './journal-rig.ts'
+
+const countRows = async (database: Database) =>
+  (await database.query<{ count: number }>('select count(*) from request_log'))[0]?.count
+
+t.test('records are stored in batches, and all of them at the end', async (t) => {
+  const { database, journal, dropped } = await journalRig(t)
+  for (let i = 0; i < 1_234; i++) journal.record(requestRecord({ requestId: `r${i}` }))
+  await journal.close()
+  const [row] = await database.query<{ count: number; ids: number; batches: number }>(
+    `select count(*), count(distinct request_id) as ids, count(distinct xmin::text) as batches
+     from request_log`,
+  )
+  t.strictSame(row, { count: 1_234, ids: 1_234, batches: 3 })
+  t.equal(await dropped(), 0)
+})
+
+t.test('a lone record is stored without being asked for', async (t) => {
+  const { database } = await journalRig(t)
+  const stored = Promise.withResolvers<void>()
+  const watched: Database = {
+    ...database,
+    async transaction(work) {
+      const result = await database.transaction(work)
+      stored.resolve()
+      return result
+    },
+  }
+  const { journal } = journalOn(t, watched, { flushEveryMs: 20 })
+  journal.record(requestRecord())
+  await stored.promise
+  t.equal(await countRows(database), 1)
+})
+
+t.test('10,000 pushes cost next to nothing', async (t) => {
+  const { journal, database } = await journalRig(t)
+  await journal.flush()
+  const record = requestRecord()
+  const started = performance.now()
+  for (let i = 0; i < 10_000; i++) journal.record(record)
+  const microseconds = (performance.now() - started) / 10
+  t.ok(microseconds < 5, `${microseconds.toFixed(3)} µs a push`)
+  await journal.close()
+  t.equal(await countRows(database), 10_000)
+})
+
+t.test('records that find no room are counted, and the others survive', async (t) => {
+  const { journal, dropped, database } = await journalRig(t, { capacity: 50, batchSize: 1_000 })
+  for (let i = 0; i < 80; i++) journal.record(requestRecord())
+  await journal.close()
+  t.equal(await dropped(), 30)
+  t.equal(await countRows(database), 50)
+})
+
+t.test('an absent database is waited for, and nothing is counted twice', async (t) => {
+  const { database } = await journalRig(t)
+  let failures = 3
+  const flaky: Database = {
+    ...database,
+    async transaction(work) {
+      if (failures-- > 0) throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })
+      return database.transaction(work)
+    },
+  }
+  const { journal, dropped } = journalOn(t, flaky)
+  journal.record(requestRecord())
+  journal.count({ userId: 1 }, { updatesReceived: 5 })
+  for (let i = 0; i < 5; i++) await journal.flush()
+  t.equal(await countRows(database), 1)
+  t.equal(await dropped(), 0)
+  const usage = await database.query(
+    `select measure, label, amount from usage_hour where measure in ('request', 'updates_received')
+     order by measure`,
+  )
+  t.strictSame(usage, [
+    { measure: 'request', label: 'sendMessage', amount: 1 },
+    { measure: 'updates_received', label: '', amount: 5 },
+  ])
+})
+
+t.test('a batch that cannot be stored is dropped, counted, and holds up nobody', async (t) => {
+  const { database, journal, dropped } = await journalRig(t)
+  journal.record(requestRecord({ status: 1_000_000 }))
+  for (let i = 0; i < 3; i++) await journal.flush()
+  t.equal(await dropped(), 1)
+  journal.record(requestRecord())
+  await journal.flush()
+  t.equal(await countRows(database), 1)
+})
+
+t.test('a closing service does not wait for a database that never answers', async (t) => {
+  const { database } = await journalRig(t)
+  const silent: Database = { ...database, transaction: () => new Promise<never>(() => undefined) }
+  const { journal, dropped } = journalOn(t, silent, { closeWithinMs: 20 })
+  journal.record(requestRecord())
+  await journal.close()
+  t.equal(await dropped(), 1)
+})
+
+t.test('text from the caller is stored in one line, without secrets and NUL', async (t) => {
+  const { database, journal } = await journalRig(t)
+  journal.record(
+    requestRecord({
+      description: 'key 123456789:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ\0\r\nis unknown',
+      userAgent: `agent \u001b[31m token=canary ${'x'.repeat(1_000)}`,
+    }),
+  )
+  await journal.flush()
+  const [row] = await database.query<{ description: string; user_agent: string }>(
+    'select description, user_agent from request_log',
+  )
+  t.equal(row?.description, 'key 123456789:[key] is unknown')
+  t.match(row?.user_agent, /^agent {2}\[31m token=\[redacted\] x+$/)
+  t.equal(row?.user_agent.length, 300)
+})
