@@ -1,5 +1,5 @@
 /** The folder of one embedded server: its cluster, port and log. */
-import { chown, lstat, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Log } from '../log.ts'
 import { type Account, canExecute, chooseAccount } from './account.ts'
@@ -15,6 +15,8 @@ export interface Home {
 /** Leaves a link at the expected place, so that the data is found there on the next start. */
 async function placeElsewhere(dir: string, log: Log): Promise<void> {
   const folder = await newFolder('postgres')
+  // A link whose target somebody deleted is of no use any more.
+  await rm(dir, { force: true })
   await symlink(folder, dir)
   log.warn(
     { dir, folder },
@@ -27,7 +29,7 @@ export async function openHome(path: string, log: Log): Promise<Home> {
   const account = await chooseAccount(join(dir, 'cluster'))
   const parent = dirname(dir)
   await mkdir(parent, { recursive: true })
-  const isNew = await lstat(dir).then(
+  const isNew = await stat(dir).then(
     () => false,
     () => true,
   )
