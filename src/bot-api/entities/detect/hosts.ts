@@ -23,8 +23,12 @@ function isTopLevel(label: string, hasProtocol: boolean): boolean {
   return hasProtocol || isCommon(label)
 }
 
-/** Capitals are fine where the first letter is one; `cOm` is rather a slip between sentences. */
+/** In `end.So` a sentence begins rather than a top level: one capital, and that the first letter. */
 function isCommon(label: string): boolean {
   const lower = label.toLowerCase()
-  return topLevelDomains.has(lower) && (lower === label || lower[0] !== label[0])
+  const isSentence = label !== lower && label.slice(1) === lower.slice(1)
+  return !isSentence && (topLevelDomains.has(lower) || hiddenTopLevels.has(lower))
 }
+
+/** Resolved by networks of their own, outside the DNS. */
+const hiddenTopLevels = new Set(['onion', 'ton'])
