@@ -11,8 +11,10 @@ const find = (...patterns: string[]) =>
 const code = find('machines/**/*.ts', 'actors/**/*.ts', 'src/**/*.ts')
 const everything = [...code, ...find('test/**/*.ts', 'bench/**/*.ts', 'bin/**/*.mjs')]
 
-const importing = /(?:\bfrom|\bimport|\bimport\()\s*['"]([^'"]+)['"]/g
-const importsOf = (file: string) => [...read(file).matchAll(importing)].map(([, to = '']) => to)
+/** Statements as the formatter lays them out, and calls of `import` with a literal. */
+const importing = /^(?:import|export) (?:[^'"=()]*? from )?'([^']+)'|\bimport\('([^']+)'\)/gm
+const importsOf = (file: string) =>
+  [...read(file).matchAll(importing)].map(([, by = '', called = '']) => by || called)
 
 /** `@scope/name/part` belongs to the package `@scope/name`. */
 const packageOf = (specifier: string) =>
@@ -80,6 +82,16 @@ t.test('each toolkit is imported in one folder only', async (t) => {
     for (const specifier of importsOf(file)) {
       const home = homeOf(specifier)
       if (home !== undefined) t.ok(file.startsWith(home), `${file} imports ${specifier}`)
+    }
+  }
+})
+
+t.test('the service imports only packages that are installed in production', async (t) => {
+  const { dependencies } = JSON.parse(read('package.json'))
+  for (const file of code) {
+    for (const specifier of importsOf(file)) {
+      if (isRelative(specifier) || isBuiltIn(specifier)) continue
+      t.ok(packageOf(specifier) in dependencies, `${file} imports ${specifier}`)
     }
   }
 })
