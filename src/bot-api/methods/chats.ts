@@ -1,0 +1,80 @@
+/** Methods about chats and the account: who am I, what is this chat, typing, pressed buttons. */
+import { failed } from '../../../actors/errors.ts'
+import { type Method, result } from '../method.ts'
+
+const ACTIONS = [
+  'typing',
+  'upload_photo',
+  'record_video',
+  'upload_video',
+  'record_voice',
+  'upload_voice',
+  'record_audio',
+  'upload_audio',
+  'upload_document',
+  'choose_sticker',
+  'find_location',
+  'record_video_note',
+  'upload_video_note',
+  'cancel',
+]
+
+const getMe: Method = {
+  name: 'getMe',
+  summary: 'The account behind the key',
+  scope: undefined,
+  parameters: {},
+  required: [],
+  run: async ({ key, world }) => result(await world.profile(key.facts.credentialId)),
+}
+
+const getChat: Method = {
+  name: 'getChat',
+  summary: 'What is known of a chat',
+  scope: undefined,
+  parameters: { chat_id: 'chat' },
+  required: ['chat_id'],
+  run: async ({ args, perform }) => result(await perform({ kind: 'describe', chat: args.chat() })),
+}
+
+const sendChatAction: Method = {
+  name: 'sendChatAction',
+  summary: 'Shows that something is being written',
+  scope: 'bot:send',
+  parameters: { chat_id: 'chat', action: 'string' },
+  required: ['chat_id', 'action'],
+  run: async ({ args, perform }) => {
+    const action = (args.text('action') ?? '').toLowerCase()
+    const chat = args.chat()
+    if (!ACTIONS.includes(action)) {
+      throw failed('bad_request', 'wrong parameter action in request')
+    }
+    return result(await perform({ kind: 'act', chat, action }))
+  },
+}
+
+const answerCallbackQuery: Method = {
+  name: 'answerCallbackQuery',
+  summary: 'Answers a pressed button',
+  scope: 'bot:send',
+  parameters: {
+    callback_query_id: 'string',
+    text: 'string',
+    show_alert: 'boolean',
+    url: 'string',
+  },
+  required: ['callback_query_id'],
+  run: async ({ args, perform }) => {
+    const [text, url] = [args.text('text'), args.text('url')]
+    const answered = await perform({
+      kind: 'answer',
+      callback: args.text('callback_query_id') ?? '',
+      alert: args.boolean('show_alert'),
+      ...(text !== undefined && { text }),
+      ...(url !== undefined && { url }),
+    })
+    return result(answered)
+  },
+}
+
+export const chatMethods = [getMe, getChat, sendChatAction, answerCallbackQuery]

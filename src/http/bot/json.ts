@@ -1,0 +1,46 @@
+/** JSON bodies of bot calls: one object, whose members become parameters as text. */
+import { failed } from '../../../actors/errors.ts'
+
+/** The reference's nesting limit. */
+const DEPTH = 100
+
+/** A string member is its text, anything else stays JSON; `null` is absent. */
+export function* jsonEntries(body: string): IterableIterator<[string, string]> {
+  if (body.trim() === '') return
+  const value = parse(body)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failed('bad_request', "can't parse the request body: a JSON object is expected")
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member === 'string') yield [name, member]
+    else if (member !== null) yield [name, JSON.stringify(member)]
+  }
+}
+
+function parse(body: string): unknown {
+  if (isDeeperThan(body, DEPTH)) {
+    throw failed('bad_request', "can't parse the request body: the JSON is nested too deeply")
+  }
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw failed('bad_request', "can't parse the request body: it is not valid JSON")
+  }
+}
+
+/** Counts brackets outside strings, so that a hostile body is turned away before it is parsed. */
+export function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (inString) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > limit) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}

@@ -1,0 +1,74 @@
+/** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ApiKeyActor } from '../../../actors/api-key.ts'
+import type { CredentialActor } from '../../../actors/credential.ts'
+import { failed } from '../../../actors/errors.ts'
+import type { Json, Platform } from '../../../actors/platform.ts'
+import type { PublicOperation } from '../../../machines/operation.ts'
+import { type Arguments, chatFrom } from '../../bot-api/arguments.ts'
+import type { CallWorld, Method, Result } from '../../bot-api/method.ts'
+import { methodName } from '../../bot-api/method-names.ts'
+import { methods } from '../../bot-api/methods/index.ts'
+import type { KeyGate } from '../../keys/gate.ts'
+import { argumentsOf, parseCalls } from './arguments.ts'
+
+export interface BotRoutesOptions {
+  readonly gate: KeyGate
+  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+  readonly world: CallWorld
+  platformOf(credentialId: number): Platform
+}
+
+export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions): Promise<void> {
+  await parseCalls(app)
+  app.route<{ Params: { token: string; '*': string } }>({
+    method: ['GET', 'POST'],
+    url: '/bot:token/*',
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const key = await options.gate.admit(request.params.token, request.ip)
+      const { apiKeyId, userId, credentialId } = key.facts
+      Object.assign(request.audit, { userId, apiKeyId, credentialId })
+      const args = await argumentsOf(request)
+      const result = await carryOut(request, key, args, options)
+      return reply.type('application/json').send(envelope(result))
+    },
+  })
+}
+
+async function carryOut(
+  request: FastifyRequest<{ Params: { '*': string } }>,
+  key: ApiKeyActor,
+  args: Arguments,
+  { credentials, world, platformOf }: BotRoutesOptions,
+): Promise<Result> {
+  const name = methodName(request.params['*'] || args.text('method') || '')
+  if (!name) throw failed('not_found', 'method not found')
+  request.audit.method = name
+  const { apiKeyId, credentialId } = key.facts
+  const platform = platformOf(credentialId)
+  const method = methods.get(name.toLowerCase())
+  if (!method) {
+    await key.admit(undefined)
+    throw failed('bad_request', `${name} is not supported on ${platform.name}`)
+  }
+  await key.admit(method.scope, rated(method, args))
+  const perform = async (operation: PublicOperation): Promise<Json> => {
+    if (!platform.capabilities.operations.includes(operation.kind)) {
+      throw failed('bad_request', `${name} is not supported on ${platform.name}`)
+    }
+    const credential = await credentials.find(credentialId)
+    const traceId = request.id
+    const now = Date.now()
+    return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
+  }
+  return method.run({ method: name, args, key, platform, signal: request.signal, perform, world })
+}
+
+/** The chat whose rate a sending call counts for; malformed ones are refused before they count. */
+const rated = (method: Method, args: Arguments): string | undefined =>
+  method.sends && args.has('chat_id') ? `${chatFrom(args.text('chat_id') ?? '')}` : undefined
+
+/** Text that is JSON already goes out as it is. */
+const envelope = ({ json, description }: Result): string =>
+  `{"ok":true,"result":${json}${description ? `,"description":${JSON.stringify(description)}` : ''}}`

@@ -1,0 +1,54 @@
+/** The HTTP server: limits, ids, headers, the log, and one envelope for everything that fails. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { failed } from '../../actors/errors.ts'
+import { failureBody, replyWithFailure } from './failure.ts'
+import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
+import { collectPaths } from './known-paths.ts'
+import { type RequestLogOptions, recordRequests } from './request-log.ts'
+import { validators } from './validators.ts'
+
+export interface ServerOptions {
+  readonly log: FastifyBaseLogger
+  readonly requestLog: RequestLogOptions
+  readonly trustProxy: string[] | false
+}
+
+/** Long enough for a poll of 50 seconds and a slow platform. */
+const HANDLER_MS = 70_000
+
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true,
+    trustProxy: options.trustProxy,
+    bodyLimit: 262_144,
+    requestTimeout: 30_000,
+    handlerTimeout: HANDLER_MS,
+    keepAliveTimeout: 72_000,
+    maxRequestsPerSocket: 0,
+    connectionTimeout: 0,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
+    frameworkErrors: (error, request, reply) => {
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+      replyWithFailure(error, request, reply as never)
+    },
+    ...requestIds,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  const isKnownPath = collectPaths(app)
+  app.setValidatorCompiler(validators())
+  setSecurityHeaders(app)
+  recordRequests(app, options.requestLog)
+  app.setErrorHandler(replyWithFailure)
+  app.setNotFoundHandler(async (request, reply) => {
+    if (isKnownPath(request.url.split('?')[0] ?? '')) {
+      return reply.code(405).send({ ok: false, error_code: 405, description: 'Method Not Allowed' })
+    }
+    return reply.code(404).send(failureBody(failed('not_found').failure))
+  })
+  return app
+}
