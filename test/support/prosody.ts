@@ -72,9 +72,9 @@ export class Prosody {
     return `${user}@${this.domain}`
   }
 
-  /** Known to the server from the next login on. */
+  /** Ends the account's streams too. */
   async setPassword(user: string, password: string): Promise<void> {
-    await this.#control('register', user, this.domain, password)
+    await this.#control('shell', 'user', 'password', `${user}@${this.domain}`, password)
   }
 
   /** Ends the account's streams too. */

@@ -40,6 +40,15 @@ export class Relay {
     this.#accepts = true
   }
 
+  /** What the server says arrives only after this time. */
+  holdAnswers(milliseconds: number) {
+    const held = [...this.#pairs]
+    for (const [, far] of held) far.pause()
+    setTimeout(() => {
+      for (const [, far] of held) far.resume()
+    }, milliseconds)
+  }
+
   /** Connections stay, and nothing comes through any more, until `unsilence`. */
   silence() {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause()

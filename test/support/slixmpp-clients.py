@@ -52,24 +52,44 @@ def describe(xml):
 
 
 class Client(slixmpp.ClientXMPP):
-    def __init__(self, name, jid, password):
+    def __init__(self, name, jid, password, port):
         super().__init__(jid, password)
         self.name = name
+        self.port = port
+        self.backlog = []
+        self.ready = False
+        self.leaving = False
         self.register_plugin("xep_0280")
         self["feature_mechanisms"].unencrypted_plain = True
         self.add_event_handler("session_start", self.begin)
+        self.add_event_handler("disconnected", self.reconnect_soon)
         self.add_event_handler("failed_auth", lambda _: say(client=name, failed="could not log in"))
         self.register_handler(Callback("all", MatchXPath(CLIENT + "message"), self.see))
+
+    def dial(self):
+        self.connect(("127.0.0.1", self.port), force_starttls=False, disable_starttls=True)
 
     async def begin(self, _):
         self["xep_0280"].enable()
         self.send_presence()
+        self.ready = True
         say(client=self.name, online=True)
+        backlog, self.backlog = self.backlog, []
+        for command in backlog:
+            self.write(command)
+
+    def reconnect_soon(self, _):
+        self.ready = False
+        if not self.leaving:
+            self.loop.call_later(0.2, self.dial)
 
     def see(self, stanza):
         say(client=self.name, message=describe(stanza.xml))
 
     def write(self, command):
+        if not self.ready:
+            self.backlog.append(command)
+            return
         message = self.make_message(mto=command["to"], mtype="chat")
         message["id"] = command["id"]
         xml = message.xml
@@ -94,12 +114,15 @@ async def main():
         command = json.loads(line)
         name = command["client"]
         if command["do"] == "connect":
-            client = clients[name] = Client(name, command["jid"], command["password"])
-            client.connect(("127.0.0.1", command["port"]), force_starttls=False, disable_starttls=True)
+            jid, password, port = command["jid"], command["password"], command["port"]
+            clients[name] = Client(name, jid, password, port)
+            clients[name].dial()
         elif command["do"] == "write":
             clients[name].write(command)
         elif command["do"] == "disconnect":
-            await clients.pop(name).disconnect()
+            client = clients.pop(name)
+            client.leaving = True
+            await client.disconnect()
             say(client=name, offline=True)
 
 

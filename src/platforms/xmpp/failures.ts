@@ -40,6 +40,13 @@ export function bounced(condition: string): RequestFailed {
   }
 }
 
+/** A question ended without an answer; nothing was to happen by it. */
+export function unanswered(cause: unknown): RequestFailed {
+  const isSlow = cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)
+  if (isSlow) return failed('timeout', 'the server did not answer in time', {}, { cause })
+  return failed('unavailable', 'the account is reconnecting', { retryAfterSeconds: 5 }, { cause })
+}
+
 /** How a session ended, as it is reported. */
 export type Ending =
   | { readonly kind: 'lost'; readonly reason: string }
@@ -73,6 +80,9 @@ function closedStream(condition: string | undefined, text: string): Ending {
   if (condition === 'conflict') return { kind: 'replaced' }
   if (condition === 'not-authorized' && /deleted/i.test(text)) {
     return { kind: 'invalid', reason: 'account_deleted' }
+  }
+  if (condition === 'reset' && /password/i.test(text)) {
+    return { kind: 'revoked', reason: 'password_changed' }
   }
   return { kind: 'lost', reason: condition ?? 'stream_closed' }
 }

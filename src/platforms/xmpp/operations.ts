@@ -1,9 +1,11 @@
 /** Carries out the operations of an account on its stream. */
-import { failed } from '../../../actors/errors.ts'
+import type { Element } from '@xmpp/client'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
 import type { Content, Message } from '../../../machines/content.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { parseAddress } from './address.ts'
 import { capabilities } from './capabilities.ts'
+import { unanswered } from './failures.ts'
 import type { Lookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
 import { personAt, privateChat } from './people.ts'
@@ -31,7 +33,16 @@ export class Operations {
     this.#parts = parts
   }
 
+  /** Rejects with nothing but `RequestFailed`. */
   async perform(operation: Operation, id: string, signal: AbortSignal): Promise<OperationResult> {
+    try {
+      return await this.#carryOut(operation, id, signal)
+    } catch (cause) {
+      throw cause instanceof RequestFailed ? cause : unanswered(cause)
+    }
+  }
+
+  async #carryOut(operation: Operation, id: string, signal: AbortSignal): Promise<OperationResult> {
     switch (operation.kind) {
       case 'send':
         return this.#send(operation, id, signal)
@@ -52,10 +63,8 @@ export class Operations {
 
   async #send(operation: Of<'send'>, id: string, signal: AbortSignal): Promise<OperationResult> {
     const to = personAddress(operation.chat)
-    const stanza = textMessage({ to, id }, textOf(operation.content), operation.replyTo)
-    const at = now()
-    this.#parts.sent.add(id, at)
-    await this.#parts.outbox.post(stanza, signal)
+    const stanza = textMessage({ to, id }, textOf(operation), operation.replyTo)
+    const at = await this.#post({ to, id }, stanza, signal)
     const replyTo = operation.replyTo !== undefined && { replyTo: { native: operation.replyTo } }
     return this.#message({ to, id }, operation.content, { at, ...replyTo })
   }
@@ -63,13 +72,12 @@ export class Operations {
   async #edit(operation: Of<'edit'>, id: string, signal: AbortSignal): Promise<OperationResult> {
     const to = personAddress(operation.chat)
     const target = operation.message
-    const text = textOf(operation.content)
+    const stanza = correction({ to, id }, textOf(operation), target)
     const found = await this.#parts.lookup.find(to, target, signal)
     if (found === 'absent') throw failed('bad_request', 'message to edit not found')
     if (found === 'foreign') throw failed('bad_request', "message can't be edited")
-    this.#parts.sent.add(id, now())
-    await this.#parts.outbox.post(correction({ to, id }, text, target), signal)
-    const times = { at: found.at ?? now(), editedAt: now() }
+    const editedAt = await this.#post({ to, id }, stanza, signal)
+    const times = { at: found.at ?? editedAt, editedAt }
     return this.#message({ to, id: target }, operation.content, times)
   }
 
@@ -82,8 +90,7 @@ export class Operations {
     const found = await this.#parts.lookup.find(to, operation.message, signal)
     if (found === 'absent') throw failed('bad_request', 'message to delete not found')
     if (found === 'foreign') throw failed('bad_request', "message can't be deleted")
-    this.#parts.sent.add(id, now())
-    await this.#parts.outbox.post(retraction({ to, id }, operation.message), signal)
+    await this.#post({ to, id }, retraction({ to, id }, operation.message), signal)
     return { kind: 'done' }
   }
 
@@ -101,6 +108,23 @@ export class Operations {
     return { kind: 'chat', chat: privateChat(bare, name) }
   }
 
+  /** Sends it, unless it was sent under this id before; resolves with when that was. */
+  async #post({ to, id }: Envelope, stanza: Element, signal: AbortSignal): Promise<number> {
+    const { sent, outbox, lookup } = this.#parts
+    const before = sent.find(id)
+    if (before?.confirmed) return before.at
+    const at = before?.at ?? now()
+    if (!before || !(await lookup.isArchived(to, id, signal))) {
+      sent.add(id, at)
+      await outbox.post(stanza, signal).catch((cause) => {
+        if (cause instanceof RequestFailed && cause.failure.certain !== false) sent.forget(id)
+        throw cause
+      })
+    }
+    sent.confirm(id)
+    return at
+  }
+
   #message({ to, id }: Envelope, content: Content, more: Pick<Message, 'at'> & Partial<Message>) {
     const message = {
       native: id,
@@ -113,9 +137,16 @@ export class Operations {
   }
 }
 
-function textOf(content: Content): string {
-  if (capabilities.content.includes(content.kind) && content.kind === 'text') return content.text
-  throw failed('bad_request', `${content.kind} is not supported on XMPP`)
+function textOf({ content, buttons }: Of<'send'> | Of<'edit'>): string {
+  if (content.kind !== 'text') {
+    const kind = content.kind === 'media' ? content.media.kind : content.kind
+    throw failed('bad_request', `${kind} is not supported on XMPP`)
+  }
+  if (buttons?.length) throw failed('bad_request', 'buttons are not supported on XMPP')
+  if (content.text.length > capabilities.limits.textLength) {
+    throw failed('bad_request', 'message is too long')
+  }
+  return content.text
 }
 
 /** People have a local part; what has none is a server. */

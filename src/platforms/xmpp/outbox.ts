@@ -7,42 +7,49 @@ import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
 import { type Stream, StreamDown } from './stream.ts'
 
-const sendMilliseconds = 20_000
 /** A connection that just broke is noticed within a moment. */
 const retryMilliseconds = 50
 
 interface Waiting {
+  readonly promise: Promise<void>
   written: boolean
   readonly resolve: () => void
   readonly reject: (cause: unknown) => void
 }
 
+export interface OutboxParts {
+  readonly stream: Stream
+  readonly requests: Requests
+  readonly domain: string
+  /** For how long a message waits for its acknowledgement. */
+  readonly confirmMilliseconds: number
+}
+
 export class Outbox {
-  readonly #stream: Stream
-  readonly #requests: Requests
-  readonly #domain: string
+  readonly #parts: OutboxParts
   readonly #waiting = new Map<string, Waiting>()
 
-  constructor(stream: Stream, requests: Requests, domain: string) {
-    this.#stream = stream
-    this.#requests = requests
-    this.#domain = domain
+  constructor(parts: OutboxParts) {
+    this.#parts = parts
   }
 
   /** Resolves once the server has the message. A cut in between is waited out. */
   async post(message: Element, signal: AbortSignal): Promise<void> {
     const id = message.attrs.id ?? ''
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(sendMilliseconds)])
+    const same = this.#waiting.get(id)
+    if (same) return same.promise
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#parts.confirmMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => reject(unknownOutcome('timeout', limit.reason))
-    promise.catch(() => undefined)
     try {
-      const waiting = { written: false, resolve, reject }
+      const waiting = { promise, written: false, resolve, reject }
       this.#waiting.set(id, waiting)
-      await this.#write(message, waiting, limit)
-      limit.addEventListener('abort', giveUp, { once: true })
-      if (limit.aborted) giveUp()
-      if (!this.#stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
+      const written = () => {
+        limit.addEventListener('abort', giveUp, { once: true })
+        if (limit.aborted) giveUp()
+        if (!this.#parts.stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
+      }
+      this.#write(message, waiting, limit).then(written, reject)
       await promise
     } finally {
       limit.removeEventListener('abort', giveUp)
@@ -73,12 +80,12 @@ export class Outbox {
 
   async #write(message: Element, waiting: Waiting, limit: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#stream.up(limit).catch((cause) => {
+      await this.#parts.stream.up(limit).catch((cause) => {
         throw unsent(cause)
       })
       try {
         waiting.written = true
-        return await this.#stream.send(message)
+        return await this.#parts.stream.send(message)
       } catch (cause) {
         if (!(cause instanceof StreamDown)) throw unknownOutcome('unavailable', cause)
         waiting.written = false
@@ -90,7 +97,7 @@ export class Outbox {
 
   /** A server handles stanzas in order: with the answer to a later question it has the message before. */
   async #askInstead(signal: AbortSignal): Promise<void> {
-    await this.#requests.ask('get', xml('ping', ns.ping), { to: this.#domain, signal })
+    await this.#parts.requests.ask('get', xml('ping', ns.ping), { to: this.#parts.domain, signal })
   }
 }
 

@@ -5,18 +5,17 @@ import { capabilities } from './capabilities.ts'
 import { type LinkOptions, link } from './link.ts'
 import type { Log } from './log.ts'
 import { parseSecrets } from './secrets.ts'
-import { XmppSession } from './session.ts'
+import { type SessionOptions, XmppSession } from './session.ts'
 
-export interface XmppOptions extends LinkOptions {
+export interface XmppOptions extends LinkOptions, Partial<SessionOptions> {
   readonly log: Log
-  /** For how long a cut connection is taken up again before it is reported as lost. */
-  readonly resumeMilliseconds?: number
 }
 
-const defaultResumeMilliseconds = 20_000
+const defaults = { resumeMilliseconds: 20_000, confirmMilliseconds: 20_000 }
 
 export function xmppPlatform(options: XmppOptions): Platform {
-  const { log, resumeMilliseconds = defaultResumeMilliseconds } = options
+  const { log } = options
+  const sessionOptions: SessionOptions = { ...defaults, ...options }
   return {
     id: 'xmpp',
     name: 'XMPP',
@@ -42,7 +41,7 @@ export function xmppPlatform(options: XmppOptions): Platform {
     open(account, report, signal) {
       const secrets = parseSecrets(account.secrets)
       if (!secrets) return unreadable(() => report.invalid('secrets_unreadable'))
-      const session = new XmppSession(account, secrets, report, { resumeMilliseconds, log })
+      const session = new XmppSession(account, secrets, report, sessionOptions)
       const close = () => {
         session.close().catch((err) => log.warn({ err }, 'the session did not close'))
       }

@@ -1,23 +1,39 @@
-/** What this session has sent lately: recognised when the archive or another device shows it again. */
+/** What this session has sent lately: recognised when the archive shows it, or when it is to be sent again. */
 const mostRemembered = 500
 
+interface Memory {
+  /** Unix time in seconds. */
+  readonly at: number
+  /** Whether the server is known to have it. */
+  confirmed: boolean
+}
+
 export class Sent {
-  readonly #times = new Map<string, number>()
+  readonly #memories = new Map<string, Memory>()
 
   add(id: string, at: number) {
-    this.#times.delete(id)
-    this.#times.set(id, at)
-    if (this.#times.size <= mostRemembered) return
-    const [oldest] = this.#times.keys()
-    if (oldest !== undefined) this.#times.delete(oldest)
+    this.#memories.delete(id)
+    this.#memories.set(id, { at, confirmed: false })
+    if (this.#memories.size <= mostRemembered) return
+    const [oldest] = this.#memories.keys()
+    if (oldest !== undefined) this.#memories.delete(oldest)
+  }
+
+  confirm(id: string) {
+    const memory = this.#memories.get(id)
+    if (memory) memory.confirmed = true
+  }
+
+  /** It is certain that nothing was sent under this id. */
+  forget(id: string) {
+    this.#memories.delete(id)
+  }
+
+  find(id: string): Readonly<Memory> | undefined {
+    return this.#memories.get(id)
   }
 
   has(id: string): boolean {
-    return this.#times.has(id)
-  }
-
-  /** Unix time in seconds. */
-  at(id: string): number | undefined {
-    return this.#times.get(id)
+    return this.#memories.has(id)
   }
 }

@@ -22,7 +22,10 @@ import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
 export interface SessionOptions {
+  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
+  /** For how long a message waits for its acknowledgement. */
+  readonly confirmMilliseconds: number
   readonly log: Log
 }
 
@@ -74,7 +77,12 @@ export class XmppSession implements Session {
       await this.#stream.send(stanza)
     })
     this.#archive = new Archive(own, this.#requests)
-    this.#outbox = new Outbox(this.#stream, this.#requests, login.domain)
+    this.#outbox = new Outbox({
+      stream: this.#stream,
+      requests: this.#requests,
+      domain: login.domain,
+      confirmMilliseconds: options.confirmMilliseconds,
+    })
     const checkpoint = parseCheckpoint(account.checkpoint)
     this.#ledger = new Ledger({ own, checkpoint, sent }, report, {
       found: (id) => this.#outbox.acknowledged(id),

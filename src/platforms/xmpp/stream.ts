@@ -18,7 +18,7 @@ export interface StreamEvents {
 
 export interface StreamOptions {
   readonly login: Login
-  /** For how long a cut connection is taken up again before the stream is given up. */
+  /** For how long a cut connection is taken up again before the stream is given up; 0: not at all. */
   readonly resumeMilliseconds: number
 }
 
@@ -119,7 +119,8 @@ export class Stream {
     this.#state = 'connecting'
     this.#up = Promise.withResolvers()
     this.#up.promise.catch(() => undefined)
-    const canResume = this.#transport.client.streamManagement.id !== ''
+    const isResumable = this.#transport.client.streamManagement.id !== ''
+    const canResume = isResumable && this.#resumeMilliseconds > 0
     // After a stream error there is nothing to resume, and the library's own close may still be under way.
     if (this.#streamError || !canResume) return this.#end(this.#streamError)
     const deadline = Date.now() + this.#resumeMilliseconds

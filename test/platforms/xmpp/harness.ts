@@ -1,0 +1,58 @@
+/** XMPP as the contract suite drives it. */
+
+import type { Account, ContractHarness, Peer } from '../contract/harness.ts'
+import { run, Store } from '../contract/recorder.ts'
+import type { Network, XmppAccount } from './network.ts'
+import { peerOf } from './peer.ts'
+
+export function xmppHarness(network: Network): ContractHarness {
+  // The contract wants a cut to be seen; that short ones are resumed has tests of its own.
+  const options = { resumeMilliseconds: 0, confirmMilliseconds: 1_000 }
+  return {
+    platform: network.platform(options),
+    restarted: () => network.platform(options),
+    unknownChat: 'nobody-here@xmpp.test',
+    absent: {
+      code: 'XMPP links by password, in one step',
+      expiry: 'XMPP links by password, in one step',
+      secondFactor: 'XMPP links by password, in one step',
+      signOut: 'a password cannot be signed out',
+      limit: 'XMPP servers do not announce restrictions',
+      repeat: 'a stream is in order and without repetition; repeats come from the archive',
+      forbiddenChat: 'servers hide from a sender that he is blocked',
+    },
+    account: async () => contractAccount(network, await network.account()),
+    async peer({ native }): Promise<Peer> {
+      return peerOf(await network.friend(), native)
+    },
+    async restartNetwork() {
+      await network.prosody.kill()
+      await network.prosody.up()
+    },
+  }
+}
+
+function contractAccount(network: Network, account: XmppAccount): Account {
+  const { relay, user, fields } = account
+  return {
+    native: account.jid,
+    method: 'password',
+    fields,
+    wrongFields: { ...fields, password: `not ${account.password}` },
+    async writeElsewhere(peer, text) {
+      const phone = await network.device(account)
+      phone.send(peer.chat, text)
+    },
+    cut: async () => relay.cut(),
+    silence: async () => relay.silence(),
+    unsilence: async () => relay.unsilence(),
+    revoke: () => network.prosody.setPassword(user, 'changed'),
+    ban: () => network.prosody.delete(user),
+    async replace(secrets) {
+      const identity = { native: account.jid, firstName: account.user }
+      const store = new Store({ identity, secrets })
+      await run(network.platform(), store).reported('opened')
+    },
+    loseAnswer: async () => relay.holdAnswers(3_000),
+  }
+}

@@ -1,0 +1,67 @@
+/** The network of the XMPP tests: one Prosody, one process of slixmpp clients, and a line per account to cut. */
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { type XmppOptions, xmppPlatform } from '../../../src/platforms/xmpp/platform.ts'
+import { quietLog } from '../../support/log.ts'
+import { Prosody, type ProsodyOptions } from '../../support/prosody.ts'
+import { Relay } from '../../support/relay.ts'
+import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
+
+export interface XmppAccount {
+  readonly jid: string
+  readonly user: string
+  readonly password: string
+  /** Where the account's own connection runs through. */
+  readonly relay: Relay
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export class Network {
+  readonly prosody: Prosody
+  readonly #slixmpp = new Slixmpp()
+  readonly #relays: Relay[] = []
+
+  private constructor(prosody: Prosody) {
+    this.prosody = prosody
+  }
+
+  static async start(t: Test, options?: ProsodyOptions): Promise<Network> {
+    const network = new Network(await Prosody.start(options))
+    t.teardown(() => network.stop())
+    return network
+  }
+
+  platform(options: Partial<XmppOptions> = {}) {
+    return xmppPlatform({ log: quietLog, allowLoopback: true, ...options })
+  }
+
+  async account(): Promise<XmppAccount> {
+    const { user, jid, password } = await this.#register()
+    const relay = await Relay.start(() => this.prosody.port)
+    this.#relays.push(relay)
+    const fields = { jid, password, server: `xmpp://127.0.0.1:${relay.port}` }
+    return { user, jid, password, relay, fields }
+  }
+
+  /** Someone else, online with slixmpp. */
+  async friend(): Promise<SlixmppClient> {
+    return this.device(await this.#register())
+  }
+
+  /** Another device of an account. */
+  device({ jid, password }: { jid: string; password: string }): Promise<SlixmppClient> {
+    return this.#slixmpp.client(`${jid}/phone`, password, this.prosody.port)
+  }
+
+  async stop(): Promise<void> {
+    await this.#slixmpp.stop()
+    for (const relay of this.#relays) await relay.stop()
+    await this.prosody.stop()
+  }
+
+  async #register() {
+    const user = `user-${randomBytes(4).toString('hex')}`
+    const password = randomBytes(8).toString('hex')
+    return { user, password, jid: await this.prosody.register(user, password) }
+  }
+}

@@ -1,0 +1,54 @@
+/** What a slixmpp client's window would show: messages as they stand after corrections and retractions. */
+import type { Seen, SlixmppClient } from '../../support/slixmpp.ts'
+import type { Peer, Sight } from '../contract/harness.ts'
+
+export function peerOf(client: SlixmppClient, account: string): Peer {
+  const chat = client.jid.split('/')[0]!
+  return {
+    chat,
+    publicName: { name: chat, chat },
+    async write(text, options) {
+      const replyTo = options?.replyTo
+      const handle = replyTo
+        ? client.reply(account, replyTo.handle, text)
+        : client.send(account, text)
+      return { handle, text }
+    },
+    async edit(message, text) {
+      client.correct(account, message.handle, text)
+    },
+    async delete(message) {
+      client.retract(account, message.handle)
+    },
+    async sees(text, signal) {
+      return sightOf(await client.sees(({ body }) => body === text, signal))
+    },
+    async seesGone(message, signal) {
+      await client.sees(({ retracts }) => retracts === message.handle, signal)
+    },
+    async seesTyping(signal) {
+      const before = client.seen.length
+      const isNew = (seen: Seen) => client.seen.indexOf(seen) >= before
+      await client.sees((seen) => seen.state === 'composing' && isNew(seen), signal)
+    },
+    async count(text) {
+      return shown(client.seen).filter((sight) => sight.text === text).length
+    },
+  }
+}
+
+function sightOf(seen: Seen): Sight {
+  const replyTo = seen.replyTo !== null && { replyTo: seen.replyTo }
+  return { handle: seen.replaces ?? seen.id, text: seen.body ?? '', ...replyTo }
+}
+
+function shown(all: readonly Seen[]): readonly Sight[] {
+  const sights: Sight[] = []
+  for (const seen of all.filter(({ body }) => body !== null)) {
+    const target = seen.replaces ?? seen.retracts
+    const place = sights.findIndex(({ handle }) => handle === target)
+    if (place < 0) sights.push(sightOf(seen))
+    else sights.splice(place, 1, ...(seen.retracts ? [] : [sightOf(seen)]))
+  }
+  return sights
+}
