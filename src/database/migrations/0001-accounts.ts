@@ -20,7 +20,6 @@ const tables = [
     id bigserial primary key,
     phone_index bytea not null unique,
     phone_sealed bytea not null,
-    not_before timestamptz,
     created_at timestamptz not null default now()
   )`,
 

@@ -1,0 +1,71 @@
+/** Access tokens: short-lived JWTs that name a user and a session. */
+import { randomUUID } from 'node:crypto'
+import { errors, jwtVerify, SignJWT } from 'jose'
+import { failed } from '../../actors/errors.ts'
+import { type Clock, secondsAfter } from './clock.ts'
+import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
+import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'
+
+export interface AccessClaims {
+  readonly userId: number
+  readonly sessionId: number
+}
+
+const TYPE = 'at+jwt'
+const LONGEST = 4_096
+const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'nbf', 'exp']
+
+export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clock) {
+  async function keyOf({ kid }: { readonly kid?: string }) {
+    const key = kid === undefined ? undefined : await keys.find(kid)
+    if (!key) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
+
+  return {
+    async sign({ userId, sessionId }: AccessClaims): Promise<string> {
+      const { kid, key } = await keys.current()
+      const now = clock()
+      return await new SignJWT({ sid: `${sessionId}` })
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
+        .setIssuer(issuer)
+        .setAudience(issuer)
+        .setSubject(`${userId}`)
+        .setJti(randomUUID())
+        .setIssuedAt(now)
+        .setNotBefore(now)
+        .setExpirationTime(secondsAfter(now, LIFETIME_SECONDS))
+        .sign(key)
+    },
+
+    /** Says nothing about the session, which may have ended since. */
+    async verify(token: string): Promise<AccessClaims> {
+      if (token.length > LONGEST) throw failed('unauthorized', 'the access token is not valid')
+      try {
+        const { payload } = await jwtVerify<{ readonly sid: unknown }>(token, keyOf, {
+          algorithms: [ALGORITHM],
+          typ: TYPE,
+          issuer,
+          audience: issuer,
+          clockTolerance: LEEWAY_SECONDS,
+          requiredClaims,
+          currentDate: clock(),
+        })
+        return { userId: Number(payload.sub), sessionId: Number(payload.sid) }
+      } catch (error) {
+        throw refusal(error)
+      }
+    },
+  }
+}
+
+/** Everything that jose finds wrong is the caller's fault; the rest, such as a lost database, is not. */
+function refusal(error: unknown): unknown {
+  if (error instanceof errors.JWTExpired) {
+    return failed('unauthorized', 'the access token has expired')
+  }
+  if (error instanceof errors.JOSEError) {
+    return failed('unauthorized', 'the access token is not valid')
+  }
+  return error
+}

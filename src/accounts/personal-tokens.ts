@@ -1,0 +1,79 @@
+/** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
+import { failed } from '../../actors/errors.ts'
+import type { Database } from '../database/database.ts'
+import { PersonalToken } from '../database/entities/accounts.ts'
+import { hashSecret, isToken, newToken } from '../security/keys.ts'
+import { type Clock, secondsAfter } from './clock.ts'
+import { Recent } from './recent.ts'
+import { beforeId, type Orm, type Page, type PageOf, toPage } from './records.ts'
+
+const DAY = 86_400
+const MAX_PER_USER = 100
+
+export interface NewToken {
+  readonly name: string
+  readonly expiresInDays: number
+}
+
+const add = `
+  insert into personal_token (user_id, name, hash, hint, created_at, expires_at)
+  select $1, $2, $3, $4, $5, $6
+  where (select count(*) from personal_token where user_id = $1) < ${MAX_PER_USER}
+  returning id`
+/** Once a minute is exact enough for a time that only tells people which token is in use. */
+const use = `
+  with found as (
+    select id, user_id, last_used_at from personal_token where hash = $1 and expires_at > $2
+  ), touched as (
+    update personal_token as token set last_used_at = $2 from found
+    where token.id = found.id
+      and (found.last_used_at is null or found.last_used_at < $2 - interval '1 minute')
+  )
+  select user_id from found`
+
+export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
+  const owners = new Recent<string, number | undefined>(clock)
+
+  return {
+    /** The token itself is in this answer and nowhere else. */
+    async create(userId: number, { name, expiresInDays }: NewToken) {
+      const token = newToken('pat')
+      const now = clock()
+      const expires = secondsAfter(now, expiresInDays * DAY)
+      const values = [userId, name, hashSecret(token), token.slice(-4), now, expires]
+      const [added] = await db.query<{ id: number }>(add, values)
+      if (!added) throw failed('conflict', `there are ${MAX_PER_USER} tokens already`)
+      const record = await orm.em.fork().findOneOrFail(PersonalToken, { id: added.id })
+      return { token, record }
+    },
+
+    async list(userId: number, page: Page): Promise<PageOf<PersonalToken>> {
+      const found = await orm.em
+        .fork()
+        .find(
+          PersonalToken,
+          { userId, ...beforeId(page) },
+          { orderBy: { id: 'desc' }, limit: page.limit + 1 },
+        )
+      return toPage(found, page.limit)
+    },
+
+    async delete(id: number, userId: number): Promise<void> {
+      const deleted = await orm.em.fork().nativeDelete(PersonalToken, { id, userId })
+      if (deleted === 0) throw failed('not_found')
+      owners.forgetAll()
+    },
+
+    /** The user a token stands for. Looked up by its hash, so nothing can be learnt from the time it takes. */
+    async ownerOf(token: string): Promise<number> {
+      if (!isToken('pat', token)) throw failed('unauthorized')
+      const hash = hashSecret(token)
+      const owner = await owners.get(hash.toString('base64'), async () => {
+        const [row] = await db.query<{ user_id: number }>(use, [hash, clock()])
+        return row?.user_id
+      })
+      if (owner === undefined) throw failed('unauthorized')
+      return owner
+    },
+  }
+}

@@ -1,0 +1,31 @@
+/** Phone numbers: one spelling for each, and only those that a person can receive a code on. */
+import { type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { failed } from '../../actors/errors.ts'
+
+export interface Phone {
+  /** In E.164 form. */
+  readonly number: string
+  readonly country: string
+}
+
+/** Numbers whose owners earn by being called, or that cost nothing to get by the thousand. */
+const refused: ReadonlySet<NumberType> = new Set<NumberType>([
+  'PREMIUM_RATE',
+  'SHARED_COST',
+  'TOLL_FREE',
+  'VOIP',
+  'PAGER',
+  'UAN',
+  'VOICEMAIL',
+])
+
+export function parsePhone(text: string): Phone {
+  const parsed = parsePhoneNumberFromString(text.trim(), { extract: false })
+  if (!parsed?.isValid() || parsed.ext) {
+    throw failed('bad_request', 'phone must be a phone number in international form: +14155550123')
+  }
+  if (refused.has(parsed.getType())) {
+    throw failed('bad_request', 'codes are not sent to phone numbers of this kind')
+  }
+  return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
+}

@@ -1,0 +1,30 @@
+/** What users see of their account, page by page, newest first. */
+import type { openOrm } from '../database/orm.ts'
+
+export type Orm = Awaited<ReturnType<typeof openOrm>>
+
+export interface Page {
+  readonly limit: number
+  /** The cursor that the page before this one ended with. */
+  readonly before?: string | undefined
+}
+
+export interface PageOf<Item> {
+  readonly items: readonly Item[]
+  readonly nextBefore: string | null
+}
+
+/** Ids grow with time, so they are the cursor. Unreadable cursors show the first page. */
+export function beforeId({ before }: Page): { readonly id?: { readonly $lt: number } } {
+  const id = Number(before)
+  return Number.isSafeInteger(id) && id > 0 ? { id: { $lt: id } } : {}
+}
+
+/** `found` holds one more than the page, if there are more. */
+export function toPage<Item extends { readonly id: number }>(
+  found: readonly Item[],
+  limit: number,
+): PageOf<Item> {
+  const items = found.slice(0, limit)
+  return { items, nextBefore: found.length > limit ? `${items.at(-1)?.id}` : null }
+}

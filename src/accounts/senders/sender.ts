@@ -1,0 +1,47 @@
+/** What sends one-time codes. */
+
+export interface CodeMessage {
+  /** In E.164 form. */
+  readonly phone: string
+  readonly code: string
+  /** The whole message, the code included. */
+  readonly text: string
+}
+
+export interface OtpSender {
+  /** Told to the user, so that they know where to look: `console`, `email`, `sms`. */
+  readonly channel: string
+  /** Resolves once the message was taken over. Rejects with `PermanentFailure` when another try is pointless. */
+  send(message: CodeMessage, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/** One attempt, from connecting to the answer. */
+export const SEND_MILLISECONDS = 10_000
+
+export type OtpSenderOptions =
+  | { readonly kind: 'console' }
+  | ({ readonly kind: 'smtp' } & SmtpOptions)
+  | ({ readonly kind: 'http' } & HttpOptions)
+
+export interface SmtpOptions {
+  /** `smtp://user:password@host:587`, or `smtps:`. */
+  readonly url: string
+  readonly from: string
+  /** How a phone becomes an address: `{digits}@sms.example.com`, with `{phone}` or `{digits}`. */
+  readonly to: string
+  readonly subject?: string
+}
+
+/**
+ * `{phone}`, `{digits}`, `{code}` and `{text}` are filled in: escaped for a URL, and in the body as its content type
+ * asks for.
+ */
+export interface HttpOptions {
+  readonly method?: 'GET' | 'POST'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** What the answer must contain, for providers that answer 200 whatever happens. */
+  readonly expect?: string
+}

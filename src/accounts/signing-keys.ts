@@ -1,0 +1,139 @@
+/** The keys that sign access tokens: made here, sealed in the database, replaced every ninety days. */
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import type { Database } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+import { type Clock, secondsAfter } from './clock.ts'
+import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'
+
+export const ALGORITHM = 'EdDSA'
+
+const DAY = 86_400
+const SIGNS_FOR_SECONDS = 90 * DAY
+/** Whoever checks tokens by the published keys has this long to fetch a new one before it signs. */
+const PUBLISHED_BEFORE_SECONDS = DAY
+/** What another node changed is seen after so long. */
+const RELOAD_MILLISECONDS = 5_000
+
+type Key = Awaited<ReturnType<typeof importJWK>>
+
+interface Row {
+  readonly kid: string
+  readonly public_jwk: JWK
+  readonly private_sealed: Buffer
+  readonly signs_from: Date
+}
+
+const published = `
+  select * from signing_key where expires_at is null or expires_at > $1 order by signs_from desc`
+const add = `
+  insert into signing_key (kid, public_jwk, private_sealed, created_at, signs_from)
+  values ($1, $2, $3, $4, $5)`
+const expireOthers = `
+  update signing_key set expires_at = $2 where kid <> $1 and expires_at is null`
+
+const placeOf = (kid: string) => ({ table: 'signing_key', column: 'private_sealed', row: kid })
+
+export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
+  const imported = new Map<string, Promise<Key>>()
+  let loaded: { readonly rows: readonly Row[]; readonly at: number } | undefined
+
+  async function rows(): Promise<readonly Row[]> {
+    const now = clock()
+    const age = loaded ? now.getTime() - loaded.at : Number.POSITIVE_INFINITY
+    if (loaded && age >= 0 && age < RELOAD_MILLISECONDS) return loaded.rows
+    loaded = { rows: await db.query<Row>(published, [now]), at: now.getTime() }
+    return loaded.rows
+  }
+
+  function once(name: string, load: () => Promise<Key>): Promise<Key> {
+    const known = imported.get(name)
+    if (known) return known
+    const key = load()
+    imported.set(name, key)
+    key.catch(() => imported.delete(name))
+    return key
+  }
+
+  async function privateKey({ kid, private_sealed }: Row): Promise<Key> {
+    const jwk = JSON.parse((await vault.open(placeOf(kid), private_sealed)).toString())
+    return await importJWK(jwk, ALGORITHM)
+  }
+
+  /** Adds a key unless another node just did; the ones before it stay for as long as their tokens live. */
+  async function create(signsFrom: Date, unless: (newest: Row | undefined) => boolean) {
+    const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
+    const [publicJwk, privateJwk] = await Promise.all([
+      exportJWK(pair.publicKey),
+      exportJWK(pair.privateKey),
+    ])
+    const kid = await calculateJwkThumbprint(publicJwk)
+    const sealed = await vault.seal(
+      'signing',
+      placeOf(kid),
+      Buffer.from(JSON.stringify(privateJwk)),
+    )
+    await db.transaction(async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(hashtext('signing_key'))")
+      const now = clock()
+      const [newest] = await tx.query<Row>(published, [now])
+      if (unless(newest)) return
+      await tx.query(add, [kid, publicJwk, sealed, now, signsFrom])
+      const last = secondsAfter(signsFrom, LIFETIME_SECONDS + LEEWAY_SECONDS)
+      await tx.query(expireOthers, [kid, last])
+    })
+    loaded = undefined
+  }
+
+  const signing = async () => {
+    const now = clock()
+    return (await rows()).find(({ signs_from }) => signs_from <= now)
+  }
+
+  return {
+    async current(): Promise<{ readonly kid: string; readonly key: Key }> {
+      if (!(await signing())) {
+        const now = clock()
+        await create(now, (newest) => newest !== undefined && newest.signs_from <= now)
+      }
+      const row = await signing()
+      if (!row) throw new Error('there is no key to sign with')
+      return { kid: row.kid, key: await once(`private ${row.kid}`, () => privateKey(row)) }
+    },
+
+    /** Only keys of our own are ever used, whatever a token says of its key. */
+    async find(kid: string): Promise<Key | undefined> {
+      const row = (await rows()).find((each) => each.kid === kid)
+      if (!row) return undefined
+      return await once(`public ${kid}`, async () => await importJWK(row.public_jwk, ALGORITHM))
+    },
+
+    async jwks(): Promise<{ readonly keys: readonly JWK[] }> {
+      const keys = (await rows()).map(({ kid, public_jwk }) => ({
+        ...public_jwk,
+        kid,
+        alg: ALGORITHM,
+        use: 'sig',
+      }))
+      return { keys }
+    },
+
+    /** To be called now and then: publishes the next key in time and forgets those nobody needs. */
+    async rotate(): Promise<void> {
+      const now = clock()
+      const next = secondsAfter(now, PUBLISHED_BEFORE_SECONDS)
+      const isFresh = (key: Row | undefined) =>
+        key !== undefined && secondsAfter(key.signs_from, SIGNS_FOR_SECONDS) > next
+      const [newest] = await rows()
+      if (newest && !isFresh(newest)) await create(next, isFresh)
+      await db.query('delete from signing_key where expires_at <= $1', [now])
+    },
+
+    /** In an emergency: every token signed with this key is void, on other nodes after a few seconds. */
+    async drop(kid: string): Promise<void> {
+      await db.query('delete from signing_key where kid = $1', [kid])
+      loaded = undefined
+    },
+  }
+}
+
+export type SigningKeys = ReturnType<typeof createSigningKeys>
