@@ -1,7 +1,7 @@
 /** Whether this node should get requests now: its database answers, its parts agree, and it is not going down. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Queryable } from '../database/database.ts'
 import type { Logger } from '../observability/log.ts'
+import { within } from '../observability/within.ts'
 
 /** Why requests should go elsewhere, in words for an operator, or null. */
 type Check = () => string | null | Promise<string | null>
@@ -30,20 +30,21 @@ export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOp
     },
   ]
 
-  async function run(check: Check, failure: string): Promise<string | null> {
-    const late = delay(withinMs, failure, { ref: false })
-    const answer = (async () => check())().catch((error: unknown) => {
+  async function attempt(check: Check, failure: string): Promise<string | null> {
+    try {
+      return await check()
+    } catch (error) {
       log.warn({ err: error }, failure)
       return failure
-    })
-    return Promise.race([answer, late])
+    }
   }
 
   async function runAll(): Promise<string | null> {
     const reasons = await Promise.all(
-      checks.map((check, index) =>
-        run(check, index === 0 ? 'the database does not answer' : 'a readiness check failed'),
-      ),
+      checks.map((check, index) => {
+        const failure = index === 0 ? 'the database does not answer' : 'a readiness check failed'
+        return within(withinMs, attempt(check, failure), failure)
+      }),
     )
     return reasons.find((reason) => reason !== null) ?? null
   }

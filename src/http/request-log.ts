@@ -16,6 +16,9 @@ export interface RequestAudit {
   /** Set by whoever reads a body of unannounced length, or writes past Fastify. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
+  /** Taken down at the start, since a closed connection has no address any more. */
+  readonly ip: string
+  isRecorded: boolean
 }
 
 declare module 'fastify' {
@@ -36,7 +39,7 @@ export interface RequestLogOptions {
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
 const clientClosed = 499
 
-const newAudit = (): RequestAudit => ({
+const newAudit = (ip: string): RequestAudit => ({
   userId: undefined,
   apiKeyId: undefined,
   credentialId: undefined,
@@ -45,6 +48,8 @@ const newAudit = (): RequestAudit => ({
   description: undefined,
   requestBytes: undefined,
   responseBytes: undefined,
+  ip,
+  isRecorded: false,
 })
 
 /** Goes before all other hooks but the headers': what they refuse is recorded too. */
@@ -52,11 +57,10 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
   app.decorateRequest('audit')
 
   app.addHook('onRequest', (request, reply, done) => {
-    request.audit = newAudit()
+    // A connection that is gone already has no address, whatever the type says.
+    request.audit = newAudit(request.ip ?? '')
     // Fastify's onResponse is silent about a client that left.
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) end(request, reply, clientClosed)
-    })
+    reply.raw.once('close', () => end(request, reply, clientClosed))
     done()
   })
 
@@ -72,6 +76,8 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
 
   function end(request: FastifyRequest, reply: FastifyReply, status: number) {
     const { audit, is404 } = request
+    if (audit.isRecorded) return
+    audit.isRecorded = true
     const { url = 'unmatched', config } = request.routeOptions
     const route = is404 ? 'unmatched' : url
     metrics.answered(request.method, route, status, reply.elapsedTime / 1_000)
@@ -90,7 +96,7 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
       durationMs: reply.elapsedTime,
       requestBytes: audit.requestBytes ?? length(request.headers['content-length']),
       responseBytes: audit.responseBytes ?? length(reply.getHeader('content-length')),
-      ip: request.ip,
+      ip: audit.ip,
       userAgent: request.headers['user-agent'] ?? null,
     })
   }

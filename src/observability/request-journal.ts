@@ -1,5 +1,4 @@
 /** Takes request records and usage counts off the hot path and stores them in batches. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { Logger } from './log.ts'
@@ -14,6 +13,7 @@ import {
   type UsageOwner,
   type UsageRow,
 } from './usage-tally.ts'
+import { within } from './within.ts'
 
 export interface RequestJournal {
   /** Costs a push. A record that finds no room is dropped and counted. */
@@ -145,7 +145,7 @@ export function openRequestJournal({
     },
     flush,
     async close() {
-      await Promise.race([flush(), delay(closeWithinMs, undefined, { ref: false })])
+      await within(closeWithinMs, flush(), undefined)
       clearTimeout(timer)
       drop(batch)
       drop(nextBatch())

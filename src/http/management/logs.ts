@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { Queryable } from '../../database/database.ts'
 import { listRequests, type StoredRequest } from '../../observability/list-requests.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { refuseInfinity } from '../infinity.ts'
 import { cursorOf, positionOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -49,6 +50,7 @@ export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
   app,
   { database, authenticate },
 ) => {
+  app.addHook('preHandler', refuseInfinity)
   app.get(
     '/user/logs/api-requests',
     {

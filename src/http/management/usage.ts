@@ -5,6 +5,7 @@ import { failed } from '../../../actors/errors.ts'
 import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
 import { answers, ok } from '../envelope.ts'
+import { refuseInfinity } from '../infinity.ts'
 import type { UserRecordsOptions } from './logs.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -55,6 +56,7 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
   app,
   { database, authenticate },
 ) => {
+  app.addHook('preHandler', refuseInfinity)
   app.get(
     '/user/usage',
     {
@@ -97,7 +99,10 @@ function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
   const from = start === undefined ? to - usualSteps[step] * ms : Math.floor(start / ms) * ms
   if (from >= to) throw failed('bad_request', 'field "from" must be before "to"')
   if (to - from > maxSteps[step] * ms) {
-    throw failed('bad_request', `field "from" must be at most ${maxSteps[step]} ${step}s before "to"`)
+    throw failed(
+      'bad_request',
+      `field "from" must be at most ${maxSteps[step]} ${step}s before "to"`,
+    )
   }
   return { from, to }
 }

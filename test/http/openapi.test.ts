@@ -1,0 +1,94 @@
+/** GET /openapi.json and /docs. */
+import t, { type Test } from 'tap'
+import { healthRoutes } from '../../src/http/health.ts'
+import { logRoutes } from '../../src/http/management/logs.ts'
+import { usageRoutes } from '../../src/http/management/usage.ts'
+import { describeRoutes } from '../../src/http/openapi.ts'
+import { bareServer } from './observability-rig.ts'
+
+const home = 'https://api.example.ir'
+const abroad = 'https://api.example.org'
+
+async function documented(t: Test) {
+  const app = bareServer(t)
+  const openapi = await describeRoutes(app, { version: '1.2.3', addresses: [home, abroad] })
+  const options = { database: { query: async () => [] }, authenticate: async () => undefined }
+  await app.register(logRoutes, options)
+  await app.register(usageRoutes, options)
+  await app.register(healthRoutes, { readiness: { ask: async () => null } })
+  return { app, openapi }
+}
+
+t.test('the document describes the routes by their schemas', async (t) => {
+  const { app } = await documented(t)
+  const reply = await app.inject('/openapi.json')
+  t.equal(reply.statusCode, 200)
+  t.match(reply.headers['content-type'], 'application/json')
+  const document = reply.json()
+  t.match(document, { openapi: '3.1.0', info: { title: 'Chapar', version: '1.2.3' } })
+  t.strictSame(Object.keys(document.paths), [
+    '/user/logs/api-requests',
+    '/user/usage',
+    '/health/live',
+    '/health/ready',
+  ])
+  const { get } = document.paths['/user/logs/api-requests']
+  t.strictSame(get.security, [{ jwt: [] }, { pat: [] }])
+  t.strictSame(
+    get.parameters.map((parameter: { name: string }) => parameter.name),
+    ['limit', 'before', 'api_key_id', 'credential_id', 'error_code'],
+  )
+  t.ok(get.responses['200'].content['application/json'].schema.properties.result)
+  t.ok(get.responses.default)
+  t.hasProps(document.components.securitySchemes, ['jwt', 'pat'])
+})
+
+t.test('the address that was asked comes first among the servers', async (t) => {
+  const { app } = await documented(t)
+  const servers = async (host: string) => {
+    const reply = await app.inject({ url: '/openapi.json', headers: { host } })
+    return reply.json().servers.map((server: { url: string }) => server.url)
+  }
+  t.strictSame(await servers('api.example.ir'), [home, abroad])
+  t.strictSame(await servers('api.example.org'), [abroad, home])
+  t.strictSame(await servers('evil.example'), [home, abroad])
+})
+
+t.test('operations without a route of their own can be added', async (t) => {
+  const { app, openapi } = await documented(t)
+  await app.inject('/openapi.json')
+  const path = '/bot{api_key}/getMe'
+  openapi.extraPaths({ [path]: { get: { responses: { 200: { description: 'The bot' } } } } })
+  for (const url of ['/openapi.json', '/docs/json']) {
+    const { paths } = (await app.inject(url)).json()
+    t.match(paths[path].get.responses, { 200: { description: 'The bot' } })
+    t.ok(paths['/user/usage'])
+  }
+})
+
+t.test('the page and all it loads come from this server, under a policy that fits', async (t) => {
+  const { app } = await documented(t)
+  const page = await app.inject('/docs')
+  t.equal(page.statusCode, 200)
+  t.match(page.headers['content-type'], 'text/html')
+  const assets = [...page.body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url ?? '')
+  t.ok(assets.length >= 5)
+  for (const url of assets) {
+    t.match(url, /^\/docs\/static\//)
+    t.equal((await app.inject(url)).statusCode, 200, url)
+  }
+  t.notMatch(page.body, /<script>|<script [^>]*>[^<]*[^<\s]|<style| on\w+=/)
+  for (const url of ['/docs', '/docs/', ...assets]) {
+    const policy = String((await app.inject(url)).headers['content-security-policy'])
+    t.match(policy, /default-src 'none'; script-src 'self'; /)
+    t.notMatch(policy, /script-src[^;]*unsafe|https:/)
+  }
+})
+
+t.test('the laxer policy stays under /docs', async (t) => {
+  const { app } = await documented(t)
+  for (const url of ['/openapi.json', '/user/usage', '/health/live', '/nothing']) {
+    const policy = (await app.inject(url)).headers['content-security-policy']
+    t.equal(policy, "default-src 'none'; frame-ancestors 'none'", url)
+  }
+})
