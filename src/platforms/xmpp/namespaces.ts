@@ -18,6 +18,7 @@ export const ns = {
   reply: 'urn:xmpp:reply:0',
   retraction: 'urn:xmpp:message-retract:1',
   stanzaErrors: 'urn:ietf:params:xml:ns:xmpp-stanzas',
+  streamManagement: 'urn:xmpp:sm:3',
   streams: 'http://etherx.jabber.org/streams',
   sasl2: 'urn:xmpp:sasl:2',
   vcard: 'vcard-temp',

@@ -47,6 +47,7 @@ export function createTransport(login: Login): Transport {
   transport.reconnect.stop()
   transport.timeout = stepTimeout
   tuneStreamManagement(transport)
+  countReceived(transport)
   keepToClassicLogin(transport)
   // The library would follow the server to any host and log in there, besides whoever reconnects already.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
@@ -65,6 +66,22 @@ function tuneStreamManagement({ streamManagement }: Client): void {
   streamManagement.requestAckInterval = 30_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
+}
+
+/**
+ * The library begins to count a moment after the server does, and so forgets stanzas that come in one piece with
+ * `enabled`; the server ends a stream whose count is wrong.
+ */
+function countReceived(transport: Client): void {
+  let received = 0
+  transport.prependListener('element', (element: Element) => {
+    if (element.is('enabled', ns.streamManagement)) received = 0
+    else if (['iq', 'message', 'presence'].includes(element.name)) received += 1
+  })
+  Object.defineProperty(transport.streamManagement, 'inbound', {
+    get: () => received,
+    set: () => undefined,
+  })
 }
 
 /** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */

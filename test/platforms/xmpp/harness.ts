@@ -51,7 +51,9 @@ function contractAccount(network: Network, account: XmppAccount): Account {
     async replace(secrets) {
       const identity = { native: account.jid, firstName: account.user }
       const store = new Store({ identity, secrets })
-      await run(network.platform(), store).reported('opened')
+      const other = run(network.platform(), store)
+      network.atEnd(() => other.stop())
+      await other.reported('opened')
     },
     loseAnswer: async () => relay.holdAnswers(3_000),
   }

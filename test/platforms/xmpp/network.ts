@@ -19,7 +19,7 @@ export interface XmppAccount {
 export class Network {
   readonly prosody: Prosody
   readonly #slixmpp = new Slixmpp()
-  readonly #relays: Relay[] = []
+  readonly #endings: (() => Promise<void>)[] = []
 
   private constructor(prosody: Prosody) {
     this.prosody = prosody
@@ -38,7 +38,7 @@ export class Network {
   async account(): Promise<XmppAccount> {
     const { user, jid, password } = await this.#register()
     const relay = await Relay.start(() => this.prosody.port)
-    this.#relays.push(relay)
+    this.atEnd(() => relay.stop())
     const fields = { jid, password, server: `xmpp://127.0.0.1:${relay.port}` }
     return { user, jid, password, relay, fields }
   }
@@ -53,9 +53,13 @@ export class Network {
     return this.#slixmpp.client(`${jid}/phone`, password, this.prosody.port)
   }
 
+  atEnd(end: () => Promise<void>) {
+    this.#endings.push(end)
+  }
+
   async stop(): Promise<void> {
     await this.#slixmpp.stop()
-    for (const relay of this.#relays) await relay.stop()
+    for (const end of this.#endings) await end()
     await this.prosody.stop()
   }
 
