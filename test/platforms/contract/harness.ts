@@ -12,6 +12,7 @@ export type Ability =
   | 'restartNetwork'
   | 'silence'
   | 'revoke'
+  | 'signOut'
   | 'ban'
   | 'replace'
   | 'limit'

@@ -131,7 +131,7 @@ export async function sessionContract(t: Test, harness: ContractHarness) {
     t.equal(first.reports.length, before)
   })
 
-  await able(t, harness, ['revoke'], 'signing out ends the session on the network', async (t) => {
+  await able(t, harness, ['signOut'], 'signing out ends the session on the network', async (t) => {
     const { first, store } = await scene(t, harness)
     await first.session.close({ signOut: true })
     const next = run(platform, store)

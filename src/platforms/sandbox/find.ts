@@ -1,0 +1,40 @@
+/** Finding a chat by its public name or its id, as one person sees it. */
+import { failed } from '../../../actors/errors.ts'
+import type { Chat } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
+import { chatOf, privateChatWith } from './neutral.ts'
+
+interface Found {
+  readonly person: PersonCard | null
+  readonly chat: ChatCard | null
+  readonly members: number
+}
+
+const looking = (person: string, chat: string) => `
+  select ${personCard('p')} as person, null::jsonb as chat, 2 as members
+  from sandbox_person p where ${person}
+  union all
+  select null, ${chatCard('c')}, (select count(*)::int from sandbox_member n
+    where n.chat_id = c.id and n.role not in ('left', 'kicked'))
+  from sandbox_chat c where ${chat}`
+
+export async function resolve(db: Queryable, name: string): Promise<Chat> {
+  const condition = 'lower(username) = lower($1)'
+  return found(await db.query<Found>(looking(condition, condition), [name]))
+}
+
+/** A group without a public name is there for its members alone. */
+export async function describe(db: Queryable, viewer: number, native: number): Promise<Chat> {
+  const visible = `(c.username is not null or exists (select from sandbox_member m
+    where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')))`
+  const text = looking('p.id = $1 and $2::bigint is not null', `c.native = $1 and ${visible}`)
+  return found(await db.query<Found>(text, [native, viewer]))
+}
+
+function found([first]: readonly Found[]): Chat {
+  if (first?.person) return privateChatWith(first.person)
+  if (!first?.chat) throw failed('bad_request', 'chat not found')
+  const members = first.chat.kind === 'channel' ? undefined : first.members
+  return { ...chatOf(first.chat, null), ...(members !== undefined && { memberCount: members }) }
+}

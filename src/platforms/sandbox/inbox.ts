@@ -1,0 +1,109 @@
+/** What a person sees: their messages, who is typing to them, and the one-time codes sent to them. */
+import type { Chat, Message } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import {
+  type ChatCard,
+  chatCard,
+  messageCard,
+  type PersonCard,
+  personCard,
+  type View,
+  viewColumns,
+  viewJoins,
+} from './cards.ts'
+import { chatCondition } from './natives.ts'
+import { chatOf, messageOf } from './neutral.ts'
+import type { Watchers } from './watchers.ts'
+
+export interface InboxQuery {
+  /** One chat, as this person names it; else all of them. */
+  readonly chat?: number
+  /** Only messages with greater ids; of one chat. */
+  readonly after?: number
+  readonly limit: number
+}
+
+export interface Code {
+  readonly code: string
+  readonly sent_at: Date
+  readonly expires_at: Date
+}
+
+export interface Typing {
+  readonly chat: Chat
+  readonly person: PersonCard
+  readonly action: string
+}
+
+const reading = `
+  with mine as (
+    select c.id from sandbox_chat c
+    join sandbox_member m on m.chat_id = c.id and m.person_id = $1 and m.role <> 'kicked'
+    where $2::bigint is null or ${chatCondition('$1', '$2::bigint')}
+  ),
+  newest as (
+    select m.* from mine cross join lateral (
+      select * from sandbox_message x
+      where x.chat_id = mine.id and x.deleted_at is null and x.id > $3
+      order by x.id desc limit $4
+    ) m
+  )
+  select ${messageCard('m')} as message, ${viewColumns}
+  from newest m ${viewJoins('m', '$1')}
+  order by m.at desc, m.chat_id, m.id desc limit $4`
+
+export class Inboxes {
+  readonly #db: Queryable
+  readonly #watchers: Watchers
+
+  constructor(db: Queryable, watchers: Watchers) {
+    this.#db = db
+    this.#watchers = watchers
+  }
+
+  /** Newest first. */
+  async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Message[]> {
+    const rows = await this.#db.query<View>(reading, [person, chat ?? null, after ?? 0, limit])
+    return rows.map(messageOf)
+  }
+
+  /** Resolves once there is a message, or with none when the time is over. */
+  async awaitMessages(person: number, query: InboxQuery, signal: AbortSignal) {
+    const look = async () => {
+      const messages = await this.messages(person, query)
+      return messages.length > 0 ? messages : null
+    }
+    return (await this.#watchers.until(look, signal)) ?? []
+  }
+
+  codes(person: number): Promise<Code[]> {
+    return this.#db.query<Code>(
+      `select code, sent_at, expires_at from sandbox_challenge
+       where person_id = $1 and state = 'code' order by sent_at desc limit 20`,
+      [person],
+    )
+  }
+
+  async typing(person: number): Promise<Typing[]> {
+    const rows = await this.#db.query<{
+      readonly person: PersonCard
+      readonly chat: ChatCard
+      readonly other: PersonCard | null
+      readonly action: string
+    }>(
+      `select ${personCard('s')} as person, ${chatCard('c')} as chat, ${personCard('o')} as other,
+         t.action
+       from sandbox_member m
+       join sandbox_typing t on t.chat_id = m.chat_id and t.person_id <> $1 and t.until > now()
+       join sandbox_chat c on c.id = t.chat_id
+       join sandbox_person s on s.id = t.person_id
+       left join sandbox_person o
+         on o.id = case when c.low_id = $1 then c.high_id else c.low_id end
+       where m.person_id = $1 and m.role not in ('left', 'kicked')`,
+      [person],
+    )
+    return rows.map(({ person, chat, other, action }) => {
+      return { person, chat: chatOf(chat, other), action }
+    })
+  }
+}

@@ -1,0 +1,171 @@
+/** Linking by phone number: a code into the person's inbox, then their password if they have one. */
+import { failed } from '../../../actors/errors.ts'
+import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/platform.ts'
+import type { Queryable } from '../../database/database.ts'
+import {
+  advance,
+  beginChallenge,
+  type Challenge,
+  countWrongAnswer,
+  isExhausted,
+  loadChallenge,
+  RESEND_AFTER_SECONDS,
+  renewCode,
+} from './challenge.ts'
+import { beginSession } from './devices.ts'
+import { identityOf } from './opening.ts'
+import type { Outbox } from './outbox.ts'
+import { phoneNumber } from './phone.ts'
+import { CODE_LENGTH, isPassword } from './secrets.ts'
+import { send } from './send.ts'
+
+const SERVICE_PERSON = 777_000
+
+interface Registered {
+  readonly id: number
+  readonly phone: string
+  readonly username: string | null
+  readonly first_name: string
+  readonly last_name: string | null
+  readonly password_hash: string | null
+  readonly password_hint: string | null
+  readonly banned: boolean
+  readonly deactivated: boolean
+}
+
+type Refused = Extract<LinkStep, { kind: 'refused' }>
+const refused = (reason: string, description: string): Refused => ({
+  kind: 'refused',
+  reason,
+  description,
+})
+const expired = refused('expired', 'the code has expired')
+const tooMany = refused('too_many_attempts', 'too many wrong answers')
+
+export class Linking {
+  readonly #db: Queryable
+  readonly #outbox: Outbox
+  readonly #now: () => number
+
+  constructor(db: Queryable, outbox: Outbox, now: () => number) {
+    this.#db = db
+    this.#outbox = outbox
+    this.#now = now
+  }
+
+  async start(method: string, fields: Readonly<Record<string, string>>): Promise<LinkAttempt> {
+    if (method !== 'phone') throw failed('bad_request', 'unknown link method')
+    const phone = phoneNumber(fields.phone)
+    const [person] = await this.#people('phone = $1', phone)
+    if (!person) throw failed('bad_request', 'the phone number is not registered in the sandbox')
+    if (person.banned) return this.#attempt(refused('account_banned', 'the account is banned'))
+    if (person.deactivated) {
+      return this.#attempt(refused('account_deleted', 'the account is deleted'))
+    }
+    const challenge = await beginChallenge(this.#db, person.id, this.#now())
+    await this.#sendCode(challenge)
+    return this.#attempt(this.#codeStep(challenge), challenge.id)
+  }
+
+  async resume(stored: Json): Promise<LinkAttempt> {
+    const id = challengeOf(stored)
+    return this.#attempt(await this.#stepOf(await loadChallenge(this.#db, id)), id)
+  }
+
+  #attempt(step: LinkStep, id?: string): LinkAttempt {
+    return {
+      step,
+      answer: async (answer) => (id ? this.#answer(id, answer) : step),
+      changed: async () => {
+        throw failed('bad_request', 'this step waits for an answer')
+      },
+      close: async () => undefined,
+    }
+  }
+
+  async #answer(id: string, answer: LinkAnswer): Promise<LinkStep> {
+    const challenge = await loadChallenge(this.#db, id)
+    if (answer.kind === 'resend') return this.#resend(challenge)
+    const step = await this.#stepOf(challenge)
+    if (step.kind !== answer.kind) return step
+    const isRight =
+      answer.kind === 'code'
+        ? answer.code === challenge.code
+        : await isPassword(answer.password, (await this.#person(challenge)).password_hash ?? '')
+    if (isRight) return this.#goOn(challenge)
+    return (await countWrongAnswer(this.#db, id)) ? { ...step, wrong: true } : tooMany
+  }
+
+  async #goOn(challenge: Challenge): Promise<LinkStep> {
+    const person = await this.#person(challenge)
+    const asksPassword = challenge.state === 'code' && person.password_hash !== null
+    const state = asksPassword ? 'password' : 'done'
+    if (!(await advance(this.#db, challenge, state))) return expired
+    if (asksPassword) return this.#stepOf({ ...challenge, state })
+    const token = await beginSession(this.#db, person.id)
+    return { kind: 'done', account: identityOf(person), secrets: { token } }
+  }
+
+  async #resend(challenge: Challenge): Promise<LinkStep> {
+    const { retryIn } = this.#times(challenge)
+    if (retryIn > 0) throw failed('rate_limited', '', { retryAfterSeconds: retryIn })
+    const renewed = await renewCode(this.#db, challenge.id, this.#now())
+    await this.#sendCode(renewed)
+    return this.#codeStep(renewed)
+  }
+
+  async #stepOf(challenge: Challenge): Promise<LinkStep> {
+    if (isExhausted(challenge)) return tooMany
+    if (challenge.state === 'done' || this.#times(challenge).expiresIn <= 0) return expired
+    if (challenge.state === 'code') return this.#codeStep(challenge)
+    const { password_hint: hint } = await this.#person(challenge)
+    const stored = { challenge: challenge.id }
+    return { kind: 'password', stored, ...(hint !== null && { hint }) }
+  }
+
+  #codeStep(challenge: Challenge): LinkStep {
+    const { retryIn, expiresIn } = this.#times(challenge)
+    return {
+      kind: 'code',
+      length: CODE_LENGTH,
+      sentVia: "a message in the person's sandbox inbox",
+      resendAfterSeconds: retryIn,
+      expiresInSeconds: expiresIn,
+      stored: { challenge: challenge.id },
+    }
+  }
+
+  #times({ sent_at, expires_at }: Challenge) {
+    const seconds = (at: number) => Math.max(0, Math.ceil((at - this.#now()) / 1000))
+    return {
+      retryIn: seconds(sent_at.getTime() + RESEND_AFTER_SECONDS * 1000),
+      expiresIn: seconds(expires_at.getTime()),
+    }
+  }
+
+  async #sendCode({ person_id, code }: Challenge) {
+    const text = `Your sign-in code is ${code}. Whoever has it can read your messages.`
+    await send(this.#db, this.#outbox, {
+      sender: SERVICE_PERSON,
+      native: person_id,
+      request: crypto.randomUUID(),
+      content: { kind: 'text', text, entities: [] },
+    })
+  }
+
+  async #person({ person_id }: Challenge): Promise<Registered> {
+    const [person] = await this.#people('id = $1', person_id)
+    return person!
+  }
+
+  #people(condition: string, value: unknown): Promise<Registered[]> {
+    return this.#db.query<Registered>(`select * from sandbox_person where ${condition}`, [value])
+  }
+}
+
+function challengeOf(stored: Json): string {
+  if (typeof stored === 'object' && stored !== null && 'challenge' in stored) {
+    if (typeof stored.challenge === 'string') return stored.challenge
+  }
+  throw failed('bad_request', 'the stored link step is unreadable')
+}

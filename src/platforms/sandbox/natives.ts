@@ -1,0 +1,21 @@
+/** Native ids are the reference's integers in decimal; anything else names nothing. */
+import { failed } from '../../../actors/errors.ts'
+
+const form = /^-?\d{1,15}$/
+
+export function chatNative(text: string): number {
+  if (!form.test(text)) throw failed('bad_request', 'chat not found')
+  return Number(text)
+}
+
+/** `purpose` completes the reference's text: `message to edit not found`. */
+export function messageNative(text: string, purpose: string): number {
+  if (!form.test(text)) throw failed('bad_request', `message to ${purpose} not found`)
+  return Number(text)
+}
+
+/** A private chat is found by both its people, any other by its own id. */
+export const chatCondition = (me: string, native: string) => `(
+  c.native = ${native}::bigint or
+  (c.low_id = least(${me}::bigint, ${native}::bigint)
+    and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`

@@ -1,0 +1,126 @@
+/** The people of the sandbox: registered, listed, changed, and shut out by one another. */
+import { failed } from '../../../actors/errors.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { Faults } from './faults.ts'
+import { phoneNumber } from './phone.ts'
+import { hashPassword } from './secrets.ts'
+import { assertFreeUsernames, takenName } from './usernames.ts'
+
+export interface NewPerson {
+  /** One is made up when none is given. */
+  readonly phone?: string
+  readonly first_name: string
+  readonly last_name?: string
+  readonly username?: string
+  readonly language_code?: string
+  readonly password?: string
+  readonly password_hint?: string
+}
+
+export interface PersonRecord {
+  readonly id: number
+  readonly phone: string
+  readonly username: string | null
+  readonly first_name: string
+  readonly last_name: string | null
+  readonly language_code: string | null
+  readonly has_password: boolean
+  readonly deactivated: boolean
+  readonly banned: boolean
+  /** How many devices are linked. */
+  readonly sessions: number
+  readonly faults: Faults
+  readonly created_at: Date
+}
+
+export interface PersonChange {
+  readonly first_name?: string
+  readonly last_name?: string | null
+  readonly username?: string | null
+  readonly deactivated?: boolean
+}
+
+const columns = `id, phone, username, first_name, last_name, language_code,
+  password_hash is not null as has_password, deactivated, banned, sessions, faults, created_at`
+
+/** Numbers that no operator assigns. */
+const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`
+
+export class People {
+  readonly #db: Queryable
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  /** All of them or none. */
+  async create(people: readonly NewPerson[]): Promise<PersonRecord[]> {
+    await assertFreeUsernames(this.#db, people)
+    const rows = await Promise.all(people.map(rowOf))
+    return this.#db
+      .query<PersonRecord>(
+        `insert into sandbox_person (id, phone, username, first_name, last_name, language_code,
+           password_hash, password_hint)
+         select nextval('sandbox_person_id'), coalesce(phone, ${madeUpPhone}), username, first_name,
+           last_name, language_code, password_hash, password_hint
+         from jsonb_to_recordset($1::jsonb) as p (phone text, username text, first_name text,
+           last_name text, language_code text, password_hash text, password_hint text)
+         returning ${columns}`,
+        [JSON.stringify(rows)],
+      )
+      .catch(takenName)
+  }
+
+  async get(id: number): Promise<PersonRecord> {
+    const [row] = await this.#db.query<PersonRecord>(
+      `select ${columns} from sandbox_person where id = $1`,
+      [id],
+    )
+    if (!row) throw failed('not_found', '')
+    return row
+  }
+
+  list({ limit, before }: { limit: number; before?: number }): Promise<PersonRecord[]> {
+    return this.#db.query<PersonRecord>(
+      `select ${columns} from sandbox_person where $2::bigint is null or id < $2
+       order by id desc limit $1`,
+      [limit, before ?? null],
+    )
+  }
+
+  async change(id: number, change: PersonChange): Promise<PersonRecord> {
+    await assertFreeUsernames(this.#db, [change], id)
+    const [row] = await this.#db
+      .query<PersonRecord>(
+        `update sandbox_person p
+         set (first_name, last_name, username, deactivated) =
+           (select n.first_name, n.last_name, n.username, n.deactivated
+            from jsonb_populate_record(p, $2::jsonb) n)
+         where id = $1
+         returning ${columns}`,
+        [id, JSON.stringify(change)],
+      )
+      .catch(takenName)
+    if (!row) throw failed('not_found', '')
+    return row
+  }
+
+  /** Whoever is blocked cannot write to the one who blocked them. */
+  async block(person: number, blocked: number, isBlocked: boolean): Promise<void> {
+    await Promise.all([this.get(person), this.get(blocked)])
+    await this.#db.query(
+      isBlocked
+        ? 'insert into sandbox_block values ($1, $2) on conflict do nothing'
+        : 'delete from sandbox_block where person_id = $1 and blocked_id = $2',
+      [person, blocked],
+    )
+  }
+}
+
+async function rowOf({ phone, password, ...person }: NewPerson) {
+  return {
+    ...person,
+    ...(phone !== undefined && { phone: phoneNumber(phone) }),
+    ...(password !== undefined && { password_hash: await hashPassword(password) }),
+  }
+}

@@ -1,0 +1,53 @@
+/** How a change is queued for everyone who has a device linked, in the statement that makes the change. */
+import { messageCard } from './cards.ts'
+
+/**
+ * Common table expressions over `change (ord, chat_id, actor_id, session_id, detail)`. The counters are locked in the
+ * order of the people, so that two statements cannot wait for each other; a counter row hands out its numbers in the
+ * order of the commits, which a sequence does not.
+ */
+export const queueing = (kind: string, recipients = membersOfChat) => `
+  recipient as (
+    ${recipients}
+  ),
+  locked as (
+    select id from sandbox_person where id in (select person_id from recipient)
+    order by id for no key update
+  ),
+  counted as (
+    update sandbox_person p set events = p.events + n.count
+    from (select person_id, count(*) from recipient group by person_id) n
+    join locked on locked.id = n.person_id
+    where p.id = n.person_id
+    returning p.id, p.events - n.count as base
+  ),
+  queued as (
+    insert into sandbox_event (person_id, seq, kind, actor_id, caused_by, detail)
+    select r.person_id, counted.base + r.step, '${kind}', r.actor_id, r.session_id, r.detail
+    from recipient r join counted on counted.id = r.person_id
+    returning person_id
+  )`
+
+const step = 'row_number() over (partition by p.id order by change.ord) as step'
+
+/** Of the person who acted, only the other devices need to be told. */
+const membersOfChat = `
+    select change.*, p.id as person_id, ${step}
+    from change
+    join sandbox_member m on m.chat_id = change.chat_id and m.role not in ('left', 'kicked')
+    join sandbox_person p on p.id = m.person_id and p.sessions >
+      case when p.id = change.actor_id and change.session_id is not null then 1 else 0 end`
+
+/** For a change with a `recipient_id`: that person alone. */
+export const oneRecipient = `
+    select change.*, p.id as person_id, ${step}
+    from change join sandbox_person p on p.id = change.recipient_id and p.sessions > 0`
+
+/** As JSON, since pg reads an array of bigint as strings. */
+export const woken = 'to_jsonb(array(select distinct person_id from queued)) as woken'
+
+/** The `change` that a message CTE makes. */
+export const messageChange = (ord = '1', session = '$1::bigint', actor = 'message.sender_id') => `
+  select ${ord} as ord, message.chat_id, ${actor} as actor_id, ${session} as session_id,
+    ${messageCard('message')} as detail
+  from message`

@@ -1,0 +1,70 @@
+/** The built-in messenger: a platform towards the gateway, and hands and switches for those who drive it. */
+import type { Platform } from '../../../actors/platform.ts'
+import type { Database } from '../../database/database.ts'
+import type { Log } from '../../database/log.ts'
+import { capabilities } from './capabilities.ts'
+import { Chats } from './chats.ts'
+import { Controls } from './controls.ts'
+import { Hands } from './hands.ts'
+import { Hub } from './hub.ts'
+import { Inboxes } from './inbox.ts'
+import { Linking } from './link.ts'
+import { Outbox } from './outbox.ts'
+import { People } from './people.ts'
+import { LiveSession } from './session.ts'
+import { Watchers } from './watchers.ts'
+
+export interface Sandbox {
+  readonly platform: Platform
+  readonly people: People
+  readonly chats: Chats
+  readonly hands: Hands
+  readonly inboxes: Inboxes
+  readonly controls: Controls
+  /** Stores what sessions have confirmed so far. */
+  close(): Promise<void>
+}
+
+export interface SandboxOptions {
+  readonly db: Database
+  readonly log: Log
+  /** Unix milliseconds. */
+  readonly clock?: () => number
+}
+
+export function createSandbox({ db, log, clock = Date.now }: SandboxOptions): Sandbox {
+  const hub = new Hub<LiveSession>(db, log)
+  const watchers = new Watchers()
+  const wake = (people: readonly number[]) => {
+    hub.wake(people)
+    watchers.notify()
+  }
+  const outbox = new Outbox(db, wake)
+  const world = { db, outbox, wake, hub, log, now: clock }
+  const linking = new Linking(db, outbox, clock)
+  return {
+    platform: {
+      id: 'sandbox',
+      name: 'Sandbox',
+      linkMethods: [
+        { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
+      ],
+      capabilities,
+      ids: 'integer',
+      startLink: (method, fields) => linking.start(method, fields),
+      resumeLink: (stored) => linking.resume(stored),
+      open: (account, report, signal) => {
+        const session = new LiveSession(world, report)
+        signal.addEventListener('abort', () => session.end(), { once: true })
+        void session.open(account)
+        return session
+      },
+    },
+    people: new People(db),
+    chats: new Chats(db, outbox),
+    hands: new Hands(world, watchers),
+    inboxes: new Inboxes(db, watchers),
+    controls: new Controls(db, hub, clock),
+    close: () => hub.acknowledgements.flush(),
+  }
+}

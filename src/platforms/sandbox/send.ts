@@ -1,0 +1,69 @@
+/** Sending: one round trip when all is well, else a closer look at what stands in the way. */
+import { failed } from '../../../actors/errors.ts'
+import type { Message } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import { messageCard, type View, viewColumns, viewJoins } from './cards.ts'
+import { chatCondition } from './natives.ts'
+import { messageOf } from './neutral.ts'
+import type { Draft, Outbox } from './outbox.ts'
+import { openPrivateChat } from './private-chat.ts'
+
+export async function send(db: Queryable, outbox: Outbox, draft: Draft): Promise<Message> {
+  const view =
+    (await outbox.send(draft)) ??
+    (await sentBefore(db, draft)) ??
+    (await sendAfterOpening(db, outbox, draft))
+  return messageOf(view)
+}
+
+/** A repeated request is the message it was the first time. */
+async function sentBefore(db: Queryable, { sender, request }: Draft): Promise<View | undefined> {
+  const [view] = await db.query<View>(
+    `select ${messageCard('m')} as message, ${viewColumns}
+     from sandbox_message m ${viewJoins('m', 'm.sender_id')}
+     where m.sender_id = $1 and m.request_id = $2`,
+    [sender, request],
+  )
+  return view
+}
+
+async function sendAfterOpening(db: Queryable, outbox: Outbox, draft: Draft): Promise<View> {
+  await openPrivateChat(db, draft.sender, draft.native)
+  const view = await outbox.send(draft)
+  if (view) return view
+  throw await refusalOf(db, draft)
+}
+
+interface Circumstances {
+  readonly kind: string
+  readonly role: string | null
+  readonly is_ended: boolean
+  readonly is_gone: boolean
+  readonly is_blocked: boolean
+}
+
+async function refusalOf(db: Queryable, draft: Draft) {
+  const [found] = await db.query<Circumstances>(
+    `select c.kind, m.role, me.deactivated or me.banned as is_ended,
+       coalesce(o.deactivated, false) as is_gone,
+       exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked
+     from sandbox_chat c
+     join sandbox_person me on me.id = $1
+     left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
+     left join sandbox_person o on o.id = $2
+     where ${chatCondition('$1', '$2')}`,
+    [draft.sender, draft.native],
+  )
+  if (!found) return failed('bad_request', 'chat not found')
+  const { kind, role } = found
+  if (found.is_ended || found.is_gone) return failed('forbidden', 'user is deactivated')
+  if (found.is_blocked) return failed('forbidden', 'bot was blocked by the user')
+  if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
+  if (role === null || role === 'left')
+    return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
+  if (kind === 'channel' && role === 'member')
+    return failed('bad_request', 'need administrator rights in the channel chat')
+  return failed('bad_request', 'message to be replied not found')
+}
+
+const chatWord = (kind: string) => `${kind} chat`

@@ -1,0 +1,187 @@
+/** One linked person, live: opens, reads on when woken, performs, and suffers the faults put on them. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
+import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type { Log } from '../../database/log.ts'
+import { isUnavailable } from '../../database/unavailable.ts'
+import { endSessions } from './devices.ts'
+import { disturbed } from './disturbance.ts'
+import { type Faults, loseAnswer } from './faults.ts'
+import type { Reader } from './happenings.ts'
+import type { Connected, Hub } from './hub.ts'
+import { lookUpSession, type Opening } from './opening.ts'
+import { carryOut, type World } from './operations.ts'
+
+export interface Surroundings extends World {
+  readonly hub: Hub<LiveSession>
+  readonly log: Log
+  readonly now: () => number
+}
+
+const lostAnswer = () =>
+  failed('timeout', 'the sandbox did not answer in time; the message may have been sent', {
+    certain: false,
+  })
+
+export class LiveSession implements Session, Connected {
+  reader: Reader = nobody
+  readonly #world: Surroundings
+  readonly #report: SessionReport
+  #state: 'opening' | 'open' | 'over' = 'opening'
+  #faults: Faults = {}
+  #position = 0
+  #isReading = false
+  #isStirred = false
+  /** There only while someone waits for a silence to end. */
+  #flow: PromiseWithResolvers<void> | undefined
+
+  constructor(world: Surroundings, report: SessionReport) {
+    this.#world = world
+    this.#report = report
+  }
+
+  async open(account: LinkedAccount): Promise<void> {
+    try {
+      const opening = await lookUpSession(this.#world.db, account.secrets)
+      if (this.#state === 'opening') this.#start(account, opening)
+    } catch (error) {
+      this.#world.log.warn({ err: error }, 'a sandbox session could not be opened')
+      this.end((report) => report.lost('network'))
+    }
+  }
+
+  #start({ checkpoint, recoverChannels }: LinkedAccount, opening: Opening) {
+    if (opening.found === 'replaced') return this.end((report) => report.replaced())
+    if (opening.found !== 'open') {
+      const { found, reason } = opening
+      return this.end((report) => report[found](reason))
+    }
+    const { person, session, events, faults } = opening
+    if (faults.downUntil !== undefined && faults.downUntil > this.#world.now()) {
+      return this.end((report) => report.lost('network'))
+    }
+    this.reader = { person, session, openedAt: events, recoverChannels }
+    this.#position = typeof checkpoint === 'number' ? checkpoint : opening.acknowledged
+    this.#state = 'open'
+    this.#world.hub.add(this)
+    this.#report.opened(opening.identity)
+    this.faultsChanged(faults)
+    this.stir()
+  }
+
+  /** The last thing a session does: it reports why, and nothing after that. */
+  end(tell?: (report: SessionReport) => void) {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#world.hub.remove(this)
+    this.#flow?.resolve()
+    tell?.(this.#report)
+  }
+
+  faultsChanged(faults: Faults) {
+    const { floodUntil = 0 } = this.#faults
+    this.#faults = faults
+    const flood = Math.ceil(((faults.floodUntil ?? 0) - this.#world.now()) / 1000)
+    if (flood > 0 && faults.floodUntil !== floodUntil) this.#report.limited('flood_wait', flood)
+    if (faults.isSilent) return
+    this.#flow?.resolve()
+    this.#flow = undefined
+    this.stir()
+  }
+
+  stir() {
+    this.#isStirred = true
+    if (!this.#isReading && !this.#faults.isSilent && this.#state === 'open') void this.#readOn()
+  }
+
+  async #readOn() {
+    this.#isReading = true
+    try {
+      while (this.#isStirred && this.#state === 'open' && !this.#faults.isSilent) {
+        this.#isStirred = false
+        await this.#readPage()
+      }
+    } catch (error) {
+      // The next session starts from the stored checkpoint, so nothing is skipped.
+      this.#world.log.warn({ err: error }, 'the events of a sandbox session were not stored')
+      this.end((report) => report.lost('events_not_stored'))
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  async #readPage() {
+    const { happenings, last, isFull } = await this.#world.hub.read(this.reader, this.#position)
+    if (this.#state !== 'open') return
+    if (this.#faults.isSilent) {
+      this.#isStirred = true
+      return
+    }
+    if (happenings.length > 0) await this.#report.events(disturbed(happenings, this.#faults), last)
+    if (last > this.#position) this.#world.hub.acknowledgements.confirm(this.reader.session, last)
+    this.#position = last
+    if (isFull) this.#isStirred = true
+  }
+
+  async perform(
+    operation: Operation,
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<OperationResult> {
+    await this.#answering(signal)
+    const wait = ((this.#faults.floodUntil ?? 0) - this.#world.now()) / 1000
+    if (wait > 0) throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil(wait) })
+    try {
+      const result = await carryOut(this.#world, this.reader, operation, requestId)
+      if (result.kind !== 'message' || !this.#faults.lostAnswers) return result
+      if (!(await loseAnswer(this.#world.db, this.reader.person))) return result
+    } catch (cause) {
+      if (cause instanceof RequestFailed || !isUnavailable(cause)) throw cause
+    }
+    throw lostAnswer()
+  }
+
+  async probe(signal: AbortSignal): Promise<number> {
+    const began = performance.now()
+    await this.#answering(signal)
+    await this.#world.db.query('select from sandbox_session where id = $1', [this.reader.session])
+    return performance.now() - began
+  }
+
+  async download(): Promise<FileStream> {
+    throw failed('bad_request', 'downloading files is not supported on the sandbox')
+  }
+
+  async close({ signOut }: { readonly signOut: boolean }) {
+    const { person, session } = this.reader
+    const wasOpen = this.#state === 'open'
+    this.end()
+    if (signOut && wasOpen) await endSessions(this.#world.db, person, 'signed_out', session)
+  }
+
+  /** Passes when the network would answer, if it does before the caller gives up. */
+  async #answering(signal: AbortSignal): Promise<void> {
+    while (this.#state === 'open' && this.#faults.isSilent) {
+      this.#flow ??= Promise.withResolvers<void>()
+      await unlessAborted(this.#flow.promise, signal)
+    }
+    const { delayMilliseconds } = this.#faults
+    if (delayMilliseconds) await unlessAborted(pause(delayMilliseconds, null, { signal }), signal)
+    if (this.#state !== 'open') {
+      throw failed('unavailable', 'the session is over', { retryAfterSeconds: 1, certain: true })
+    }
+    if (signal.aborted) throw lostAnswer()
+  }
+}
+
+const nobody: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
+
+async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const giveUp = () => reject(lostAnswer())
+  if (signal.aborted) throw lostAnswer()
+  signal.addEventListener('abort', giveUp, { once: true })
+  wait.then(() => resolve(), giveUp)
+  await promise.finally(() => signal.removeEventListener('abort', giveUp))
+}
