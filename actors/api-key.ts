@@ -1,7 +1,7 @@
 /** The API key machine with its effects: reading the log, listening to it, keeping the cursor. */
 import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
 import { apiKeyMachine } from '../machines/api-key.ts'
-import type { ApiKeyEvent, KeyTerms, Scope, UpdatePage } from '../machines/api-key-events.ts'
+import type { ApiKeyEvent, Scope, UpdatePage } from '../machines/api-key-events.ts'
 import type { KindSet } from '../machines/update-kinds.ts'
 import { Activation } from './activation.ts'
 import { settle } from './errors.ts'
@@ -24,15 +24,19 @@ export interface PollRequest {
 }
 
 export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof apiKeyMachine>> {
-  readonly facts: KeyFacts
+  #facts: KeyFacts
   readonly #world: ApiKeyWorld
   readonly #limiter: RateLimiter
 
   constructor(facts: KeyFacts, world: ApiKeyWorld) {
     super(createApiKey(facts, world), () => world.clock.now())
-    this.facts = facts
+    this.#facts = facts
     this.#world = world
     this.#limiter = new RateLimiter(world.rates)
+  }
+
+  get facts(): KeyFacts {
+    return this.#facts
   }
 
   /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
@@ -60,8 +64,10 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
     await this.ask({ type: 'updates.drop', next, now: this.#world.clock.now() })
   }
 
-  async change(terms: KeyTerms): Promise<void> {
-    await this.ask({ type: 'key.changed', terms })
+  /** The key was changed in the store: new terms, perhaps other secrets. */
+  async refresh(facts: KeyFacts): Promise<void> {
+    this.#facts = facts
+    await this.ask({ type: 'key.changed', terms: facts.terms })
   }
 
   async revoke(): Promise<void> {

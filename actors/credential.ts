@@ -5,7 +5,7 @@ import type { CredentialEvent } from '../machines/credential-events.ts'
 import type { Resume } from '../machines/credential-setup.ts'
 import { admits } from '../machines/happening.ts'
 import { Activation } from './activation.ts'
-import { settle } from './errors.ts'
+import { failed, settle } from './errors.ts'
 import { perform } from './perform.ts'
 import type { Platform, Session } from './platform.ts'
 import type {
@@ -135,6 +135,13 @@ export function activateCredential(
         const { requestId } = request
         const effect = () => perform({ ...world, facts, session, context, onDefect }, request)
         const outcome = await settle(effect, onDefect)
+        self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
+      },
+      check: async ({ self }, { requestId }) => {
+        const outcome = await settle(async () => {
+          if (!session) throw failed('unavailable', 'the credential is reconnecting')
+          return within(timing.probeTakes, undefined, session.probe.bind(session))
+        }, onDefect)
         self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
       },
       store: async ({ self }, { event, settings }) => {

@@ -27,6 +27,11 @@ export interface CredentialRelinked extends Command {
   readonly type: 'credential.relinked'
 }
 
+/** Asks for a round trip now; the reply is its latency in milliseconds. */
+export interface CheckCredential extends Command {
+  readonly type: 'credential.check'
+}
+
 export interface DeleteCredential extends Command {
   readonly type: 'credential.delete'
 }
@@ -36,6 +41,7 @@ export type CredentialCommand =
   | ChangeSettings
   | RestartCredential
   | CredentialRelinked
+  | CheckCredential
   | DeleteCredential
   | RequestAbandoned
 

@@ -20,22 +20,20 @@ export const replaced = refusal(
 export const broken = refusal('forbidden', 'the credential has failed; restart it')
 export const leaving = refusal('not_found', '')
 
-/** The transition of a state that turns every operation down. */
-export const refuse = (failure: Failure) => ({
-  'operation.perform': {
-    actions: {
-      type: 'reply' as const,
-      params: ({ event }: { event: PerformOperation }): Reply => refused(event, failure),
-    },
+export const toRefusal = (failure: Failure) => ({
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply => refused(event, failure),
   },
 })
 
-const toGone = {
-  actions: {
-    type: 'reply' as const,
-    params: ({ event }: { event: Command }): Reply => refused(event, leaving),
-  },
-}
+/** The transitions of a state that turns down everything that needs the network. */
+export const refuse = (failure: Failure) => ({
+  'operation.perform': toRefusal(failure),
+  'credential.check': toRefusal(failure),
+})
+
+const toGone = toRefusal(leaving)
 
 /** The transitions of a state from which the credential does not come back. */
 export const refuseReturn = {

@@ -55,6 +55,7 @@ export const credential = setup({
   },
   actions: {
     perform: port.action<PerformOperation>('perform'),
+    check: port.action<Command>('check'),
     store: port.action<{ event: EventsReported; settings: ReceiveSettings }>('store'),
     releaseTurn: port.action('releaseTurn'),
     reply: emit((_, reply: Reply) => reply),

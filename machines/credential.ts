@@ -1,7 +1,7 @@
 /** One credential's life on its platform: queued, connecting, online, deaf, limited, waiting, or stopped for a reason. */
 
 import * as refusal from './credential-refusals.ts'
-import { refuse, refuseReturn, untilLimitEnds } from './credential-refusals.ts'
+import { refuse, refuseReturn, toRefusal, untilLimitEnds } from './credential-refusals.ts'
 import { credential, initially } from './credential-setup.ts'
 import { accepted } from './protocol.ts'
 
@@ -56,6 +56,7 @@ export const credentialMachine = credential.createMachine({
             params: ({ event, context }) => ({ event, settings: context.settings }),
           },
         },
+        'credential.check': { actions: { type: 'check', params: ({ event }) => event } },
         'session.lost': {
           target: 'waiting',
           actions: [
@@ -137,7 +138,7 @@ export const credentialMachine = credential.createMachine({
         deaf: {
           meta: { state: 'degraded', action: 'wait' },
           entry: { type: 'blame', params: 'no_traffic' },
-          on: refuse(refusal.deaf),
+          on: { 'operation.perform': toRefusal(refusal.deaf) },
           initial: 'pausing',
           states: {
             pausing: { after: { probeAgain: { target: 'checking' } } },

@@ -2,7 +2,7 @@
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import type { Json, Platform } from '../../actors/platform.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
-import type { PublicOperation } from '../../machines/operation.ts'
+import type { OperationKind, PublicOperation } from '../../machines/operation.ts'
 import type { Arguments } from './arguments.ts'
 
 export interface Call {
@@ -39,6 +39,8 @@ export interface Method {
   readonly name: string
   readonly summary: string
   readonly scope: Scope | undefined
+  /** What the platform must be able to do; undefined where the gateway answers by itself. */
+  readonly operation: OperationKind | undefined
   /** Counts as a message to the chat it names, for the sending rates. */
   readonly sends?: boolean
   readonly parameters: Readonly<Record<string, ParameterType>>

@@ -23,6 +23,7 @@ const getMe: Method = {
   name: 'getMe',
   summary: 'The account behind the key',
   scope: undefined,
+  operation: undefined,
   parameters: {},
   required: [],
   run: async ({ key, world }) => result(await world.profile(key.facts.credentialId)),
@@ -32,6 +33,7 @@ const getChat: Method = {
   name: 'getChat',
   summary: 'What is known of a chat',
   scope: undefined,
+  operation: 'describe',
   parameters: { chat_id: 'chat' },
   required: ['chat_id'],
   run: async ({ args, perform }) => result(await perform({ kind: 'describe', chat: args.chat() })),
@@ -41,6 +43,7 @@ const sendChatAction: Method = {
   name: 'sendChatAction',
   summary: 'Shows that something is being written',
   scope: 'bot:send',
+  operation: 'act',
   parameters: { chat_id: 'chat', action: 'string' },
   required: ['chat_id', 'action'],
   run: async ({ args, perform }) => {
@@ -57,6 +60,7 @@ const answerCallbackQuery: Method = {
   name: 'answerCallbackQuery',
   summary: 'Answers a pressed button',
   scope: 'bot:send',
+  operation: 'answer',
   parameters: {
     callback_query_id: 'string',
     text: 'string',

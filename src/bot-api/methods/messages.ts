@@ -11,6 +11,7 @@ const sendMessage: Method = {
   name: 'sendMessage',
   summary: 'Sends a text message',
   scope: 'bot:send',
+  operation: 'send',
   sends: true,
   parameters: {
     chat_id: 'chat',
@@ -42,6 +43,7 @@ const editMessageText: Method = {
   name: 'editMessageText',
   summary: 'Changes the text of a message',
   scope: 'bot:send',
+  operation: 'edit',
   parameters: {
     chat_id: 'chat',
     message_id: 'integer',
@@ -72,6 +74,7 @@ const deleteMessage: Method = {
   name: 'deleteMessage',
   summary: 'Deletes a message for everyone',
   scope: 'bot:send',
+  operation: 'delete',
   parameters: { chat_id: 'chat', message_id: 'integer' },
   required: ['chat_id', 'message_id'],
   run: async ({ args, perform }) => {
@@ -93,6 +96,7 @@ const forwardMessage: Method = {
   name: 'forwardMessage',
   summary: 'Forwards a message and shows where it came from',
   scope: 'bot:send',
+  operation: 'forward',
   sends: true,
   parameters: again,
   required: ['chat_id', 'from_chat_id', 'message_id'],
@@ -103,6 +107,7 @@ const copyMessage: Method = {
   name: 'copyMessage',
   summary: 'Sends the content of a message again, without its source',
   scope: 'bot:send',
+  operation: 'copy',
   sends: true,
   parameters: { ...again, reply_parameters: 'json', reply_markup: 'json' },
   required: ['chat_id', 'from_chat_id', 'message_id'],

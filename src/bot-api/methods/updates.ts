@@ -14,6 +14,7 @@ const getUpdates: Method = {
   name: 'getUpdates',
   summary: 'Receives updates by long polling',
   scope: 'bot:receive',
+  operation: undefined,
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
   run: async ({ args, key, signal, world }) => {
@@ -43,6 +44,7 @@ const deleteWebhook: Method = {
   name: 'deleteWebhook',
   summary: 'Removes the webhook',
   scope: 'bot:receive',
+  operation: undefined,
   parameters: { drop_pending_updates: 'boolean' },
   required: [],
   run: async ({ args, key }) => {
@@ -55,6 +57,7 @@ const getWebhookInfo: Method = {
   name: 'getWebhookInfo',
   summary: 'Pending updates, and the last thing that went wrong',
   scope: 'bot:receive',
+  operation: undefined,
   parameters: {},
   required: [],
   run: async ({ key, world }) => {

@@ -7,7 +7,7 @@ export class Credentials extends Migration {
   override async up(): Promise<void> {
     this.addSql(`create table credential (
       id bigserial primary key,
-      user_id bigint not null,
+      user_id bigint not null references app_user,
       platform text not null,
       native_id text not null,
       account jsonb not null,
@@ -80,7 +80,7 @@ export class Credentials extends Migration {
     this.addSql(`create sequence api_key_number start with 100000`)
     this.addSql(`create table api_key (
       id bigint primary key default nextval('api_key_number'),
-      user_id bigint not null,
+      user_id bigint not null references app_user,
       credential_id bigint not null references credential on delete cascade,
       name text not null,
       scopes text[] not null,

@@ -5,7 +5,7 @@ export class Links extends Migration {
   override async up(): Promise<void> {
     this.addSql(`create table link_session (
       id text primary key,
-      user_id bigint not null,
+      user_id bigint not null references app_user,
       platform text not null,
       method text not null,
       state text not null,

@@ -48,15 +48,12 @@ async function carryOut(
   const { apiKeyId, credentialId } = key.facts
   const platform = platformOf(credentialId)
   const method = methods.get(name.toLowerCase())
-  if (!method) {
+  if (!method || !canDo(platform, method)) {
     await key.admit(undefined)
     throw failed('bad_request', `${name} is not supported on ${platform.name}`)
   }
   await key.admit(method.scope, rated(method, args))
   const perform = async (operation: PublicOperation): Promise<Json> => {
-    if (!platform.capabilities.operations.includes(operation.kind)) {
-      throw failed('bad_request', `${name} is not supported on ${platform.name}`)
-    }
     const credential = await credentials.find(credentialId)
     const traceId = request.id
     const now = Date.now()
@@ -64,6 +61,9 @@ async function carryOut(
   }
   return method.run({ method: name, args, key, platform, signal: request.signal, perform, world })
 }
+
+const canDo = ({ capabilities }: Platform, { operation }: Method): boolean =>
+  operation === undefined || capabilities.operations.includes(operation)
 
 /** The chat whose rate a sending call counts for; malformed ones are refused before they count. */
 const rated = (method: Method, args: Arguments): string | undefined =>

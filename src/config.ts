@@ -1,0 +1,144 @@
+/** The environment, validated once; nobody else reads it. */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import type { OtpSenderOptions } from './accounts/senders/sender.ts'
+import { otpSenderFrom } from './config-sender.ts'
+
+const Url = Type.String({ pattern: '^https?://[^/]+$' })
+const Milliseconds = (standard: number) =>
+  Type.Integer({ minimum: 10, maximum: 86_400_000, default: standard })
+
+const Environment = Type.Object({
+  NODE_ENV: Type.String({ default: 'development' }),
+  HOST: Type.String({ default: '0.0.0.0' }),
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  BASE_URL: Type.Optional(Url),
+  INTL_BASE_URL: Type.Optional(Url),
+  PANEL_URL: Type.Optional(Url),
+  INTL_PANEL_URL: Type.Optional(Url),
+  DATA_DIR: Type.String({ minLength: 1, default: 'data' }),
+  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://' })),
+  KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
+      Type.Literal(level),
+    ),
+    { default: 'info' },
+  ),
+  METRICS_TOKEN: Type.Optional(Type.String({ minLength: 16 })),
+  METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
+  SANDBOX: Type.Boolean({ default: true }),
+  UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
+  UPDATE_LIMIT: Type.Integer({ minimum: 1_000, default: 1_000_000 }),
+  REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+  START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
+  PROBE_INTERVAL_MS: Milliseconds(60_000),
+  PROBE_RETRY_MS: Milliseconds(15_000),
+  PROBE_TIMEOUT_MS: Milliseconds(10_000),
+  PLATFORM_TIMEOUT_MS: Milliseconds(30_000),
+  PASSIVATE_AFTER_MS: Milliseconds(300_000),
+  SEND_RATE: Type.Number({ exclusiveMinimum: 0, default: 30 }),
+  SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
+  CHAT_BURST: Type.Integer({ minimum: 1, default: 20 }),
+})
+
+type Environment = Static<typeof Environment>
+
+export interface Config {
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  /** Home first, international second. */
+  readonly baseUrls: readonly [string, string]
+  readonly panelUrls: readonly [string, string]
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+  readonly redisUrl: string | undefined
+  readonly keyFile: string
+  readonly node: string
+  readonly logLevel: string
+  readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
+  readonly trustProxy: string[] | false
+  readonly sandbox: boolean
+  readonly retention: {
+    readonly updateDays: number
+    readonly updates: number
+    readonly requestDays: number
+  }
+  readonly startBudget: number
+  readonly timing: {
+    readonly probeEvery: number
+    readonly probeAgain: number
+    readonly probeTakes: number
+    readonly performTakes: number
+    readonly signOutTakes: number
+    readonly passivateAfter: number
+  }
+  readonly rates: {
+    readonly key: { readonly perSecond: number; readonly burst: number }
+    readonly chat: { readonly perSecond: number; readonly burst: number }
+  }
+  readonly otpSender: OtpSenderOptions
+}
+
+/** Throws with the name of what is wrong, never with its value. */
+export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
+  const env = validated(source)
+  const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
+  const panel = env.PANEL_URL ?? home
+  return {
+    production: env.NODE_ENV === 'production',
+    host: env.HOST,
+    port: env.PORT,
+    baseUrls: [home, env.INTL_BASE_URL ?? home],
+    panelUrls: [panel, env.INTL_PANEL_URL ?? panel],
+    dataDir: env.DATA_DIR,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
+    node: env.NODE_NAME,
+    logLevel: env.LOG_LEVEL,
+    metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
+    trustProxy: env.TRUST_PROXY?.split(',').map((range) => range.trim()) ?? false,
+    sandbox: env.SANDBOX,
+    retention: {
+      updateDays: env.UPDATE_RETENTION,
+      updates: env.UPDATE_LIMIT,
+      requestDays: env.REQUEST_LOG_RETENTION,
+    },
+    startBudget: env.START_BUDGET,
+    timing: {
+      probeEvery: env.PROBE_INTERVAL_MS,
+      probeAgain: env.PROBE_RETRY_MS,
+      probeTakes: env.PROBE_TIMEOUT_MS,
+      performTakes: env.PLATFORM_TIMEOUT_MS,
+      signOutTakes: 10_000,
+      passivateAfter: env.PASSIVATE_AFTER_MS,
+    },
+    rates: {
+      key: { perSecond: env.SEND_RATE, burst: env.SEND_BURST },
+      chat: { perSecond: env.CHAT_RATE, burst: env.CHAT_BURST },
+    },
+    otpSender: otpSenderFrom(source),
+  }
+}
+
+function validated(source: NodeJS.ProcessEnv): Environment {
+  // An empty variable is one that was not set.
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const env = Value.Clean(
+    Environment,
+    Value.Convert(Environment, Value.Default(Environment, given)),
+  )
+  if (Value.Check(Environment, env)) return env
+  const problems = Value.Errors(Environment, env).map(
+    ({ instancePath, message }) => `${instancePath.slice(1) || 'the environment'} ${message}`,
+  )
+  throw new Error(`configuration: ${[...new Set(problems)].join('; ')}`)
+}

@@ -1,0 +1,65 @@
+/** A link session as the management API shows it. */
+import { Type } from 'typebox'
+import { CredentialRecord } from '../../credentials/records.ts'
+import type { LinkFlow } from '../../links/flows.ts'
+
+export const LinkRecord = Type.Object({
+  session_id: Type.String(),
+  platform: Type.String(),
+  state: Type.String(),
+  method: Type.String(),
+  expires_in: Type.Integer(),
+  resend_in: Type.Optional(Type.Integer()),
+  sent_via: Type.Optional(Type.String()),
+  code_length: Type.Optional(Type.Integer()),
+  password_hint: Type.Optional(Type.String()),
+  show: Type.Optional(
+    Type.Object({ form: Type.String(), value: Type.String(), expires_in: Type.Integer() }),
+  ),
+  attempts_left: Type.Integer(),
+  reason: Type.Optional(Type.String()),
+  credential: Type.Union([CredentialRecord, Type.Null()]),
+})
+
+const seconds = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))
+
+export function linkRecord(
+  { link, actor }: LinkFlow,
+  now: number,
+  credential: CredentialRecord | undefined,
+) {
+  const { value, context } = actor.snapshot
+  const { step, reason } = context
+  const state = stateOf(value)
+  const isOpen = state === step?.state
+  return {
+    session_id: link.sessionId,
+    platform: link.platform,
+    state,
+    method: link.method,
+    expires_in: seconds(link.expiresAt, now),
+    attempts_left: context.attemptsLeft,
+    ...(isOpen && step.resendAt !== undefined && { resend_in: seconds(step.resendAt, now) }),
+    ...(isOpen && step.sentVia !== undefined && { sent_via: step.sentVia }),
+    ...(isOpen && step.codeLength !== undefined && { code_length: step.codeLength }),
+    ...(isOpen && step.passwordHint !== undefined && { password_hint: step.passwordHint }),
+    ...(isOpen &&
+      step.show && {
+        show: {
+          form: step.show.form,
+          value: step.show.value,
+          expires_in: seconds(step.show.until, now),
+        },
+      }),
+    ...(reason !== undefined && { reason }),
+    credential: credential ?? null,
+  }
+}
+
+/** While an answer is being checked the step that asked for it still stands. */
+function stateOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const open = (value as { open: string }).open
+  if (open === 'checking_code') return 'code_sent'
+  return open === 'checking_password' ? 'password_needed' : open
+}

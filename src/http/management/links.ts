@@ -1,0 +1,172 @@
+/** Linking an account: start, verify, look, send again, cancel. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Platform } from '../../../actors/platform.ts'
+import {
+  type CredentialRecord,
+  findCredential,
+  type RecordSource,
+} from '../../credentials/records.ts'
+import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
+import { answers, ok } from '../envelope.ts'
+import { LinkRecord, linkRecord } from './link-record.ts'
+import { type Authenticated, userOf } from './owner.ts'
+
+const PlatformParams = Type.Object({ platform: Type.String({ maxLength: 64 }) })
+const SessionParams = Type.Object({
+  platform: Type.String({ maxLength: 64 }),
+  session_id: Type.String({ maxLength: 64 }),
+})
+const StartBody = Type.Object(
+  {
+    method: Type.Optional(Type.String({ maxLength: 64 })),
+    credential_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { additionalProperties: Type.String({ maxLength: 4096 }) },
+)
+const VerifyBody = Type.Object(
+  {
+    session_id: Type.String({ minLength: 1, maxLength: 64 }),
+    otp: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  },
+  { additionalProperties: false },
+)
+
+export interface LinkRoutesOptions extends Authenticated {
+  readonly links: LinkFlows
+  readonly source: RecordSource
+}
+
+const tags = ['linking']
+const response = answers(LinkRecord)
+
+export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
+  app,
+  { links, source, authenticate },
+) => {
+  app.addHook('preHandler', authenticate)
+
+  app.post(
+    '/platforms/:platform/link/start',
+    {
+      schema: {
+        tags,
+        summary: 'Starts linking',
+        params: PlatformParams,
+        body: StartBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { method, credential_id, ...fields } = request.body
+      const platform = links.platform(request.params.platform)
+      const userId = userOf(request)
+      if (credential_id !== undefined) await owned(userId, credential_id)
+      const flow = await links.start({
+        userId,
+        platform: platform.id,
+        method: chosen(platform, method, fields),
+        fields: fields as Record<string, string>,
+        relinks: credential_id,
+      })
+      return ok(await record(flow))
+    },
+  )
+
+  app.post(
+    '/platforms/:platform/link/verify',
+    {
+      schema: {
+        tags,
+        summary: 'Gives the code or the password',
+        params: PlatformParams,
+        body: VerifyBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { session_id, otp, password } = request.body
+      const flow = await found(request.params.platform, session_id, userOf(request))
+      if (otp === undefined && password === undefined) {
+        throw failed('bad_request', 'field "otp" is required')
+      }
+      await flow.actor.ask({
+        type: 'link.verify',
+        ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
+      })
+      return ok(await record(flow))
+    },
+  )
+
+  app.get(
+    '/platforms/:platform/link/:session_id',
+    { schema: { tags, summary: 'The state of the flow', params: SessionParams, response } },
+    async (request) => {
+      const { platform, session_id } = request.params
+      return ok(await record(await found(platform, session_id, userOf(request))))
+    },
+  )
+
+  app.post(
+    '/platforms/:platform/link/:session_id/resend',
+    { schema: { tags, summary: 'Sends a new code', params: SessionParams, response } },
+    async (request) => {
+      const { platform, session_id } = request.params
+      const flow = await found(platform, session_id, userOf(request))
+      await flow.actor.ask({ type: 'link.resend', now: Date.now() })
+      return ok(await record(flow))
+    },
+  )
+
+  app.delete(
+    '/platforms/:platform/link/:session_id',
+    { schema: { tags, summary: 'Cancels the flow', params: SessionParams, response } },
+    async (request) => {
+      const { platform, session_id } = request.params
+      const flow = await found(platform, session_id, userOf(request))
+      await flow.actor.ask({ type: 'link.cancel' })
+      return ok(await record(flow))
+    },
+  )
+
+  async function found(platform: string, sessionId: string, userId: number): Promise<LinkFlow> {
+    const flow = await links.find(sessionId, userId)
+    if (flow.link.platform !== platform) throw failed('not_found')
+    return flow
+  }
+
+  async function owned(userId: number, credentialId: number): Promise<CredentialRecord> {
+    const credential = await findCredential(source, userId, credentialId)
+    if (!credential) throw failed('not_found')
+    return credential
+  }
+
+  async function record(flow: LinkFlow) {
+    const { credentialId } = flow.actor.snapshot.context
+    const credential =
+      credentialId === undefined ? undefined : await owned(flow.link.userId, credentialId)
+    return linkRecord(flow, Date.now(), credential)
+  }
+}
+
+/** The named method, or the one that takes the given fields. */
+function chosen(platform: Platform, named: string | undefined, fields: object): string {
+  const methods = platform.linkMethods
+  const method =
+    named === undefined
+      ? methods.find(({ fields: wanted }) =>
+          wanted.every(({ name, required }) => !required || name in fields),
+        )
+      : methods.find((candidate) => candidate.method === named)
+  if (method) {
+    const missing = method.fields.find(({ name, required }) => required && !(name in fields))
+    if (missing) throw failed('bad_request', `field "${missing.name}" is required`)
+    return method.method
+  }
+  if (named !== undefined)
+    throw failed('bad_request', 'field "method" is no way to link this platform')
+  const first = methods[0]?.fields.find(({ name, required }) => required && !(name in fields))
+  throw failed('bad_request', `field "${first?.name ?? 'method'}" is required`)
+}

@@ -1,0 +1,20 @@
+/** Whose request this is. The routes below are only reached through an authenticating hook. */
+import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { failed } from '../../../actors/errors.ts'
+
+export interface Authenticated {
+  readonly authenticate: preHandlerAsyncHookHandler
+}
+
+export function userOf(request: FastifyRequest): number {
+  const id = request.user?.id
+  if (id === undefined) throw failed('unauthorized')
+  return id
+}
+
+/** The number of a path parameter; what is no number is nobody's resource. */
+export function idOf(text: string): number {
+  const id = Number(text)
+  if (!/^\d{1,15}$/.test(text) || id === 0) throw failed('not_found')
+  return id
+}

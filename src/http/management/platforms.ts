@@ -1,0 +1,81 @@
+/** GET /platforms: what can be linked, how, and what it can do then. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Platform } from '../../../actors/platform.ts'
+import type { Platforms } from '../../../actors/ports.ts'
+import { methods } from '../../bot-api/methods/index.ts'
+import { answers, ok } from '../envelope.ts'
+import type { Authenticated } from './owner.ts'
+
+const PlatformRecord = Type.Object({
+  platform: Type.String(),
+  name: Type.String(),
+  available: Type.Boolean(),
+  unavailable_reason: Type.Optional(Type.String()),
+  link: Type.Array(
+    Type.Object({
+      method: Type.String(),
+      fields: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          label: Type.String(),
+          secret: Type.Boolean(),
+          required: Type.Boolean(),
+        }),
+      ),
+    }),
+  ),
+  capabilities: Type.Object({
+    methods: Type.Array(Type.String()),
+    parse_modes: Type.Array(Type.String()),
+    update_types: Type.Array(Type.String()),
+    inline_keyboards: Type.Boolean(),
+    limits: Type.Record(Type.String(), Type.Number()),
+  }),
+})
+
+export interface PlatformRoutesOptions extends Authenticated {
+  readonly platforms: Platforms
+}
+
+export const platformRoutes: FastifyPluginAsyncTypebox<PlatformRoutesOptions> = async (
+  app,
+  { platforms, authenticate },
+) => {
+  app.get(
+    '/platforms',
+    {
+      preHandler: authenticate,
+      schema: {
+        tags: ['platforms'],
+        summary: 'Messengers that can be linked',
+        response: answers(Type.Array(PlatformRecord)),
+      },
+    },
+    async () => ok([...platforms.values()].map(recordOf)),
+  )
+}
+
+const recordOf = ({ id, name, unavailable, linkMethods, capabilities }: Platform) => ({
+  platform: id,
+  name,
+  available: unavailable === undefined,
+  ...(unavailable !== undefined && { unavailable_reason: unavailable }),
+  link: linkMethods.map(({ method, fields }) => ({
+    method,
+    fields: fields.map((field) => ({ ...field, secret: field.secret ?? false })),
+  })),
+  capabilities: {
+    methods: [...methods.values()]
+      .filter(({ operation }) => !operation || capabilities.operations.includes(operation))
+      .map(({ name: method }) => method),
+    parse_modes: ['HTML', 'MarkdownV2', 'Markdown'],
+    update_types: [...capabilities.updates],
+    inline_keyboards: capabilities.buttons,
+    limits: Object.fromEntries(
+      Object.entries(capabilities.limits).map(([limit, value]) => [snake(limit), value]),
+    ),
+  },
+})
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

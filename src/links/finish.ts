@@ -1,0 +1,106 @@
+/** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
+import { randomInt } from 'node:crypto'
+import { failed } from '../../actors/errors.ts'
+import type { AccountIdentity, Json } from '../../actors/platform.ts'
+import { sealSecrets } from '../credentials/store.ts'
+import type { Database, Queryable } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+
+/** Where the update ids of a new log begin (the reference's range). */
+const FIRST_UPDATE = [2_000_001, 1_000_000_000] as const
+
+export interface Finished {
+  readonly credentialId: number
+  /** The account was linked before: its actor lives. */
+  readonly relinked: boolean
+}
+
+interface Ending {
+  readonly sessionId: string
+  readonly account: AccountIdentity
+  readonly secrets: Json
+}
+
+export async function finishLink(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
+  const { sessionId, account, secrets } = ending
+  const [session] = await db.query<{ user_id: number; platform: string; relinks: number | null }>(
+    'select user_id, platform, relinks from link_session where id = $1',
+    [sessionId],
+  )
+  if (!session) throw failed('not_found')
+  const known = await existing(db, session.user_id, session.platform, account.native)
+  if (session.relinks !== null && session.relinks !== known) {
+    throw failed('bad_request', 'this is another account than the one to be linked again')
+  }
+  const credentialId = known ?? (await nextCredentialId(db))
+  // Sealed before the transaction: it may need a connection of its own.
+  const sealed = await sealSecrets(vault, credentialId, secrets)
+  await db.transaction(async (tx) => {
+    if (known === undefined) await insert(tx, credentialId, session, account, sealed)
+    else await revive(tx, credentialId, account, sealed)
+    await tx.query(
+      `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
+      [sessionId, credentialId],
+    )
+  })
+  return { credentialId, relinked: known !== undefined }
+}
+
+async function existing(
+  db: Database,
+  userId: number,
+  platform: string,
+  native: string,
+): Promise<number | undefined> {
+  const [row] = await db.query<{ id: number }>(
+    `select id from credential
+      where user_id = $1 and platform = $2 and native_id = $3 and deactivated_at is null`,
+    [userId, platform, native],
+  )
+  return row?.id
+}
+
+async function nextCredentialId(db: Database): Promise<number> {
+  const [row] = await db.query<{ id: number }>(`select nextval('credential_id_seq') as id`)
+  if (!row) throw new Error('the sequence gave no number')
+  return row.id
+}
+
+async function insert(
+  tx: Queryable,
+  credentialId: number,
+  session: { readonly user_id: number; readonly platform: string },
+  account: AccountIdentity,
+  sealed: Buffer,
+): Promise<void> {
+  await tx.query(
+    `insert into credential (id, user_id, platform, native_id, account, secrets)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [
+      credentialId,
+      session.user_id,
+      session.platform,
+      account.native,
+      JSON.stringify(account),
+      sealed,
+    ],
+  )
+  await tx.query('insert into credential_log (credential_id, next_update_id) values ($1, $2)', [
+    credentialId,
+    randomInt(...FIRST_UPDATE),
+  ])
+}
+
+/** The log and its checkpoint go on where they were; only the secrets are new. */
+async function revive(
+  tx: Queryable,
+  credentialId: number,
+  account: AccountIdentity,
+  sealed: Buffer,
+): Promise<void> {
+  await tx.query(
+    `update credential set account = $2, secrets = $3, state = 'connecting', reason = null,
+            machine_state = 'queued', action = 'none' where id = $1`,
+    [credentialId, JSON.stringify(account), sealed],
+  )
+}

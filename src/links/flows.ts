@@ -1,0 +1,114 @@
+/** Link flows of users: begun on a platform, found again by their session id, one actor each. */
+import { randomBytes } from 'node:crypto'
+import { Directory } from '../../actors/directory.ts'
+import { failed } from '../../actors/errors.ts'
+import {
+  activateLink,
+  type LinkActor,
+  refuseAtOnce,
+  resumable,
+  shownStep,
+} from '../../actors/link.ts'
+import type { LinkAttempt, Platform } from '../../actors/platform.ts'
+import type { Clock, Logger, Platforms } from '../../actors/ports.ts'
+import { within } from '../../actors/time.ts'
+import type { PostgresLinkStore, StoredLink } from './store.ts'
+
+const LIVES_MS = 900_000
+const ATTEMPTS = 5
+
+export interface LinkFlowsOptions {
+  readonly store: PostgresLinkStore
+  readonly platforms: Platforms
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly answerTakes: number
+}
+
+export interface LinkFlow {
+  readonly link: StoredLink
+  readonly actor: LinkActor
+}
+
+export interface LinkRequest {
+  readonly userId: number
+  readonly platform: string
+  readonly method: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly relinks: number | undefined
+}
+
+export class LinkFlows {
+  readonly #options: LinkFlowsOptions
+  readonly #actors: Directory<string, LinkActor>
+  readonly #links = new WeakMap<LinkActor, StoredLink>()
+  /** Attempts this process began, until their actor takes them over. */
+  readonly #begun = new Map<string, LinkAttempt>()
+
+  constructor(options: LinkFlowsOptions) {
+    this.#options = options
+    this.#actors = new Directory((sessionId) => this.#activate(sessionId))
+  }
+
+  /** Rejects with what the platform has against it; nothing is stored then. */
+  async start(request: LinkRequest): Promise<LinkFlow> {
+    const { store, clock, answerTakes } = this.#options
+    const platform = this.platform(request.platform)
+    if (platform.unavailable) throw failed('bad_request', platform.unavailable)
+    const attempt = await within(answerTakes, undefined, (signal) =>
+      platform.startLink(request.method, request.fields, signal),
+    )
+    const step = refuseAtOnce(attempt.step)
+    const sessionId = randomBytes(16).toString('base64url')
+    await store.create({
+      sessionId,
+      userId: request.userId,
+      platform: request.platform,
+      method: request.method,
+      relinks: request.relinks,
+      step: step.kind === 'done' ? undefined : shownStep(step, clock.now()),
+      stored: step.kind === 'done' ? null : step.stored,
+      attemptsLeft: ATTEMPTS,
+      expiresAt: clock.now() + LIVES_MS,
+    })
+    if (step.kind === 'done') {
+      await store.finish(sessionId, step.account, step.secrets)
+      await attempt.close()
+    } else this.#begun.set(sessionId, attempt)
+    return this.find(sessionId, request.userId)
+  }
+
+  /** Rejects with `not_found`, also for another user's flow. */
+  async find(sessionId: string, userId: number): Promise<LinkFlow> {
+    const actor = await this.#actors.find(sessionId)
+    const link = this.#links.get(actor)
+    if (link?.userId !== userId) throw failed('not_found')
+    return { link, actor }
+  }
+
+  platform(id: string): Platform {
+    const platform = this.#options.platforms.get(id)
+    if (!platform) throw failed('not_found')
+    return platform
+  }
+
+  passivate(idleMilliseconds: number): void {
+    this.#actors.passivate(idleMilliseconds)
+  }
+
+  stop(): Promise<void> {
+    return this.#actors.stop()
+  }
+
+  async #activate(sessionId: string): Promise<LinkActor> {
+    const stored = await this.#options.store.load(sessionId)
+    if (!stored) throw failed('not_found')
+    const live = this.#begun.get(sessionId)
+    this.#begun.delete(sessionId)
+    const link = live ? stored : { ...stored, ...resumable(stored) }
+    const platform = this.platform(link.platform)
+    const actor = activateLink(link, live, { ...this.#options, platform })
+    this.#links.set(actor, link)
+    return actor
+  }
+}
