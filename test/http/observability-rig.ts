@@ -1,5 +1,5 @@
 /** A server with the observing hooks, a user who is let in by a header, and a database behind it. */
-import fastify, { type FastifyServerOptions, type preHandlerAsyncHookHandler } from 'fastify'
+import fastify, { type FastifyServerOptions, type onRequestAsyncHookHandler } from 'fastify'
 import type { Test } from 'tap'
 import { failed } from '../../actors/errors.ts'
 import { replyWithFailure } from '../../src/http/failure.ts'
@@ -10,7 +10,7 @@ import { recordRequests } from '../../src/http/request-log.ts'
 import { journalRig } from '../observability/journal-rig.ts'
 
 /** Lets `x-user: 7` in as user 7. */
-const authenticate: preHandlerAsyncHookHandler = async (request) => {
+const authenticate: onRequestAsyncHookHandler = async (request) => {
   const id = Number(request.headers['x-user'])
   if (!id) throw failed('unauthorized')
   request.audit.userId = id

@@ -15,7 +15,7 @@ const newest = 'select * from request_log order by at desc, id desc'
 
 t.test('a management call is recorded by verb and route pattern', async (t) => {
   const { app, journal, database, authenticate } = await observedServer(t)
-  app.post('/api_keys/:id/rotate', { preHandler: authenticate }, async () => ({ ok: true }))
+  app.post('/api_keys/:id/rotate', { onRequest: authenticate }, async () => ({ ok: true }))
   const reply = await app.inject({
     method: 'POST',
     url: '/api_keys/7/rotate?token=canary',

@@ -1,6 +1,6 @@
 /** GET /user/logs/api-requests: what the user's keys and the user asked of the service, and what came of it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { preHandlerAsyncHookHandler } from 'fastify'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import type { Queryable } from '../../database/database.ts'
 import { listRequests, type StoredRequest } from '../../observability/list-requests.ts'
@@ -43,7 +43,7 @@ const Query = Type.Object(
 export interface UserRecordsOptions {
   readonly database: Queryable
   /** Sets `request.user`. */
-  readonly authenticate: preHandlerAsyncHookHandler
+  readonly authenticate: onRequestAsyncHookHandler
 }
 
 export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (

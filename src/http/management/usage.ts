@@ -60,7 +60,7 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
   app.get(
     '/user/usage',
     {
-      preHandler: authenticate,
+      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
