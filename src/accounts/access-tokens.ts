@@ -13,6 +13,8 @@ export interface AccessClaims {
 
 const TYPE = 'at+jwt'
 const LONGEST = 4_096
+/** Stricter than the decoder, which overlooks padding: a token has one spelling. */
+const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'nbf', 'exp']
 
 export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clock) {
@@ -40,7 +42,7 @@ export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clo
 
     /** Says nothing about the session, which may have ended since. */
     async verify(token: string): Promise<AccessClaims> {
-      if (token.length > LONGEST) throw failed('unauthorized', 'the access token is not valid')
+      if (token.length > LONGEST || !form.test(token)) throw invalid()
       try {
         const { payload } = await jwtVerify<{ readonly sid: unknown }>(token, keyOf, {
           algorithms: [ALGORITHM],
@@ -51,7 +53,7 @@ export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clo
           requiredClaims,
           currentDate: clock(),
         })
-        return { userId: Number(payload.sub), sessionId: Number(payload.sid) }
+        return { userId: idOf(payload.sub), sessionId: idOf(payload.sid) }
       } catch (error) {
         throw refusal(error)
       }
@@ -64,8 +66,13 @@ function refusal(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) {
     return failed('unauthorized', 'the access token has expired')
   }
-  if (error instanceof errors.JOSEError) {
-    return failed('unauthorized', 'the access token is not valid')
-  }
-  return error
+  return error instanceof errors.JOSEError ? invalid() : error
 }
+
+function idOf(claim: unknown): number {
+  const id = Number(claim)
+  if (!Number.isSafeInteger(id)) throw new errors.JWTInvalid()
+  return id
+}
+
+const invalid = () => failed('unauthorized', 'the access token is not valid')

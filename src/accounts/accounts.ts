@@ -7,7 +7,7 @@ import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { createCodes } from './codes.ts'
+import { createCodes, type SentCode } from './codes.ts'
 import { defaultOtpLimits, type OtpLimits } from './limits.ts'
 import { createPersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
@@ -84,7 +84,9 @@ export function createAccounts(options: AccountsOptions) {
       await codes.resume()
     },
 
-    sendOtp: (phone: string, client: Client) => codes.send(parsePhone(phone), 'sign_in', client),
+    async sendOtp(phone: string, client: Client): Promise<SentCode> {
+      return await codes.send(parsePhone(phone), 'sign_in', client)
+    },
 
     async login(text: string, otp: string, client: Client): Promise<SignedIn> {
       const phone = parsePhone(text)

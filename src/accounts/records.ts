@@ -1,4 +1,5 @@
 /** What users see of their account, page by page, newest first. */
+import { failed } from '../../actors/errors.ts'
 import type { openOrm } from '../database/orm.ts'
 
 export type Orm = Awaited<ReturnType<typeof openOrm>>
@@ -14,10 +15,13 @@ export interface PageOf<Item> {
   readonly nextBefore: string | null
 }
 
-/** Ids grow with time, so they are the cursor. Unreadable cursors show the first page. */
+/** Ids grow with time, so they are the cursor. */
 export function beforeId({ before }: Page): { readonly id?: { readonly $lt: number } } {
-  const id = Number(before)
-  return Number.isSafeInteger(id) && id > 0 ? { id: { $lt: id } } : {}
+  if (before === undefined) return {}
+  if (!/^[1-9]\d{0,14}$/.test(before)) {
+    throw failed('bad_request', 'field "before" is not a cursor of this list')
+  }
+  return { id: { $lt: Number(before) } }
 }
 
 /** `found` holds one more than the page, if there are more. */

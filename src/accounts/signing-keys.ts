@@ -1,5 +1,5 @@
 /** The keys that sign access tokens: made here, sealed in the database, replaced every ninety days. */
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Clock, secondsAfter } from './clock.ts'
@@ -16,9 +16,15 @@ const RELOAD_MILLISECONDS = 5_000
 
 type Key = Awaited<ReturnType<typeof importJWK>>
 
+interface PublicJwk {
+  readonly kty: string
+  readonly crv: string
+  readonly x: string
+}
+
 interface Row {
   readonly kid: string
-  readonly public_jwk: JWK
+  readonly public_jwk: PublicJwk
   readonly private_sealed: Buffer
   readonly signs_from: Date
 }
@@ -107,13 +113,11 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
       return await once(`public ${kid}`, async () => await importJWK(row.public_jwk, ALGORITHM))
     },
 
-    async jwks(): Promise<{ readonly keys: readonly JWK[] }> {
-      const keys = (await rows()).map(({ kid, public_jwk }) => ({
-        ...public_jwk,
-        kid,
-        alg: ALGORITHM,
-        use: 'sig',
-      }))
+    /** As RFC 7517 has them. */
+    async jwks() {
+      const keys = (await rows()).map(({ kid, public_jwk: { kty, crv, x } }) => {
+        return { kty, crv, x, kid, alg: ALGORITHM, use: 'sig' }
+      })
       return { keys }
     },
 

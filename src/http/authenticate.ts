@@ -1,0 +1,54 @@
+/** Who calls the management API: a user with an access token or, where allowed, a personal access token. */
+import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { failed } from '../../actors/errors.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { Gcra } from '../security/gcra.ts'
+
+export interface RequestUser {
+  readonly id: number
+  readonly via: 'jwt' | 'pat'
+  /** With an access token: the sign-in it belongs to. */
+  readonly sessionId?: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `authenticate`; only to be read in routes that have it. */
+    user: RequestUser
+  }
+}
+
+export interface AuthenticateOptions {
+  /** Whether a personal access token will do. */
+  readonly pat: boolean
+}
+
+/** 600 calls a minute for each user, whatever they sign in with. */
+const callsPerUser = new Gcra<number>({ perSecond: 10, burst: 600 })
+
+const form = /^(bearer|apikey) +([\w.~+/=-]+)$/i
+
+export function authenticate(
+  accounts: Accounts,
+  { pat }: AuthenticateOptions,
+): preHandlerAsyncHookHandler {
+  async function identify({ headers }: FastifyRequest): Promise<RequestUser> {
+    const [, scheme, token] = form.exec(headers.authorization ?? '') ?? []
+    if (!scheme || !token) throw failed('unauthorized')
+    if (scheme.toLowerCase() === 'bearer') {
+      const { userId, sessionId } = await accounts.verifyAccessToken(token)
+      return { id: userId, via: 'jwt', sessionId }
+    }
+    if (!pat) throw failed('unauthorized', 'a personal access token is not accepted here')
+    return { id: await accounts.tokens.ownerOf(token), via: 'pat' }
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('www-authenticate', pat ? 'Bearer, apikey' : 'Bearer')
+    request.user = await identify(request)
+    request.audit.userId = request.user.id
+    reply.removeHeader('www-authenticate')
+    const retryAfterSeconds = callsPerUser.take(request.user.id)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  }
+}

@@ -1,0 +1,153 @@
+/** Signing in and out: /auth/sendOtp, /auth/login, /auth/refresh, /auth/logout, and the keys of the tokens. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
+import { answers, ok } from '../envelope.ts'
+import { presentUser, User } from './user.ts'
+
+export interface AccountRoutesOptions {
+  readonly accounts: Accounts
+}
+
+/** Bodies of these routes are a few hundred bytes. */
+const BODY_LIMIT = 65_536
+
+const strict = { additionalProperties: false }
+const Phone = Type.String({ maxLength: 40, description: 'In international form: +14155550123' })
+const RefreshBody = Type.Object({ refresh_token: Type.String({ maxLength: 200 }) }, strict)
+
+const SentCode = Type.Object({
+  phone: Type.String(),
+  expires_in: Type.Integer(),
+  resend_in: Type.Integer({ description: 'Seconds until another code may be requested' }),
+  channel: Type.String({ description: '`console`, `email` or `sms`' }),
+})
+
+const SignIn = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer(),
+  refresh_token: Type.String({ description: 'Good for one use: the next answer has a new one' }),
+  user: User,
+})
+
+const Jwk = Type.Object({
+  kty: Type.String(),
+  crv: Type.String(),
+  x: Type.String(),
+  kid: Type.String(),
+  alg: Type.String(),
+  use: Type.String(),
+})
+
+const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
+
+export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (
+  app,
+  { accounts },
+) => {
+  const tags = ['auth']
+  const bodyLimit = BODY_LIMIT
+
+  app.post(
+    '/auth/sendOtp',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Send a one-time code to a phone',
+        description: 'The answer is the same whether or not the phone has an account.',
+        body: Type.Object({ phone: Phone }, strict),
+        response: answers(SentCode),
+      },
+    },
+    async (request) => {
+      const sent = await accounts.sendOtp(request.body.phone, clientOf(request))
+      const { phone, expiresIn, resendIn, channel } = sent
+      return ok({ phone, expires_in: expiresIn, resend_in: resendIn, channel })
+    },
+  )
+
+  app.post(
+    '/auth/login',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Sign in with the code',
+        description: 'The first sign-in with a phone creates its account.',
+        body: Type.Object({ phone: Phone, otp: Type.String({ pattern: '^[0-9]{6,8}$' }) }, strict),
+        response: answers(SignIn),
+      },
+    },
+    async (request) => {
+      const { phone, otp } = request.body
+      const signedIn = await accounts.login(phone, otp, clientOf(request))
+      request.audit.userId = signedIn.user.id
+      return ok(presentSignIn(signedIn))
+    },
+  )
+
+  app.post(
+    '/auth/refresh',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Stay signed in',
+        description: 'Using a refresh token a second time ends the session.',
+        body: RefreshBody,
+        response: answers(SignIn),
+      },
+    },
+    async (request) => {
+      const { refresh_token } = request.body
+      const signedIn = await accounts.refresh(refresh_token, clientOf(request))
+      request.audit.userId = signedIn.user.id
+      return ok(presentSignIn(signedIn))
+    },
+  )
+
+  app.post(
+    '/auth/logout',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Sign out',
+        body: RefreshBody,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      await accounts.logout(request.body.refresh_token)
+      return ok(true as const)
+    },
+  )
+
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      schema: {
+        tags,
+        summary: 'The public keys of the access tokens, as RFC 7517 has them',
+        response: { 200: Type.Object({ keys: Type.Array(Jwk) }) },
+      },
+    },
+    async (_, reply) => {
+      reply.header('cache-control', 'public, max-age=300')
+      return await accounts.signingKeys.jwks()
+    },
+  )
+}
+
+function presentSignIn({ user, accessToken, expiresIn, refreshToken }: SignedIn) {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer' as const,
+    expires_in: expiresIn,
+    refresh_token: refreshToken,
+    user: presentUser(user),
+  }
+}

@@ -1,0 +1,107 @@
+/** Personal access tokens of the signed-in user: /user/tokens. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { PersonalToken } from '../../database/entities/accounts.ts'
+import { authenticate } from '../authenticate.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+
+const Time = Type.String({ format: 'date-time' })
+
+const fields = {
+  token_id: Type.Integer(),
+  name: Type.String(),
+  token_hint: Type.String({ description: 'The last four characters' }),
+  created_at: Time,
+  expires_at: Time,
+  last_used_at: Type.Union([Time, Type.Null()]),
+}
+const Token = Type.Object(fields)
+const NewToken = Type.Object({
+  ...fields,
+  token: Type.String({ description: 'Shown only here: `Authorization: apikey <token>`' }),
+})
+
+const TokenBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    expires_in_days: Type.Integer({ minimum: 1, maximum: 366, default: 90 }),
+  },
+  { additionalProperties: false },
+)
+
+export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts }> = async (
+  app,
+  { accounts },
+) => {
+  const tags = ['account']
+  // A token that could make tokens would never have to expire.
+  const preHandler = authenticate(accounts, { pat: false })
+  const security = [{ jwt: [] }]
+
+  app.get(
+    '/user/tokens',
+    {
+      preHandler,
+      schema: {
+        tags,
+        summary: 'Personal access tokens, newest first',
+        security,
+        querystring: PageQuery,
+        response: answers(PageOf(Token)),
+      },
+    },
+    async ({ user, query }) => {
+      const { items, nextBefore } = await accounts.tokens.list(user.id, query)
+      return ok({ items: items.map(present), next_before: nextBefore })
+    },
+  )
+
+  app.post(
+    '/user/tokens',
+    {
+      preHandler,
+      schema: {
+        tags,
+        summary: 'Make a personal access token',
+        security,
+        body: TokenBody,
+        response: answers(NewToken),
+      },
+    },
+    async ({ user, body }) => {
+      const wanted = { name: body.name, expiresInDays: body.expires_in_days }
+      const { token, record } = await accounts.tokens.create(user.id, wanted)
+      return ok({ ...present(record), token })
+    },
+  )
+
+  app.delete(
+    '/user/tokens/:id',
+    {
+      preHandler,
+      schema: {
+        tags,
+        summary: 'Delete a personal access token',
+        security,
+        params: Type.Object({
+          id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+        }),
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ user, params }) => {
+      await accounts.tokens.delete(params.id, user.id)
+      return ok(true as const)
+    },
+  )
+}
+
+const present = (record: PersonalToken) => ({
+  token_id: record.id,
+  name: record.name,
+  token_hint: record.hint,
+  created_at: record.createdAt.toISOString(),
+  expires_at: record.expiresAt.toISOString(),
+  last_used_at: record.lastUsedAt?.toISOString() ?? null,
+})

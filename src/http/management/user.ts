@@ -1,0 +1,97 @@
+/** The signed-in user and the places where they are signed in: /user, /user/sessions. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { User as StoredUser } from '../../accounts/users.ts'
+import type { UserSession } from '../../database/entities/accounts.ts'
+import { authenticate, type RequestUser } from '../authenticate.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+
+const Time = Type.String({ format: 'date-time' })
+const IdParam = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+})
+
+export const User = Type.Object({
+  user_id: Type.Integer(),
+  phone: Type.String(),
+  created_at: Time,
+})
+
+const Session = Type.Object({
+  session_id: Type.Integer(),
+  current: Type.Boolean({ description: 'Whether the access token of this request belongs to it' }),
+  ip: Type.Union([Type.String(), Type.Null()]),
+  user_agent: Type.Union([Type.String(), Type.Null()]),
+  created_at: Time,
+  last_used_at: Time,
+  expires_at: Time,
+})
+
+export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts }> = async (
+  app,
+  { accounts },
+) => {
+  const tags = ['account']
+  const preHandler = authenticate(accounts, { pat: false })
+  const security = [{ jwt: [] }]
+
+  app.get(
+    '/user',
+    { preHandler, schema: { tags, summary: 'The account', security, response: answers(User) } },
+    async ({ user }) => ok(presentUser(await accounts.user(user.id))),
+  )
+
+  app.get(
+    '/user/sessions',
+    {
+      preHandler,
+      schema: {
+        tags,
+        summary: 'Where the user is signed in, newest first',
+        security,
+        querystring: PageQuery,
+        response: answers(PageOf(Session)),
+      },
+    },
+    async ({ user, query }) => {
+      const { items, nextBefore } = await accounts.sessions(user.id, query)
+      const sessions = items.map((session) => presentSession(session, user))
+      return ok({ items: sessions, next_before: nextBefore })
+    },
+  )
+
+  app.delete(
+    '/user/sessions/:id',
+    {
+      preHandler,
+      schema: {
+        tags,
+        summary: 'Sign out elsewhere, or here',
+        security,
+        params: IdParam,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ user, params }) => {
+      await accounts.endSession(params.id, user.id)
+      return ok(true as const)
+    },
+  )
+}
+
+export const presentUser = ({ id, phone, createdAt }: StoredUser) => ({
+  user_id: id,
+  phone,
+  created_at: createdAt.toISOString(),
+})
+
+const presentSession = (session: UserSession, user: RequestUser) => ({
+  session_id: session.id,
+  current: session.id === user.sessionId,
+  ip: session.ip ?? null,
+  user_agent: session.userAgent ?? null,
+  created_at: session.createdAt.toISOString(),
+  last_used_at: session.lastUsedAt.toISOString(),
+  expires_at: session.expiresAt.toISOString(),
+})

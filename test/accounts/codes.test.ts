@@ -1,0 +1,137 @@
+/** One-time codes: few tries, one use, a short life, and the same answer for everybody. */
+import t from 'tap'
+import { accountsRig, client, failureOf, newPhone, noLimits, wrong } from '../support/accounts.ts'
+
+const wrongCode = { code: 'unauthorized', description: 'the code is wrong' }
+
+t.test('the first sign-in creates the account, the next one finds it', async (t) => {
+  const { signIn } = await accountsRig(t, { limits: noLimits })
+  const phone = newPhone()
+  const first = await signIn(phone)
+  const second = await signIn(phone)
+  t.equal(first.user.phone, phone)
+  t.equal(first.user.id, second.user.id)
+  t.not((await signIn()).user.id, first.user.id)
+})
+
+t.test('every spelling of a number is the same number', async (t) => {
+  const { accounts, codeFor } = await accountsRig(t)
+  const sent = await accounts.sendOtp('+98 (912) 123-45 67', client)
+  t.equal(sent.phone, '+989121234567')
+  const { user } = await accounts.login('+۹۸۹۱۲۱۲۳۴۵۶۷', codeFor('+989121234567'), client)
+  t.equal(user.phone, '+989121234567')
+})
+
+t.test('numbers that nobody can receive a code on are refused', async (t) => {
+  const { accounts, messages } = await accountsRig(t)
+  const bad = ['', '1', '+', '09121234567', '+98912', '+19005550100', '+989121234567;ext=3', 'x']
+  for (const phone of bad) {
+    t.match(await failureOf(accounts.sendOtp(phone, client)), { code: 'bad_request' }, phone)
+    t.match(await failureOf(accounts.login(phone, '123456', client)), { code: 'bad_request' })
+  }
+  t.same(messages, [])
+})
+
+t.test('of 200 guesses at once at most five are compared, then the code is dead', async (t) => {
+  const { accounts, database, codeFor } = await accountsRig(t, { limits: noLimits })
+  for (let round = 0; round < 5; round++) {
+    const phone = newPhone()
+    await accounts.sendOtp(phone, client)
+    const guesses: string[] = Array(200).fill(wrong(codeFor(phone)))
+    const right = Math.floor(Math.random() * guesses.length)
+    guesses[right] = codeFor(phone)
+    const results = await Promise.allSettled(
+      guesses.map((guess) => accounts.login(phone, guess, client)),
+    )
+    const winners = results.filter(({ status }) => status === 'fulfilled').length
+    t.ok(winners <= 1)
+    t.equal(results[right]!.status === 'fulfilled' ? 1 : 0, winners)
+    if (winners === 1) continue
+    const [challenge] = await database.query<{ tries: number }>(
+      'select tries from otp_challenge order by created_at desc, expires_at desc limit 1',
+    )
+    t.equal(challenge!.tries, 5)
+    t.match(await failureOf(accounts.login(phone, codeFor(phone), client)), {
+      description: /tried too often/,
+    })
+  }
+})
+
+t.test('of 100 uses of the right code at once one signs in', async (t) => {
+  const { accounts, database, codeFor } = await accountsRig(t, { limits: noLimits })
+  const phone = newPhone()
+  await accounts.sendOtp(phone, client)
+  const code = codeFor(phone)
+  const results = await Promise.allSettled(
+    Array.from({ length: 100 }, () => accounts.login(phone, code, client)),
+  )
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.equal((await database.query('select from user_session')).length, 1)
+  t.match(await failureOf(accounts.login(phone, code, client)), wrongCode)
+})
+
+t.test('a new code voids the old one', async (t) => {
+  const { accounts, codeFor } = await accountsRig(t, { limits: noLimits })
+  const phone = newPhone()
+  await accounts.sendOtp(phone, client)
+  const old = codeFor(phone)
+  await accounts.sendOtp(phone, client)
+  if (old !== codeFor(phone))
+    t.match(await failureOf(accounts.login(phone, old, client)), wrongCode)
+  t.ok(await accounts.login(phone, codeFor(phone), client))
+})
+
+t.test('a code is good for its own phone only', async (t) => {
+  const { accounts, codeFor } = await accountsRig(t)
+  const [mine, theirs] = [newPhone(), newPhone()]
+  await accounts.sendOtp(mine, client)
+  await accounts.sendOtp(theirs, client)
+  if (codeFor(mine) !== codeFor(theirs)) {
+    t.match(await failureOf(accounts.login(theirs, codeFor(mine), client)), wrongCode)
+  }
+  t.match(await failureOf(accounts.login(newPhone(), codeFor(mine), client)), wrongCode)
+})
+
+t.test('a code lives five minutes, to the second', async (t) => {
+  const { accounts, codeFor, advance } = await accountsRig(t)
+  const [early, late] = [newPhone(), newPhone()]
+  await accounts.sendOtp(early, client)
+  await accounts.sendOtp(late, client)
+  advance(299)
+  t.ok(await accounts.login(early, codeFor(early), client))
+  advance(1)
+  t.match(await failureOf(accounts.login(late, codeFor(late), client)), {
+    code: 'unauthorized',
+    description: 'the code has expired',
+  })
+})
+
+t.test('known and unknown phones get the same answers', async (t) => {
+  const { accounts, signIn } = await accountsRig(t, { limits: noLimits })
+  const known = newPhone()
+  await signIn(known)
+  const unknown = newPhone()
+  const answers = []
+  for (const phone of [known, unknown]) {
+    const before = await failureOf(accounts.login(phone, '000000', client))
+    const { phone: _, ...sent } = await accounts.sendOtp(phone, client)
+    const after = await failureOf(accounts.login(phone, '000000', client))
+    answers.push({ before, sent, after })
+  }
+  t.same(answers[0], answers[1])
+})
+
+t.test('neither code nor phone is in the database in clear text', async (t) => {
+  const { accounts, database, codeFor } = await accountsRig(t)
+  const phone = newPhone()
+  await accounts.sendOtp(phone, client)
+  const code = codeFor(phone)
+  const rows = await database.query(
+    'select row_to_json(c)::text as text from otp_challenge c union all select row_to_json(q)::text from quota q',
+  )
+  t.equal(rows.length > 3, true)
+  const dump = JSON.stringify(rows)
+  for (const secret of [code, phone, phone.slice(1), Buffer.from(phone).toString('hex')]) {
+    t.notOk(dump.includes(secret), secret)
+  }
+})
