@@ -70,7 +70,7 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
       },
     },
     async ({ user, query }) => {
-      const step = query.step === 'day' ? 'day' : 'hour'
+      const step: UsageStep = query.step === 'day' ? 'day' : 'hour'
       const { from, to } = rangeOf(query, step)
       const sums = await readUsage(database, {
         userId: user.id,
