@@ -44,9 +44,10 @@ export class Relay {
   holdAnswers(milliseconds: number) {
     const held = [...this.#pairs]
     for (const [, far] of held) far.pause()
-    setTimeout(() => {
+    const release = setTimeout(() => {
       for (const [, far] of held) far.resume()
     }, milliseconds)
+    release.unref()
   }
 
   /** Connections stay, and nothing comes through any more, until `unsilence`. */

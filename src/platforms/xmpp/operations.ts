@@ -97,8 +97,7 @@ export class Operations {
   /** Every kind of activity is shown as typing. */
   async #act(operation: Of<'act'>, signal: AbortSignal): Promise<OperationResult> {
     const to = personAddress(operation.chat)
-    await this.#parts.stream.up(signal)
-    await this.#parts.stream.send(chatState(to, 'composing'))
+    await this.#parts.stream.sendWhenUp(chatState(to, 'composing'), signal)
     return { kind: 'done' }
   }
 

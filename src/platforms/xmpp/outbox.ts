@@ -1,14 +1,10 @@
 /** Messages on their way out: each is waited for until the server has it, or has refused it. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../actors/errors.ts'
 import { bounced } from './failures.ts'
 import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
-import { type Stream, StreamDown } from './stream.ts'
-
-/** A connection that just broke is noticed within a moment. */
-const retryMilliseconds = 50
+import type { Stream } from './stream.ts'
 
 interface Waiting {
   readonly promise: Promise<void>
@@ -45,11 +41,13 @@ export class Outbox {
       const waiting = { promise, written: false, resolve, reject }
       this.#waiting.set(id, waiting)
       const written = () => {
+        waiting.written = true
         limit.addEventListener('abort', giveUp, { once: true })
         if (limit.aborted) giveUp()
         if (!this.#parts.stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
       }
-      this.#write(message, waiting, limit).then(written, reject)
+      const unwritten = (cause: unknown) => reject(unsent(cause))
+      this.#parts.stream.sendWhenUp(message, limit).then(written, unwritten)
       await promise
     } finally {
       limit.removeEventListener('abort', giveUp)
@@ -76,23 +74,6 @@ export class Outbox {
   /** What was written to a stream that is gone, and was not found in the archive since, stays unknown. */
   abandon(ids: readonly string[], cause?: unknown) {
     for (const id of ids) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
-  }
-
-  async #write(message: Element, waiting: Waiting, limit: AbortSignal): Promise<void> {
-    for (;;) {
-      await this.#parts.stream.up(limit).catch((cause) => {
-        throw unsent(cause)
-      })
-      try {
-        waiting.written = true
-        return await this.#parts.stream.send(message)
-      } catch (cause) {
-        if (!(cause instanceof StreamDown)) throw unknownOutcome('unavailable', cause)
-        waiting.written = false
-        if (limit.aborted) throw unsent(cause)
-      }
-      await delay(retryMilliseconds)
-    }
   }
 
   /** A server handles stanzas in order: with the answer to a later question it has the message before. */

@@ -72,10 +72,7 @@ export class XmppSession implements Session {
         ended: (cause) => this.#end(cause),
       },
     )
-    this.#requests = new Requests(own, async (stanza, signal) => {
-      await this.#stream.up(signal)
-      await this.#stream.send(stanza)
-    })
+    this.#requests = new Requests(own, (stanza, signal) => this.#stream.sendWhenUp(stanza, signal))
     this.#archive = new Archive(own, this.#requests)
     this.#outbox = new Outbox({
       stream: this.#stream,
@@ -144,7 +141,7 @@ export class XmppSession implements Session {
     this.#isOpened = true
     if (this.#hasArchive) await this.#catchUp.run(signal)
     await this.#enableCarbons(signal)
-    await this.#stream.send(xml('presence'))
+    await this.#stream.sendWhenUp(xml('presence'), signal)
     const caughtUp = this.#hasArchive ? await this.#catchUp.run(signal) : new Set<string>()
     this.#outbox.abandon(unconfirmed)
     this.#inbox.release(caughtUp)

@@ -22,7 +22,7 @@ export interface StreamOptions {
   readonly resumeMilliseconds: number
 }
 
-/** Nothing was written: there is no connection now. */
+/** There is no connection now; the server does not have the stanza, or not whole, and so not at all. */
 export class StreamDown extends Error {
   override readonly name = 'StreamDown'
 }
@@ -30,6 +30,7 @@ export class StreamDown extends Error {
 const attemptMilliseconds = 20_000
 const silenceMilliseconds = 75_000
 const closeMilliseconds = 1_500
+const noticeMilliseconds = 50
 
 export class Stream {
   readonly #login: Login
@@ -65,16 +66,35 @@ export class Stream {
     )
   }
 
-  /** Whether the server acknowledges what it gets. */
+  /** Whether the server acknowledges what it gets, be it after a cut. */
   get acknowledges(): boolean {
-    return this.#transport.client.streamManagement.enabled
+    const { enabled, id } = this.#transport.client.streamManagement
+    return enabled || id !== ''
   }
 
-  /** Rejects with `StreamDown` when nothing was written. */
+  /** Rejects with nothing but `StreamDown`. */
   async send(stanza: Element): Promise<void> {
     // Before the login is through, a stanza would end the stream.
     if (this.#state !== 'up' || !this.#transport.isWritable()) throw new StreamDown()
-    await this.#transport.client.send(stanza)
+    try {
+      await this.#transport.client.send(stanza)
+    } catch (cause) {
+      throw new StreamDown('The connection broke', { cause })
+    }
+  }
+
+  /** Sends it as soon as there is a connection. Rejects, when none comes up in time, with nothing sent. */
+  async sendWhenUp(stanza: Element, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.up(signal)
+      try {
+        return await this.send(stanza)
+      } catch (cause) {
+        if (!(cause instanceof StreamDown) || signal.aborted) throw cause
+      }
+      // The library notices a broken connection within a moment.
+      await delay(noticeMilliseconds)
+    }
   }
 
   /** Says goodbye, if the server still listens; what happens later is not told any more. */

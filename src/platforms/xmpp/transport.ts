@@ -116,6 +116,8 @@ function decodeAcrossChunks(transport: Client): { at: number } {
 
 function cut(transport: Client): void {
   socketOf(transport)?.destroy()
+  // Ends what the library still waits for: else its timers would live on.
+  transport.emit('error', new Error('The connection was cut'))
 }
 
 /** The library wraps an encrypted socket once more. */

@@ -1,0 +1,101 @@
+/** Linking an XMPP account: what is refused at once, what the server refuses, and where a password may travel. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
+import { endingOf } from '../../src/platforms/xmpp/failures.ts'
+import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
+import { Stream } from '../../src/platforms/xmpp/stream.ts'
+import { quietLog } from '../support/log.ts'
+import { prosodyMissing } from '../support/prosody.ts'
+import { patience } from './contract/recorder.ts'
+import { refusalOf } from './contract/scene.ts'
+import { Network } from './xmpp/network.ts'
+
+const fields = { jid: 'ada@xmpp.test', password: 'x' }
+
+t.test('addresses are read as the network writes them', async (t) => {
+  t.match(parseAddress('Ada@Example.org/Desk'), {
+    local: 'ada',
+    domain: 'example.org',
+    resource: 'Desk',
+    bare: 'ada@example.org',
+  })
+  t.match(parseAddress('example.org'), { local: undefined, bare: 'example.org' })
+  t.match(parseAddress('سارا@نمونه.ایران'), { local: 'سارا' })
+  for (const text of ['', '@x', 'a@', 'a b@x', 'a@x..y', 'a@-x', 'a@x/', 'a"b@x', 'a@b@c']) {
+    t.equal(parseAddress(text), undefined, text)
+  }
+})
+
+t.test('servers are named by scheme, host and port', async (t) => {
+  t.strictSame(parseServer('xmpps://example.org:5223'), {
+    service: 'xmpps://example.org:5223',
+    loopback: false,
+  })
+  t.match(parseServer('xmpp://127.0.0.1:5222'), { loopback: true })
+  t.match(parseServer('xmpp://[::1]:5222'), { loopback: true })
+  for (const text of ['example.org', 'http://example.org', 'xmpp://a:b@x', 'xmpp://x/path']) {
+    t.equal(parseServer(text), undefined, text)
+  }
+})
+
+t.test('fields that cannot be right are refused without a connection', async (t) => {
+  const platform = xmppPlatform({ log: quietLog, allowLoopback: false })
+  const refusal = (more: object, method = 'password') =>
+    refusalOf(platform.startLink(method, { ...fields, ...more }, patience()))
+  t.match(await refusal({ jid: 'nobody' }), { code: 'bad_request', description: /"jid"/ })
+  t.match(await refusal({ password: '' }), { code: 'bad_request', description: /"password"/ })
+  t.match(await refusal({ server: 'http://x' }), { code: 'bad_request', description: /"server"/ })
+  t.match(await refusal({}, 'phone'), { code: 'bad_request' })
+  t.match(
+    await refusal({ server: 'xmpp://127.0.0.1:5222' }),
+    { code: 'bad_request', description: /"server"/ },
+    'this machine is nobody else’s business',
+  )
+})
+
+t.test('a server that does not answer is told as unreachable', async (t) => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address?.port
+  const platform = xmppPlatform({ log: quietLog, allowLoopback: true })
+  const there = { ...fields, server: `xmpp://127.0.0.1:${port}` }
+  const { step } = await platform.startLink('password', there, patience())
+  t.match(step, { kind: 'refused', reason: 'unreachable', retryAfterSeconds: Number })
+})
+
+t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
+  const network = await Network.start(t)
+
+  await t.test('a wrong password is refused by the server', async (t) => {
+    const account = await network.account()
+    const wrong = { ...account.fields, password: 'wrong' }
+    const { step } = await network.platform().startLink('password', wrong, patience())
+    t.match(step, { kind: 'refused', reason: 'bad_credentials' })
+  })
+
+  await t.test('a password does not travel unencrypted beyond this machine', async (t) => {
+    const account = await network.account()
+    const ended = Promise.withResolvers<unknown>()
+    const login = {
+      local: account.user,
+      domain: network.prosody.domain,
+      resource: 'test',
+      password: account.password,
+      service: account.fields.server!,
+      plaintextAllowed: false,
+    }
+    const ignore = () => undefined
+    const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }
+    const stream = new Stream(
+      { login, resumeMilliseconds: 0 },
+      { ...events, ended: (cause) => ended.resolve(cause) },
+    )
+    t.teardown(() => stream.close())
+    t.strictSame(endingOf(await ended.promise), { kind: 'lost', reason: 'no_encryption' })
+  })
+})

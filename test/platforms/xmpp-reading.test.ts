@@ -1,0 +1,101 @@
+/** What a message of the network means, and whom it is believed. */
+
+import { type Element, xml } from '@xmpp/client'
+import t from 'tap'
+import { delivered } from '../../src/platforms/xmpp/delivery.ts'
+import { ns } from '../../src/platforms/xmpp/namespaces.ts'
+import { read } from '../../src/platforms/xmpp/reading.ts'
+
+const own = 'me@here.test'
+const friend = 'friend@there.test'
+const trust = { own, domain: 'here.test', archive: true }
+const known = { own, sent: (id: string) => id === 'sent-by-me' }
+
+const chat = (...children: Element[]) =>
+  xml('message', { type: 'chat', id: 'm1', from: `${friend}/phone`, to: own }, ...children)
+
+const body = (text: string) => xml('body', {}, text)
+const stanzaId = (id: string, by: string) => xml('stanza-id', { xmlns: ns.ids, id, by })
+
+function reading(stanza: Element, options = trust) {
+  const delivery = delivered(stanza, options)
+  return delivery && read(delivery, known)
+}
+
+t.test('the place in the own archive names the event, no other id does', async (t) => {
+  const message = chat(body('hi'), stanzaId('forged', friend), stanzaId('real', own))
+  t.match(reading(message), { sourceKey: 'archive:real', message: { native: 'm1' } })
+  t.match(delivered(chat(body('hi'), stanzaId('forged', friend)), trust), { archived: undefined })
+})
+
+t.test('a server without an archive does not vouch for places in it', async (t) => {
+  const message = chat(body('hi'), stanzaId('made up', own))
+  t.match(reading(message, { ...trust, archive: false }), { sourceKey: `id:${friend}:m1` })
+})
+
+t.test('a carbon is believed to the own account alone', async (t) => {
+  const copy = (from: string) =>
+    xml(
+      'message',
+      { from, to: own },
+      xml(
+        'sent',
+        ns.carbons,
+        xml(
+          'forwarded',
+          ns.forward,
+          xml('message', { id: 'c1', type: 'chat', from: `${own}/phone`, to: friend }, body('yes')),
+        ),
+      ),
+    )
+  t.equal(reading(copy(friend)), undefined)
+  t.match(reading(copy(own)), {
+    kind: 'message',
+    direction: 'own',
+    sourceKey: 'own:c1',
+    message: { chat: { native: friend }, from: { native: own } },
+  })
+})
+
+t.test('the time is what the own server says, not what the sender says', async (t) => {
+  const delay = (from: string) =>
+    xml('delay', { xmlns: ns.delay, from, stamp: '2020-01-01T00:00:00Z' })
+  t.equal(reading(chat(body('late'), delay('here.test')))?.at, 1_577_836_800)
+  t.ok(Math.abs(Number(reading(chat(body('late'), delay(friend)))?.at) - Date.now() / 1000) < 60)
+})
+
+t.test('a change of what this account wrote is believed to nobody else', async (t) => {
+  const replace = (id: string) => chat(body('x'), xml('replace', { xmlns: ns.correction, id }))
+  const retract = (id: string) => chat(xml('retract', { xmlns: ns.retraction, id }))
+  t.equal(reading(replace('sent-by-me')), undefined)
+  t.equal(reading(retract('sent-by-me')), undefined)
+  t.match(reading(replace('theirs')), { kind: 'edited', message: { native: 'theirs' } })
+  t.match(reading(retract('theirs')), { kind: 'deleted', chat: friend, messages: ['theirs'] })
+})
+
+t.test('what is said for older clients only is left out, counted in code points', async (t) => {
+  const range = xml('body', { start: 0, end: 5 })
+  const fallback = xml('fallback', { xmlns: ns.fallback, for: ns.reply }, range)
+  const reply = xml('reply', { xmlns: ns.reply, id: 'q1' })
+  t.match(reading(chat(body('> 👋 \nyes 👋'), reply, fallback)), {
+    message: { content: { text: 'yes 👋' }, replyTo: { native: 'q1' } },
+  })
+  const unknown = xml('fallback', { xmlns: ns.fallback, for: 'urn:example:news' })
+  t.match(reading(chat(body('all of it'), unknown)), {
+    message: { content: { text: 'all of it' } },
+  })
+})
+
+t.test('an encrypted message is told as such, without its apology', async (t) => {
+  const encryption = xml('encryption', { xmlns: ns.encryption, name: 'OMEMO' })
+  t.match(reading(chat(body('I sent you an encrypted message'), encryption)), {
+    message: { content: { kind: 'unsupported', label: 'OMEMO' } },
+  })
+})
+
+t.test('what is no message is no event', async (t) => {
+  t.equal(reading(chat(xml('composing', ns.chatStates))), undefined)
+  t.equal(reading(chat(body('psst'), xml('x', ns.mucUser))), undefined)
+  t.equal(reading(xml('message', { type: 'groupchat', from: 'room@x/y' }, body('hi'))), undefined)
+  t.equal(reading(xml('message', { type: 'headline', from: friend }, body('hi'))), undefined)
+})

@@ -1,0 +1,26 @@
+/** What the XMPP tests begin with: a linked account, online, and a friend on another client. */
+import type { Test } from 'tap'
+import type { XmppOptions } from '../../../src/platforms/xmpp/platform.ts'
+import { run, Store } from '../contract/recorder.ts'
+import { linked } from '../contract/scene.ts'
+import type { Network } from './network.ts'
+
+export async function scene(t: Test, network: Network, options: Partial<XmppOptions> = {}) {
+  const account = await network.account()
+  const friend = await network.friend()
+  const platform = network.platform(options)
+  const contract = { native: account.jid, method: 'password', fields: account.fields }
+  const store = new Store(await linked(platform, contract))
+  const open = async () => {
+    const opened = run(platform, store)
+    t.teardown(() => opened.stop())
+    await opened.reported('opened')
+    return opened
+  }
+  const first = await open()
+  const chat = friend.jid.replace(/\/.*/, '')
+  // Live from here on: what comes during the catch-up comes out of the archive.
+  friend.send(account.jid, 'the first words')
+  await store.message('the first words')
+  return { account, friend, chat, platform, store, first, open }
+}
