@@ -21,6 +21,7 @@ export interface Clock {
 /** What the service knows of a credential when its actor begins. */
 export interface CredentialFacts {
   readonly credentialId: number
+  readonly userId: number
   readonly platform: string
   readonly epoch: number
   readonly state: string

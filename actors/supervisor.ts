@@ -73,6 +73,11 @@ export class CredentialSupervisor {
     throw failed('unavailable', 'the credential is restarting', { retryAfterSeconds: 1 })
   }
 
+  /** Whose it is and on which platform; undefined for a credential this node does not run. */
+  factsOf(credentialId: number): CredentialFacts | undefined {
+    return this.#credentials.get(credentialId)?.facts
+  }
+
   peek(credentialId: number): CredentialActor | undefined {
     return this.#credentials.get(credentialId)?.actor
   }

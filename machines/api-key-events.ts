@@ -88,4 +88,6 @@ export type ApiKeyEvent =
   | PollRead
   | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
   | { readonly type: 'updates.appended' }
+  /** The service goes down: a held poll is answered with nothing rather than cut. */
+  | { readonly type: 'polls.end' }
   | { readonly type: 'conflict.due'; readonly requestId: string }

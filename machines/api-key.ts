@@ -149,6 +149,16 @@ export const apiKeyMachine = apiKey.createMachine({
             },
           },
           on: {
+            'polls.end': {
+              target: 'quiet',
+              actions: [
+                {
+                  type: 'reply',
+                  params: ({ context }) => accepted(waitingIn(context), EMPTY_PAGE),
+                },
+                'release',
+              ],
+            },
             'key.revoke': {
               target: '#apiKey.revoked',
               actions: [

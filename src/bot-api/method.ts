@@ -20,7 +20,7 @@ export interface Call {
 export interface CallWorld {
   /** The account as getMe shows it. */
   profile(credentialId: number): Promise<Json>
-  pendingUpdates(apiKeyId: number, credentialId: number): Promise<number>
+  pendingUpdates(key: ApiKeyActor): Promise<number>
   /** How many updates retention took from a key unread, and when (Unix time in seconds). */
   dropped(apiKeyId: number): Promise<{ readonly updates: number; readonly at: number } | undefined>
   /** Told how many updates an answer carries. */

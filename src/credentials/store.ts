@@ -14,6 +14,7 @@ export interface ClaimedCredential extends CredentialFacts {
 
 interface Row {
   readonly id: number
+  readonly user_id: number
   readonly platform: string
   readonly machine_state: string
   readonly reason: string | null
@@ -36,7 +37,7 @@ const claim = (which: string) => `
   ), marked as (
     update credential c set node = $1 from mine where c.id = mine.credential_id
   )
-  select c.id, c.platform, c.machine_state, c.reason, c.limited_until, c.include_self_updates,
+  select c.id, c.user_id, c.platform, c.machine_state, c.reason, c.limited_until, c.include_self_updates,
          c.include_channel_updates, c.include_channel_update_recovery, c.include_deleted_updates,
          mine.epoch, mine.next_update_id
     from mine join credential c on c.id = mine.credential_id order by c.id`
@@ -133,6 +134,7 @@ export class PostgresCredentialStore implements CredentialStore {
         where id = $1`,
       [credentialId],
     )
+    await this.#vault.shred(`credential:${credentialId}`)
   }
 
   record(transition: Transition): void {
@@ -160,6 +162,7 @@ export const sealSecrets = (vault: Vault, credentialId: number, secrets: Json): 
 
 const factsOf = (row: Row): ClaimedCredential => ({
   credentialId: row.id,
+  userId: row.user_id,
   platform: row.platform,
   epoch: row.epoch,
   next: row.next_update_id,

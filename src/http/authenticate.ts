@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { failed } from '../../actors/errors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { Gcra } from '../security/gcra.ts'
 
 export interface RequestUser {
   readonly id: number
@@ -22,9 +21,6 @@ export interface AuthenticateOptions {
   /** Whether a personal access token will do. */
   readonly pat: boolean
 }
-
-/** 600 calls a minute for each user, whatever they sign in with. */
-const callsPerUser = new Gcra<number>({ perSecond: 10, burst: 600 })
 
 const form = /^(bearer|apikey) +([\w.~+/=-]+)$/i
 
@@ -48,7 +44,7 @@ export function authenticate(
     request.user = await identify(request)
     request.audit.userId = request.user.id
     reply.removeHeader('www-authenticate')
-    const retryAfterSeconds = callsPerUser.take(request.user.id)
+    const retryAfterSeconds = accounts.calls.take(request.user.id)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
   }
 }

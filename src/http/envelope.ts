@@ -11,9 +11,7 @@ export const Failed = Type.Object({
       migrate_to_chat_id: Type.Optional(Type.Integer()),
     }),
   ),
-  errors: Type.Optional(
-    Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
-  ),
+  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }))),
 })
 
 /** The `response` schema of a route whose success carries `result`. */

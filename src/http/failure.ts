@@ -80,7 +80,7 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
 /** Names the first offending field in words and lists all of them. */
 function invalid(error: FastifyError): FailureBody {
   const errors = (error.validation ?? []).map((problem) => {
-    const missing = problem.params.requiredProperty ?? problem.params.additionalProperty
+    const missing = problem.params.missingProperty ?? problem.params.additionalProperty
     const field = [...problem.instancePath.split('/').slice(1), ...(missing ? [missing] : [])].join(
       '.',
     )

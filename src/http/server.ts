@@ -1,9 +1,10 @@
 /** The HTTP server: limits, ids, headers, the log, and one envelope for everything that fails. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { failed } from '../../actors/errors.ts'
 import { failureBody, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
+import { refuseInfinity } from './infinity.ts'
 import { collectPaths } from './known-paths.ts'
 import { type RequestLogOptions, recordRequests } from './request-log.ts'
 import { validators } from './validators.ts'
@@ -20,7 +21,7 @@ const HANDLER_MS = 70_000
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: 262_144,
     requestTimeout: 30_000,
@@ -43,6 +44,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setValidatorCompiler(validators())
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
+  app.addHook('preHandler', refuseInfinity)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
     if (isKnownPath(request.url.split('?')[0] ?? '')) {

@@ -1,5 +1,5 @@
 /** The log of the process: one JSON object a line, without secrets. */
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import { redact } from './redact.ts'
 
 export type { Logger } from 'pino'
@@ -21,6 +21,20 @@ interface LoggedRequest {
  * Redaction works on the finished line, not on known paths: a key may be in the text of an error that some
  * library built from an address.
  */
+/** What of an error is worth a line: libraries hang whole connections on theirs. */
+function errorFacts(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  const { code } = error as { readonly code?: unknown }
+  return {
+    type: name,
+    message,
+    ...(code !== undefined && { code }),
+    stack,
+    ...(cause !== undefined && { cause: errorFacts(cause) }),
+  }
+}
+
 export function createLog({ level = 'info', destination }: LogOptions = {}): Logger {
   return pino(
     {
@@ -35,7 +49,7 @@ export function createLog({ level = 'info', destination }: LogOptions = {}): Log
           route: routeOptions?.url,
         }),
         res: ({ statusCode }: { readonly statusCode?: number }) => ({ status: statusCode }),
-        err: stdSerializers.err,
+        err: errorFacts,
       },
       hooks: { streamWrite: redact },
     },

@@ -61,13 +61,13 @@ const getWebhookInfo: Method = {
   parameters: {},
   required: [],
   run: async ({ key, world }) => {
-    const { apiKeyId, credentialId } = key.facts
+    const { apiKeyId } = key.facts
     const kinds = currentKinds(key.snapshot.context.filter)
     const dropped = await world.dropped(apiKeyId)
     return result({
       url: '',
       has_custom_certificate: false,
-      pending_update_count: await world.pendingUpdates(apiKeyId, credentialId),
+      pending_update_count: await world.pendingUpdates(key),
       ...(dropped && {
         last_error_date: dropped.at,
         last_error_message: `${dropped.updates} updates were dropped unread: they were older than the retention time or beyond the limit`,

@@ -46,7 +46,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   app,
   { links, source, authenticate },
 ) => {
-  app.addHook('preHandler', authenticate)
+  app.addHook('onRequest', authenticate)
 
   app.post(
     '/platforms/:platform/link/start',

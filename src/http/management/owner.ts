@@ -1,9 +1,9 @@
 /** Whose request this is. The routes below are only reached through an authenticating hook. */
-import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
 
 export interface Authenticated {
-  readonly authenticate: preHandlerAsyncHookHandler
+  readonly authenticate: onRequestAsyncHookHandler
 }
 
 export function userOf(request: FastifyRequest): number {

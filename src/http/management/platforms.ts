@@ -45,7 +45,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<PlatformRoutesOptions> = 
   app.get(
     '/platforms',
     {
-      preHandler: authenticate,
+      onRequest: authenticate,
       schema: {
         tags: ['platforms'],
         summary: 'Messengers that can be linked',

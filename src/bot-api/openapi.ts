@@ -1,0 +1,74 @@
+/** The bot API in the OpenAPI document: one operation a method, from the table that serves them. */
+import type { Method, ParameterType } from './method.ts'
+import { methods } from './methods/index.ts'
+
+const schemas: Record<ParameterType, object> = {
+  integer: { type: 'integer' },
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  chat: { oneOf: [{ type: 'integer' }, { type: 'string', pattern: '^@' }] },
+  json: { description: 'JSON, or JSON in a string' },
+}
+
+const failure = {
+  description: 'The call failed',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['ok', 'error_code', 'description'],
+        properties: {
+          ok: { const: false },
+          error_code: { type: 'integer' },
+          description: { type: 'string' },
+        },
+      },
+    },
+  },
+}
+
+const success = {
+  description: 'The result',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['ok', 'result'],
+        properties: { ok: { const: true }, result: {} },
+      },
+    },
+  },
+}
+
+/** Paths as `/bot{api_key}/sendMessage`. */
+export const botPaths = (): Record<string, object> =>
+  Object.fromEntries(
+    [...methods.values()].map((method) => [`/bot{api_key}/${method.name}`, pathOf(method)]),
+  )
+
+function pathOf({ name, summary, scope, parameters, required }: Method): object {
+  const schema = {
+    type: 'object',
+    required,
+    properties: Object.fromEntries(
+      Object.entries(parameters).map(([parameter, type]) => [parameter, schemas[type]]),
+    ),
+  }
+  return {
+    post: {
+      operationId: name,
+      tags: ['bot api'],
+      summary,
+      description: scope ? `Needs the scope \`${scope}\`.` : 'Needs any valid key.',
+      parameters: [{ name: 'api_key', in: 'path', required: true, schema: { type: 'string' } }],
+      requestBody: {
+        content: {
+          'application/json': { schema },
+          'application/x-www-form-urlencoded': { schema },
+          'multipart/form-data': { schema },
+        },
+      },
+      responses: { 200: success, default: failure },
+    },
+  }
+}

@@ -1,0 +1,129 @@
+/** The heart of the service: the log, the actors and what they stand on, built from adapters. */
+import { ApiKeyActor } from '../actors/api-key.ts'
+import { Directory } from '../actors/directory.ts'
+import { failed } from '../actors/errors.ts'
+import type { Platform } from '../actors/platform.ts'
+import type { Clock } from '../actors/ports.ts'
+import { StartBudget } from '../actors/start-budget.ts'
+import { CredentialSupervisor } from '../actors/supervisor.ts'
+import { Translator } from './bot-api/translator.ts'
+import type { Config } from './config.ts'
+import { HealthBuffer } from './credentials/health-buffer.ts'
+import { PostgresCredentialStore } from './credentials/store.ts'
+import { TimelineBuffer } from './credentials/timeline-buffer.ts'
+import type { Database } from './database/database.ts'
+import { PostgresKeyStore } from './keys/store.ts'
+import { LinkFlows } from './links/flows.ts'
+import { PostgresLinkStore } from './links/store.ts'
+import type { Logger } from './observability/log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import type { Vault } from './security/vault.ts'
+import { PostgresUpdateLog } from './updates/log.ts'
+
+export interface CoreOptions {
+  readonly db: Database
+  readonly vault: Vault
+  readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'startBudget'>
+  readonly platforms: ReadonlyMap<string, Platform>
+  readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
+  readonly logger: Logger
+  received(userId: number, credentialId: number, updates: number): void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (work, milliseconds) => setTimeout(work, milliseconds),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
+
+export function createCore({
+  db,
+  vault,
+  config,
+  platforms,
+  metrics,
+  logger,
+  received,
+}: CoreOptions) {
+  const clock = systemClock
+  const timeline = new TimelineBuffer(db, config.node, logger)
+  const health = new HealthBuffer(db, logger)
+  const store = new PostgresCredentialStore({ db, vault, node: config.node, timeline, health })
+  const keyStore = new PostgresKeyStore(db, logger)
+
+  /** The platform of a credential that this node runs. */
+  const platformOf = (credentialId: number): Platform => {
+    const platform = platforms.get(supervisor.factsOf(credentialId)?.platform ?? '')
+    if (!platform)
+      throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+    return platform
+  }
+  const translator = new Translator(db, (credentialId) => platformOf(credentialId).ids)
+  const log = new PostgresUpdateLog(db, translator, {
+    committed: (updates, seconds) => metrics.committed(updates, seconds),
+    received: (credentialId, updates) => {
+      const facts = supervisor.factsOf(credentialId)
+      if (facts) received(facts.userId, credentialId, updates)
+    },
+  })
+  const budget = new StartBudget(config.startBudget)
+  const supervisor: CredentialSupervisor = new CredentialSupervisor({
+    platforms,
+    store,
+    log,
+    identities: translator,
+    budget,
+    clock,
+    logger,
+    timing: config.timing,
+    onCrash: () => metrics.actorRestarted('credential'),
+  })
+
+  const keys = new Directory<number, ApiKeyActor>(async (apiKeyId) => {
+    const facts = await keyStore.load(apiKeyId)
+    if (!facts) throw failed('not_found')
+    await log.open(facts.credentialId)
+    return new ApiKeyActor(facts, { log, keys: keyStore, clock, logger, rates: config.rates })
+  })
+
+  const linkStore = new PostgresLinkStore(db, vault, async ({ credentialId, relinked }) => {
+    const actor = relinked ? supervisor.peek(credentialId) : undefined
+    if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
+    else await supervisor.start(credentialId)
+  })
+  const links = new LinkFlows({
+    store: linkStore,
+    platforms,
+    clock,
+    logger,
+    answerTakes: config.timing.performTakes,
+  })
+
+  return {
+    platforms,
+    log,
+    store,
+    keyStore,
+    keys,
+    supervisor,
+    translator,
+    timeline,
+    links,
+    platformOf,
+
+    /** Held polls are answered with nothing. */
+    endPolls(): void {
+      for (const [, key] of keys.live()) key.tell({ type: 'polls.end' })
+    },
+
+    /** Actors stop, and what is buffered is written. */
+    async stop(): Promise<void> {
+      await links.stop()
+      await supervisor.stop()
+      await keys.stop()
+      await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
+    },
+  }
+}
+
+export type Core = ReturnType<typeof createCore>

@@ -1,0 +1,134 @@
+/** The health test of a credential: session, connection, identity, receiving, and sending on request. */
+import type { CredentialActor } from '../../actors/credential.ts'
+import { RequestFailed } from '../../actors/errors.ts'
+import { visibleState } from '../../actors/timeline.ts'
+import { chatFrom } from '../bot-api/arguments.ts'
+import type { CredentialRecord } from './records.ts'
+
+export interface Check {
+  readonly check: 'session' | 'connection' | 'identity' | 'receive' | 'send'
+  /** Null: not tried. */
+  readonly ok: boolean | null
+  readonly latency_ms: number | null
+  readonly detail: string
+  readonly remedy: string | null
+}
+
+const remedies: Record<string, string> = {
+  none: 'Nothing to do',
+  wait: 'Wait: the service goes on by itself',
+  link_again: 'Link the account again',
+  restart: 'Restart the credential',
+  contact_platform: 'Contact the platform: the account is banned or gone',
+}
+
+export async function testCredential(
+  actor: CredentialActor,
+  record: CredentialRecord,
+  sendTo: string | undefined,
+) {
+  const session = checkSession(actor)
+  const connection = await checkConnection(actor, session)
+  const [, { state }] = visibleState(actor.snapshot)
+  const checks: Check[] = [
+    session,
+    connection,
+    checkIdentity(record, session),
+    checkReceiving(record, connection),
+    await checkSending(actor, sendTo),
+  ]
+  return {
+    healthy: checks.every((check) => check.ok !== false),
+    state,
+    checked_at: new Date().toISOString(),
+    checks,
+  }
+}
+
+function checkSession(actor: CredentialActor): Check {
+  const [, { state, action }] = visibleState(actor.snapshot)
+  const { reason } = actor.snapshot.context
+  const isOk = state === 'active' || state === 'degraded' || state === 'connecting'
+  return {
+    check: 'session',
+    ok: isOk,
+    latency_ms: null,
+    detail: `The credential is ${state}${reason ? `: ${reason}` : ''}`,
+    remedy: isOk ? null : (remedies[action] ?? null),
+  }
+}
+
+async function checkConnection(actor: CredentialActor, session: Check): Promise<Check> {
+  const check = 'connection' as const
+  if (!session.ok) return skipped(check, 'There is no session to test')
+  try {
+    const latency = await actor.ask<number>({ type: 'credential.check' })
+    const latency_ms = Math.round(latency)
+    return {
+      check,
+      ok: true,
+      latency_ms,
+      detail: 'The platform answered a round trip',
+      remedy: null,
+    }
+  } catch (cause) {
+    return { check, ok: false, latency_ms: null, ...explained(cause, remedies.wait) }
+  }
+}
+
+function checkIdentity(record: CredentialRecord, session: Check): Check {
+  const { first_name, username } = record.account
+  const name = username ? `${first_name} (@${username})` : first_name
+  if (!session.ok) return skipped('identity', 'There is no session to ask')
+  return {
+    check: 'identity',
+    ok: true,
+    latency_ms: null,
+    detail: `Signed in as ${name}`,
+    remedy: null,
+  }
+}
+
+function checkReceiving({ health }: CredentialRecord, connection: Check): Check {
+  const last = health.last_event_at
+  const detail = last ? `The last event came at ${last}` : 'No event has come yet'
+  if (!connection.ok) {
+    return {
+      check: 'receive',
+      ok: connection.ok,
+      latency_ms: null,
+      detail: `Nothing can arrive without a working connection. ${detail}`,
+      remedy: connection.remedy,
+    }
+  }
+  return { check: 'receive', ok: true, latency_ms: null, detail, remedy: null }
+}
+
+async function checkSending(actor: CredentialActor, sendTo: string | undefined): Promise<Check> {
+  const check = 'send' as const
+  if (sendTo === undefined) return skipped(check, 'Not tried: give send_to to send a message')
+  const began = performance.now()
+  try {
+    const content = { kind: 'text' as const, text: 'Test message of Chapar', entities: [] }
+    const operation = { kind: 'send' as const, chat: chatFrom(sendTo), content }
+    await actor.ask({ type: 'operation.perform', operation, now: Date.now() })
+    const latency_ms = Math.round(performance.now() - began)
+    return { check, ok: true, latency_ms, detail: `A message was sent to ${sendTo}`, remedy: null }
+  } catch (cause) {
+    const remedy = 'Check that the chat exists and the account may write to it'
+    return { check, ok: false, latency_ms: null, ...explained(cause, remedy) }
+  }
+}
+
+const skipped = (check: Check['check'], detail: string): Check => ({
+  check,
+  ok: null,
+  latency_ms: null,
+  detail,
+  remedy: null,
+})
+
+function explained(cause: unknown, remedy: string | undefined) {
+  if (!(cause instanceof RequestFailed)) throw cause
+  return { detail: cause.failure.description, remedy: remedy ?? null }
+}

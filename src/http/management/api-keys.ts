@@ -1,0 +1,159 @@
+/** API keys: create, list, look, change, rotate, revoke. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import { findCredential, type RecordSource } from '../../credentials/records.ts'
+import type { KeyDesk } from '../../keys/desk.ts'
+import { ApiKeyRecord } from '../../keys/records.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { type Authenticated, idOf, userOf } from './owner.ts'
+
+const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
+  minItems: 1,
+  uniqueItems: true,
+})
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
+const Expiry = Type.String({ format: 'date-time' })
+
+const CreateBody = Type.Object(
+  {
+    name: Name,
+    credential_id: Type.Integer({ minimum: 1 }),
+    scopes: Scopes,
+    expires_at: Type.Optional(Type.Union([Expiry, Type.Null()])),
+  },
+  { additionalProperties: false },
+)
+const ChangeBody = Type.Object(
+  {
+    name: Type.Optional(Name),
+    scopes: Type.Optional(Scopes),
+    expires_at: Type.Optional(Type.Union([Expiry, Type.Null()])),
+  },
+  { additionalProperties: false },
+)
+const RotateBody = Type.Union([
+  Type.Object(
+    { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })) },
+    { additionalProperties: false },
+  ),
+  Type.Null(),
+])
+const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
+
+export interface ApiKeyRoutesOptions extends Authenticated {
+  readonly desk: KeyDesk
+  readonly source: RecordSource
+}
+
+const tags = ['api keys']
+
+export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = async (
+  app,
+  { desk, source, authenticate },
+) => {
+  app.addHook('onRequest', authenticate)
+
+  app.get(
+    '/api_keys',
+    {
+      schema: {
+        tags,
+        summary: 'Keys, newest first',
+        querystring: PageQuery,
+        response: answers(PageOf(ApiKeyRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const page = { limit, before: before === undefined ? undefined : idOf(before) }
+      const items = await desk.list(userOf(request), page)
+      const last = items.length === limit ? items.at(-1) : undefined
+      return ok({ items, next_before: last ? `${last.api_key_id}` : null })
+    },
+  )
+
+  app.post(
+    '/api_keys',
+    {
+      schema: {
+        tags,
+        summary: 'Makes a key; it is shown only in this answer',
+        body: CreateBody,
+        response: answers(WithKey),
+      },
+    },
+    async (request) => {
+      const { name, credential_id, scopes, expires_at } = request.body
+      const userId = userOf(request)
+      if (!(await findCredential(source, userId, credential_id))) throw failed('not_found')
+      const expiresAt = future(expires_at) ?? undefined
+      return ok(await desk.create({ userId, credentialId: credential_id, name, scopes, expiresAt }))
+    },
+  )
+
+  app.get(
+    '/api_keys/:id',
+    { schema: { tags, summary: 'One key', params: KeyParams, response: answers(ApiKeyRecord) } },
+    async (request) => ok(await desk.find(userOf(request), idOf(request.params.id))),
+  )
+
+  app.patch(
+    '/api_keys/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Renames, rescopes, sets the expiry',
+        params: KeyParams,
+        body: ChangeBody,
+        response: answers(ApiKeyRecord),
+      },
+    },
+    async (request) => {
+      const { name, scopes, expires_at } = request.body
+      const change = { name, scopes, expiresAt: future(expires_at) }
+      return ok(await desk.change(userOf(request), idOf(request.params.id), change))
+    },
+  )
+
+  app.post(
+    '/api_keys/:id/rotate',
+    {
+      schema: {
+        tags,
+        summary: 'A new secret; the old one lives on for the overlap',
+        params: KeyParams,
+        body: RotateBody,
+        response: answers(WithKey),
+      },
+    },
+    async (request) => {
+      const overlap = request.body?.overlap_seconds ?? 0
+      return ok(await desk.rotate(userOf(request), idOf(request.params.id), overlap))
+    },
+  )
+
+  app.delete(
+    '/api_keys/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Revokes the key at once',
+        params: KeyParams,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      await desk.revoke(userOf(request), idOf(request.params.id))
+      return ok(true as const)
+    },
+  )
+}
+
+function future<Time extends string | null | undefined>(time: Time): Time {
+  if (typeof time === 'string' && Date.parse(time) <= Date.now()) {
+    throw failed('bad_request', 'field "expires_at" must be in the future')
+  }
+  return time
+}

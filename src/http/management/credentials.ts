@@ -1,0 +1,135 @@
+/** Credentials: list, look, settings, restart, delete. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { CredentialActor } from '../../../actors/credential.ts'
+import { failed } from '../../../actors/errors.ts'
+import type { CredentialStore } from '../../../actors/ports.ts'
+import type { ReceiveSettings } from '../../../machines/happening.ts'
+import {
+  CredentialRecord,
+  findCredential,
+  listCredentials,
+  type RecordSource,
+} from '../../credentials/records.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { type Authenticated, idOf, userOf } from './owner.ts'
+
+export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })
+
+const SettingsBody = Type.Object(
+  {
+    include_self_updates: Type.Optional(Type.Boolean()),
+    include_channel_updates: Type.Optional(Type.Boolean()),
+    include_channel_update_recovery: Type.Optional(Type.Boolean()),
+    include_deleted_updates: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+export interface CredentialRoutesOptions extends Authenticated {
+  readonly source: RecordSource
+  readonly store: CredentialStore
+  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+}
+
+const tags = ['credentials']
+const params = CredentialParams
+
+export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions> = async (
+  app,
+  { source, store, credentials, authenticate },
+) => {
+  app.addHook('onRequest', authenticate)
+
+  const owned = async (userId: number, text: string): Promise<CredentialRecord> => {
+    const record = await findCredential(source, userId, idOf(text))
+    if (!record) throw failed('not_found')
+    return record
+  }
+
+  app.get(
+    '/platforms/credentials',
+    {
+      schema: {
+        tags,
+        summary: 'Linked accounts, newest first',
+        querystring: PageQuery,
+        response: answers(PageOf(CredentialRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const items = await listCredentials(source, userOf(request), {
+        limit,
+        before: before === undefined ? undefined : idOf(before),
+      })
+      const last = items.length === limit ? items.at(-1) : undefined
+      return ok({ items, next_before: last ? `${last.credential_id}` : null })
+    },
+  )
+
+  app.get(
+    '/platforms/credentials/:credential_id',
+    {
+      schema: { tags, summary: 'One linked account', params, response: answers(CredentialRecord) },
+    },
+    async (request) => ok(await owned(userOf(request), request.params.credential_id)),
+  )
+
+  app.patch(
+    '/platforms/credentials/:credential_id/settings',
+    {
+      schema: {
+        tags,
+        summary: 'What the account receives',
+        params,
+        body: SettingsBody,
+        response: answers(CredentialRecord),
+      },
+    },
+    async (request) => {
+      const { credential_id, settings } = await owned(userOf(request), request.params.credential_id)
+      const changed = settingsFrom({ ...settings, ...request.body })
+      await store.saveSettings(credential_id, changed)
+      const actor = await credentials.find(credential_id)
+      await actor.ask({ type: 'credential.settings', settings: changed })
+      return ok(await owned(userOf(request), request.params.credential_id))
+    },
+  )
+
+  app.post(
+    '/platforms/credentials/:credential_id/restart',
+    { schema: { tags, summary: 'Connects anew', params, response: answers(CredentialRecord) } },
+    async (request) => {
+      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      const actor = await credentials.find(credential_id)
+      await actor.ask({ type: 'credential.restart' })
+      return ok(await owned(userOf(request), request.params.credential_id))
+    },
+  )
+
+  app.delete(
+    '/platforms/credentials/:credential_id',
+    {
+      schema: {
+        tags,
+        summary: 'Signs out, wipes the secrets and revokes the keys',
+        params,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      const actor = await credentials.find(credential_id)
+      await actor.ask({ type: 'credential.delete' })
+      return ok(true as const)
+    },
+  )
+}
+
+const settingsFrom = (settings: CredentialRecord['settings']): ReceiveSettings => ({
+  includeSelfUpdates: settings.include_self_updates,
+  includeChannelUpdates: settings.include_channel_updates,
+  includeChannelUpdateRecovery: settings.include_channel_update_recovery,
+  includeDeletedUpdates: settings.include_deleted_updates,
+})

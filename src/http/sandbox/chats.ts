@@ -1,0 +1,112 @@
+/** /sandbox/chats: groups and channels, and who is in them. */
+import { Type } from 'typebox'
+import type { ChatRecord } from '../../platforms/sandbox/chats.ts'
+import { personOf } from '../../platforms/sandbox/neutral.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { chatBody, nameBody } from './present.ts'
+import { described, idOf, pageOf, type SandboxRoutes } from './route.ts'
+import { Chat, ChatId, Id, PersonName, Username } from './schemas.ts'
+
+const ChatWithMembers = Type.Object({
+  ...Chat.properties,
+  members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
+})
+
+const NewChat = Type.Object(
+  {
+    kind: Type.Enum(['group', 'supergroup', 'channel']),
+    title: Type.String({ minLength: 1, maxLength: 128 }),
+    username: Type.Optional(Username),
+    description: Type.Optional(Type.String({ maxLength: 255 })),
+    owner: Id,
+    members: Type.Optional(Type.Array(Id, { maxItems: 10_000 })),
+  },
+  { additionalProperties: false },
+)
+
+const ChatParams = Type.Object({ chat: ChatId })
+const MemberParams = Type.Object({ chat: ChatId, person: Id })
+
+const body = ({ chat, members }: ChatRecord) => ({
+  ...chatBody(chat),
+  members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
+})
+
+export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats } }) => {
+  app.post(
+    '/chats',
+    {
+      schema: {
+        ...described('Make a group or a channel'),
+        body: NewChat,
+        response: answers(ChatWithMembers),
+      },
+    },
+    async (request) => ok(body(await chats.create(request.body))),
+  )
+
+  app.get(
+    '/chats',
+    {
+      schema: {
+        ...described('Groups and channels, newest first'),
+        querystring: PageQuery,
+        response: answers(PageOf(ChatWithMembers)),
+      },
+    },
+    async ({ query: { limit, before } }) => {
+      const found = await chats.list({ limit, ...idOf(before) })
+      return ok(
+        pageOf(
+          found,
+          limit,
+          ({ id }) => id,
+          ({ record }) => body(record),
+        ),
+      )
+    },
+  )
+
+  app.get(
+    '/chats/:chat',
+    {
+      schema: {
+        ...described('One group or channel'),
+        params: ChatParams,
+        response: answers(ChatWithMembers),
+      },
+    },
+    async ({ params }) => ok(body(await chats.get(params.chat))),
+  )
+
+  app.put(
+    '/chats/:chat/members/:person',
+    {
+      schema: {
+        ...described('Let a person join, or change their role'),
+        params: MemberParams,
+        body: Type.Object(
+          { role: Type.Enum(['owner', 'admin', 'member'], { default: 'member' }) },
+          { additionalProperties: false },
+        ),
+        response: answers(ChatWithMembers),
+      },
+    },
+    async ({ params, body: { role } }) =>
+      ok(body(await chats.join(params.chat, params.person, role))),
+  )
+
+  app.delete(
+    '/chats/:chat/members/:person',
+    {
+      schema: {
+        ...described('Let a person leave, or remove them for good'),
+        params: MemberParams,
+        querystring: Type.Object({ kick: Type.Boolean({ default: false }) }),
+        response: answers(ChatWithMembers),
+      },
+    },
+    async ({ params, query }) =>
+      ok(body(await chats.leave(params.chat, params.person, query.kick ? 'kicked' : 'left'))),
+  )
+}

@@ -1,0 +1,129 @@
+/** /sandbox/people/{person}/faults: makes things go wrong for one person, and right again. */
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Fault, FaultName } from '../../platforms/sandbox/controls.ts'
+import { answers, ok } from '../envelope.ts'
+import { faultsBody } from './present.ts'
+import { described, PersonParams, type SandboxRoutes } from './route.ts'
+import { Faults, Id } from './schemas.ts'
+
+const names: readonly FaultName[] = [
+  'drop',
+  'silence',
+  'flood_wait',
+  'delay',
+  'duplicate',
+  'reorder',
+  'lose_answers',
+  'revoke',
+  'replace',
+  'ban',
+]
+
+const FaultParams = Type.Object({ person: Id, fault: Type.Enum([...names]) })
+
+const Details = Type.Object(
+  {
+    seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+    milliseconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
+    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  },
+  { additionalProperties: false },
+)
+
+interface FaultDetails {
+  readonly seconds?: number
+  readonly milliseconds?: number
+  readonly times?: number
+}
+
+function faultOf(fault: FaultName, { seconds, milliseconds, times }: FaultDetails): Fault {
+  switch (fault) {
+    case 'flood_wait':
+      return { fault, seconds: needed('seconds', seconds) }
+    case 'delay':
+      return { fault, milliseconds: needed('milliseconds', milliseconds) }
+    case 'drop':
+      return { fault, ...(seconds !== undefined && { seconds }) }
+    case 'lose_answers':
+      return { fault, ...(times !== undefined && { times }) }
+    default:
+      return { fault }
+  }
+}
+
+function needed(field: string, value: number | undefined): number {
+  if (value === undefined) throw failed('bad_request', `field "${field}" is required`)
+  return value
+}
+
+export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, people } }) => {
+  const shown = async (id: number) => {
+    const { faults, banned } = await people.get(id)
+    return ok(faultsBody(faults, banned, Date.now()))
+  }
+
+  app.get(
+    '/people/:person/faults',
+    {
+      schema: {
+        ...described('The faults on this person'),
+        params: PersonParams,
+        response: answers(Faults),
+      },
+    },
+    ({ params }) => shown(params.person),
+  )
+
+  app.put(
+    '/people/:person/faults/:fault',
+    {
+      schema: {
+        ...described('Put a fault on this person'),
+        description:
+          '`flood_wait` needs `seconds`, `delay` needs `milliseconds`; `drop` may stay for `seconds`, ' +
+          '`lose_answers` takes `times`. `drop`, `revoke` and `replace` happen at once.',
+        params: FaultParams,
+        body: Details,
+        response: answers(Faults),
+      },
+    },
+    async ({ params: { person, fault }, body }) => {
+      await people.get(person)
+      await controls.put(person, faultOf(fault, body))
+      return shown(person)
+    },
+  )
+
+  app.delete(
+    '/people/:person/faults/:fault',
+    {
+      schema: {
+        ...described('Take a fault off; an ended session needs a new link all the same'),
+        params: FaultParams,
+        response: answers(Faults),
+      },
+    },
+    async ({ params: { person, fault } }) => {
+      await people.get(person)
+      await controls.clear(person, fault)
+      return shown(person)
+    },
+  )
+
+  app.delete(
+    '/people/:person/faults',
+    {
+      schema: {
+        ...described('Take all faults off'),
+        params: PersonParams,
+        response: answers(Faults),
+      },
+    },
+    async ({ params: { person } }) => {
+      await people.get(person)
+      await controls.clearAll(person)
+      return shown(person)
+    },
+  )
+}

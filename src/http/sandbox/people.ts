@@ -1,0 +1,100 @@
+/** /sandbox/people: registers, lists, changes and blocks people. */
+import { Type } from 'typebox'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { personBody } from './present.ts'
+import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
+import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
+
+const Block = Type.Object({ person: Id, blocked: Id })
+
+export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) => {
+  const body = (person: Parameters<typeof personBody>[0]) => personBody(person, Date.now())
+
+  app.post(
+    '/people',
+    { schema: { ...described('Register a person'), body: NewPerson, response: answers(Person) } },
+    async (request) => {
+      const [person] = await people.create([request.body])
+      return ok(body(person!))
+    },
+  )
+
+  app.post(
+    '/people/bulk',
+    {
+      schema: {
+        ...described('Register many people at once: all of them or none'),
+        body: Type.Object(
+          { people: Type.Array(NewPerson, { minItems: 1, maxItems: 1000 }) },
+          { additionalProperties: false },
+        ),
+        response: answers(Type.Array(Person)),
+      },
+    },
+    async (request) => ok((await people.create(request.body.people)).map(body)),
+  )
+
+  app.get(
+    '/people',
+    {
+      schema: {
+        ...described('People, newest first'),
+        querystring: PageQuery,
+        response: answers(PageOf(Person)),
+      },
+    },
+    async ({ query: { limit, before } }) => {
+      const found = await people.list({ limit, ...idOf(before) })
+      return ok(pageOf(found, limit, ({ id }) => id, body))
+    },
+  )
+
+  app.get(
+    '/people/:person',
+    { schema: { ...described('One person'), params: PersonParams, response: answers(Person) } },
+    async ({ params }) => ok(body(await people.get(params.person))),
+  )
+
+  app.patch(
+    '/people/:person',
+    {
+      schema: {
+        ...described('Rename a person, or delete their account'),
+        params: PersonParams,
+        body: PersonChange,
+        response: answers(Person),
+      },
+    },
+    async (request) => ok(body(await people.change(request.params.person, request.body))),
+  )
+
+  app.put(
+    '/people/:person/blocks/:blocked',
+    {
+      schema: {
+        ...described('Block somebody: they can no longer write to this person'),
+        params: Block,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ params }) => {
+      await people.block(params.person, params.blocked, true)
+      return ok(true as const)
+    },
+  )
+
+  app.delete(
+    '/people/:person/blocks/:blocked',
+    {
+      schema: {
+        ...described('Let somebody write to this person again'),
+        params: Block,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ params }) => {
+      await people.block(params.person, params.blocked, false)
+      return ok(true as const)
+    },
+  )
+}

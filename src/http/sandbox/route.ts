@@ -1,0 +1,39 @@
+/** What all routes under /sandbox have in common. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import { Id } from './schemas.ts'
+
+export type SandboxRoutes = FastifyPluginAsyncTypebox<{ readonly sandbox: Sandbox }>
+
+export const described = (summary: string) => ({
+  tags: ['sandbox'],
+  summary,
+  security: [{ jwt: [] }, { pat: [] }],
+})
+
+export const PersonParams = Type.Object({ person: Id })
+
+/** Lists under /sandbox are ordered by id. */
+export function idOf(before: string | undefined): { before?: number } {
+  if (before === undefined) return {}
+  if (!/^\d{1,15}$/.test(before)) {
+    throw failed('bad_request', 'field "before" is not a cursor of this list')
+  }
+  return { before: Number(before) }
+}
+
+export const pageOf = <Item, Body>(
+  items: readonly Item[],
+  limit: number,
+  idOfItem: (item: Item) => number,
+  body: (item: Item) => Body,
+) => {
+  const last = items.length === limit ? items.at(-1) : undefined
+  return { items: items.map(body), next_before: last ? String(idOfItem(last)) : null }
+}
+
+/** The signal of a wait that ends when its time is over or the caller is gone. */
+export const within = (seconds: number, caller: AbortSignal) =>
+  AbortSignal.any([caller, AbortSignal.timeout(seconds * 1000)])

@@ -1,0 +1,28 @@
+/** /sandbox: drives the built-in messenger as its people, and puts faults on them. */
+import type { FastifyPluginAsync, onRequestAsyncHookHandler } from 'fastify'
+import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import { chatRoutes } from './chats.ts'
+import { faultRoutes } from './faults.ts'
+import { handRoutes } from './hands.ts'
+import { inboxRoutes } from './inbox.ts'
+import { peopleRoutes } from './people.ts'
+
+export interface SandboxRoutesOptions {
+  readonly sandbox: Sandbox
+  /** Lets in whoever may use the management API. */
+  readonly authenticate: onRequestAsyncHookHandler
+}
+
+export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
+  app,
+  { sandbox, authenticate },
+) => {
+  app.addHook('onRequest', authenticate)
+  // Where every field may be left out, so may the body.
+  app.addHook('preValidation', async (request) => {
+    request.body ??= {}
+  })
+  for (const routes of [peopleRoutes, chatRoutes, handRoutes, inboxRoutes, faultRoutes]) {
+    await app.register(routes, { sandbox, prefix: '/sandbox' })
+  }
+}

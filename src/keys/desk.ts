@@ -1,0 +1,89 @@
+/** Where keys are managed: the table is changed first, then the live actor is told. */
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import { failed } from '../../actors/errors.ts'
+import type { Database } from '../database/database.ts'
+import type { KeyGate } from './gate.ts'
+import {
+  type ApiKeyRecord,
+  changeKey,
+  createKey,
+  findKey,
+  type KeyChange,
+  listKeys,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+} from './records.ts'
+import type { PostgresKeyStore } from './store.ts'
+
+export interface KeyDeskOptions {
+  readonly db: Database
+  readonly store: PostgresKeyStore
+  /** The actor if it lives now: a sleeping one reads the table when it wakes. */
+  live(apiKeyId: number): ApiKeyActor | undefined
+  readonly gate: KeyGate
+}
+
+export class KeyDesk {
+  readonly #options: KeyDeskOptions
+
+  constructor(options: KeyDeskOptions) {
+    this.#options = options
+  }
+
+  async list(userId: number, page: { limit: number; before: number | undefined }) {
+    await this.#options.store.flush()
+    return listKeys(this.#options.db, userId, page)
+  }
+
+  /** Rejects with `not_found`, also for another user's key. */
+  async find(userId: number, apiKeyId: number): Promise<ApiKeyRecord> {
+    await this.#options.store.flushCursor(apiKeyId)
+    const record = await findKey(this.#options.db, userId, apiKeyId)
+    if (!record) throw failed('not_found')
+    return record
+  }
+
+  async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
+    const created = await createKey(this.#options.db, key)
+    this.#options.gate.forget(created.id)
+    return { ...(await this.find(key.userId, created.id)), key: created.key }
+  }
+
+  async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
+    await this.#usable(userId, apiKeyId)
+    await changeKey(this.#options.db, apiKeyId, change)
+    await this.#tell(apiKeyId)
+    return this.find(userId, apiKeyId)
+  }
+
+  async rotate(
+    userId: number,
+    apiKeyId: number,
+    overlapSeconds: number,
+  ): Promise<ApiKeyRecord & { key: string }> {
+    await this.#usable(userId, apiKeyId)
+    const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
+    // Without an overlap nobody who came in with the old secret stays in.
+    if (overlapSeconds === 0) this.#options.live(apiKeyId)?.stop()
+    else await this.#tell(apiKeyId)
+    return { ...(await this.find(userId, apiKeyId)), key }
+  }
+
+  async revoke(userId: number, apiKeyId: number): Promise<void> {
+    await this.find(userId, apiKeyId)
+    if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
+    await this.#options.live(apiKeyId)?.revoke()
+  }
+
+  async #usable(userId: number, apiKeyId: number): Promise<void> {
+    const { revoked_at } = await this.find(userId, apiKeyId)
+    if (revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+  }
+
+  async #tell(apiKeyId: number): Promise<void> {
+    const actor = this.#options.live(apiKeyId)
+    const facts = actor && (await this.#options.store.load(apiKeyId))
+    if (facts) await actor.refresh(facts)
+  }
+}

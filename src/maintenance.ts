@@ -1,0 +1,77 @@
+/** What is done again and again: retention, passivation, and the census of actors. */
+import { visibleState } from '../actors/timeline.ts'
+import type { Config } from './config.ts'
+import type { Core } from './core.ts'
+import type { Database } from './database/database.ts'
+import type { Jobs } from './jobs/jobs.ts'
+import type { Logger } from './observability/log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { retainUpdates } from './updates/retention.ts'
+
+const HOUR_MS = 3_600_000
+const SWEEP_MS = 30_000
+/** A link flow lives for a quarter of an hour; its actor need not outlive it. */
+const LINK_IDLE_MS = 900_000
+
+/** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
+export function everyHour(
+  jobs: Jobs,
+  { db, limits, logger }: { db: Database; limits: Config['retention']; logger: Logger },
+): void {
+  const remind = (inMs: number) =>
+    jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
+  jobs.onReminder('updates', async () => {
+    await remind(HOUR_MS)
+    const removed = await retainUpdates(db, { days: limits.updateDays, updates: limits.updates })
+    if (removed > 0) logger.info({ removed }, 'old updates were removed')
+  })
+  remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))
+}
+
+/** Returns how to stop. */
+export function watchActors(
+  core: Core,
+  world: { db: Database; metrics: Metrics; config: Config; logger: Logger },
+): () => void {
+  const { db, metrics, config } = world
+  metrics.actors('credential', () =>
+    census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
+  )
+  metrics.actors('api_key', () =>
+    census(core.keys.live(), ([, key]) => JSON.stringify(key.snapshot.value)),
+  )
+  metrics.waitingPolls(() => {
+    let waiting = 0
+    for (const [, key] of core.keys.live()) if (key.snapshot.context.waiting) waiting++
+    return waiting
+  })
+  metrics.backlogAge(() => oldestUnread(db))
+  const sweep = setInterval(() => {
+    core.keys.passivate(config.timing.passivateAfter)
+    core.links.passivate(LINK_IDLE_MS)
+  }, SWEEP_MS)
+  return () => clearInterval(sweep)
+}
+
+function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => string) {
+  const counts: Record<string, number> = {}
+  for (const actor of actors) {
+    const state = stateOf(actor)
+    counts[state] = (counts[state] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Age in seconds; only keys that were used within a day count as consumers. */
+async function oldestUnread(db: Database): Promise<number> {
+  const [row] = await db.query<{ age: number | null }>(
+    `select extract(epoch from now() - min(u.at))::float8 as age
+       from api_key k
+       cross join lateral (
+         select at from update_log
+          where credential_id = k.credential_id and update_id > k.cursor
+          order by update_id limit 1) u
+      where k.polled and k.revoked_at is null and k.last_used_at > now() - interval '1 day'`,
+  )
+  return row?.age ?? 0
+}
