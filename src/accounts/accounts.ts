@@ -3,6 +3,7 @@ import { failed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import { Gcra, type RateLimit } from '../security/gcra.ts'
 import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import type { Client } from './client.ts'
@@ -34,6 +35,8 @@ export interface AccountsOptions {
   readonly limits?: Partial<OtpLimits>
   /** Digits of a code; eight where it goes by SMS, which others may read on the way. */
   readonly codeLength?: number
+  /** Management calls of each user, whatever they sign in with. 600 a minute unless given. */
+  readonly callLimit?: RateLimit
 }
 
 export interface SignedIn {
@@ -44,6 +47,7 @@ export interface SignedIn {
 }
 
 const UPKEEP_SECONDS = 3_600
+const callsPerUser: RateLimit = { perSecond: 10, burst: 600 }
 
 export function createAccounts(options: AccountsOptions) {
   const { db, orm, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
@@ -74,6 +78,7 @@ export function createAccounts(options: AccountsOptions) {
   return {
     tokens,
     signingKeys,
+    calls: new Gcra<number>(options.callLimit ?? callsPerUser),
 
     /** To be called before the jobs start. */
     async start(): Promise<void> {
