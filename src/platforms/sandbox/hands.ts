@@ -86,8 +86,13 @@ export class Hands {
     return result.message
   }
 
-  #do(person: number, operation: Operation) {
-    return carryOut(this.#world, { person }, operation, crypto.randomUUID())
+  async #do(person: number, operation: Operation) {
+    try {
+      return await carryOut(this.#world, { person }, operation, crypto.randomUUID())
+    } catch (cause) {
+      const known = await this.#world.db.query('select from sandbox_person where id = $1', [person])
+      throw known.length > 0 ? cause : failed('not_found', '', {}, { cause })
+    }
   }
 
   async #find(to: Addressee): Promise<string> {

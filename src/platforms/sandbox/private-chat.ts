@@ -7,7 +7,8 @@ export async function openPrivateChat(db: Queryable, person: number, other: numb
     `with chat as (
        insert into sandbox_chat (kind, low_id, high_id)
        select 'private', least($1::bigint, $2::bigint), greatest($1::bigint, $2::bigint)
-       where exists (select from sandbox_person where id = $2)
+       where exists (select from sandbox_person where id = $1)
+         and exists (select from sandbox_person where id = $2)
        on conflict do nothing returning id, low_id, high_id
      )
      insert into sandbox_member (chat_id, person_id)

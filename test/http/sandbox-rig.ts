@@ -1,0 +1,39 @@
+/** The routes of the sandbox on a server, with everybody let in who says so. */
+import type { Test } from 'tap'
+import { failed } from '../../actors/errors.ts'
+import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
+import { validators } from '../../src/http/validators.ts'
+import { createSandbox } from '../../src/platforms/sandbox/sandbox.ts'
+import { testDatabase } from '../support/database.ts'
+import { quietLog } from '../support/log.ts'
+import { bareServer } from './observability-rig.ts'
+
+export async function sandboxServer(t: Test) {
+  const { database: db } = await testDatabase(t)
+  const sandbox = createSandbox({ db, log: quietLog })
+  const app = bareServer(t)
+  app.setValidatorCompiler(validators())
+  await app.register(sandboxRoutes, {
+    sandbox,
+    authenticate: async ({ headers }) => {
+      if (headers['x-user'] !== '1') throw failed('unauthorized')
+    },
+  })
+
+  /** Asks as somebody who is let in: `ask('POST /sandbox/people', {…})`. */
+  const ask = async (line: string, payload?: object, user = '1') => {
+    const [method, url] = line.split(' ') as ['GET' | 'POST', string]
+    const headers = { 'x-user': user }
+    const reply = await app.inject({ method, url, headers, ...(payload && { payload }) })
+    return { status: reply.statusCode, body: reply.json() }
+  }
+  const result = async (line: string, payload?: object) => {
+    const { status, body } = await ask(line, payload)
+    if (status !== 200) throw new Error(`${line}: ${JSON.stringify(body)}`)
+    return body.result
+  }
+  const person = async (first_name: string, more: object = {}) =>
+    result('POST /sandbox/people', { first_name, ...more })
+
+  return { app, sandbox, db, ask, result, person }
+}
