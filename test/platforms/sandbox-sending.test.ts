@@ -1,0 +1,118 @@
+/** How the sandbox numbers, stores and queues what is sent, also when much is sent at once. */
+import t from 'tap'
+import { perform, refusalOf, sending, sent, words } from './contract/scene.ts'
+import { stage } from './sandbox/stage.ts'
+
+t.test('many sends at once make one row of ids in each chat', async (t) => {
+  const { online, register, sandbox } = await stage(t)
+  const { session, person } = await online()
+  const others = await Promise.all([register(), register(), register()])
+  const sends = Array.from({ length: 300 }, (_, index) =>
+    sent(session, String(others[index % 3]!.id), words('many')),
+  )
+  const messages = await Promise.all(sends)
+  for (const { id } of others) {
+    const ids = messages
+      .filter(({ chat }) => chat.native === String(id))
+      .map(({ native }) => Number(native))
+    t.strictSame(
+      ids.toSorted((a, b) => a - b),
+      Array.from({ length: 100 }, (_, index) => index + 1),
+    )
+    const seen = await sandbox.inboxes.messages(id, { chat: person.id, limit: 1000 })
+    t.equal(seen.length, 100)
+  }
+})
+
+t.test('the same request from two processes at once is one message', async (t) => {
+  const { sandbox, online, create, open, register } = await stage(t)
+  const { store, session, person } = await online()
+  const elsewhere = await open(store, create().platform)
+  const { id } = await register()
+  await sent(session, String(id), 'the chat is open')
+  for (let round = 0; round < 10; round += 1) {
+    const request = crypto.randomUUID()
+    const both = [session, elsewhere].map((on) =>
+      perform(on, sending(String(id), `round ${round}`), request),
+    )
+    const [one, other] = await Promise.all(both)
+    t.strictSame(one, other)
+  }
+  const messages = await sandbox.inboxes.messages(id, { chat: person.id, limit: 100 })
+  t.equal(messages.length, 11)
+})
+
+t.test('two linked people talk to each other', async (t) => {
+  const { online } = await stage(t)
+  const [ada, bob] = [await online(), await online()]
+  const asked = await sent(ada.session, bob.person.id.toString(), 'how are you?')
+  const heard = await bob.store.message('how are you?')
+  t.match(heard, {
+    direction: 'incoming',
+    message: { native: asked.native, chat: { native: String(ada.person.id) } },
+  })
+  await sent(bob.session, String(ada.person.id), 'well', { replyTo: asked.native })
+  t.match(await ada.store.message('well'), {
+    message: { replyTo: { native: asked.native, message: { content: { text: 'how are you?' } } } },
+  })
+  t.strictSame(ada.store.texts(), ['well'])
+  t.strictSame(bob.store.texts(), ['how are you?'])
+})
+
+t.test('what one device sends is own on the other', async (t) => {
+  const { online, link, open, register } = await stage(t)
+  const { person, session, store } = await online()
+  const second = await link(person)
+  await open(second)
+  const { id } = await register()
+  await sent(session, String(id), 'from the first')
+  t.match(await second.message('from the first'), { direction: 'own' })
+  t.notOk(store.texts().includes('from the first'))
+})
+
+t.test('a channel is its own author, and every member gets the post', async (t) => {
+  const { online, sandbox } = await stage(t)
+  const [ada, bob] = [await online(), await online()]
+  const { chat } = await sandbox.chats.create({
+    kind: 'channel',
+    title: 'News',
+    owner: ada.person.id,
+    members: [bob.person.id],
+  })
+  const post = await sent(ada.session, chat.native, 'news')
+  t.equal(post.from, undefined)
+  t.match(await bob.store.message('news'), {
+    direction: 'incoming',
+    message: { from: undefined, chat: { surface: 'channel', title: 'News' } },
+  })
+  const failure = await refusalOf(perform(bob.session, sending(chat.native, 'reply')))
+  t.equal(failure.description, 'need administrator rights in the channel chat')
+})
+
+t.test('the queue goes once every device has confirmed it', async (t) => {
+  const { online, link, open, sandbox, register, db } = await stage(t)
+  const { person, store } = await online()
+  const second = await link(person)
+  const { id } = await register()
+  await sandbox.hands.write(id, { to: person.id, text: 'one' })
+  await store.message('one')
+  const queued = async () => {
+    await sandbox.close()
+    const rows = await db.query<{ count: number }>('select count(*)::int from sandbox_event')
+    return rows[0]!.count
+  }
+  t.ok((await queued()) > 0, 'the second device has not seen it')
+  await open(second)
+  await second.message('one')
+  // The position moves on when the commit is known, which is one turn after the commit.
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await queued(), 0)
+})
+
+t.test('text that the database could not hold is made to fit', async (t) => {
+  const { online, register } = await stage(t)
+  const { session } = await online()
+  const { id } = await register()
+  const message = await sent(session, String(id), 'a\0b\ud800c')
+  t.match(message.content, { text: 'a b\ufffdc' })
+})
