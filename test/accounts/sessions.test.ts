@@ -5,8 +5,17 @@ import { accountsRig, client, failureOf, newPhone, noLimits } from '../support/a
 const DAY = 86_400
 const invalid = { code: 'unauthorized', description: 'the refresh token is not valid' }
 
+const rig = await accountsRig(t, { limits: noLimits })
+const start = rig.time.now
+
+/** One for all tests of this file, which sign in as different users; each starts at the same time. */
+function accountsNow() {
+  rig.time.now = start
+  return rig
+}
+
 t.test('a refresh gives new tokens for the same session', async (t) => {
-  const { accounts, signIn } = await accountsRig(t)
+  const { accounts, signIn } = accountsNow()
   const first = await signIn()
   const second = await accounts.refresh(first.refreshToken, client)
   t.not(second.refreshToken, first.refreshToken)
@@ -20,7 +29,7 @@ t.test('a refresh gives new tokens for the same session', async (t) => {
 })
 
 t.test('of 50 refreshes at once one wins, and the session lives', async (t) => {
-  const { accounts, signIn } = await accountsRig(t)
+  const { accounts, signIn } = accountsNow()
   const { refreshToken } = await signIn()
   const results = await Promise.allSettled(
     Array.from({ length: 50 }, () => accounts.refresh(refreshToken, client)),
@@ -31,7 +40,7 @@ t.test('of 50 refreshes at once one wins, and the session lives', async (t) => {
 })
 
 t.test('a token used again later ends the whole session', async (t) => {
-  const { accounts, signIn, advance } = await accountsRig(t)
+  const { accounts, signIn, advance } = accountsNow()
   const stolen = await signIn()
   const newer = await accounts.refresh(stolen.refreshToken, client)
   advance(11)
@@ -44,7 +53,7 @@ t.test('a token used again later ends the whole session', async (t) => {
 })
 
 t.test('other sessions of the user are not touched by that', async (t) => {
-  const { accounts, signIn, advance } = await accountsRig(t, { limits: noLimits })
+  const { accounts, signIn, advance } = accountsNow()
   const phone = newPhone()
   const other = await signIn(phone)
   const stolen = await signIn(phone)
@@ -55,7 +64,7 @@ t.test('other sessions of the user are not touched by that', async (t) => {
 })
 
 t.test('seven idle days end a session', async (t) => {
-  const { accounts, signIn, advance } = await accountsRig(t)
+  const { accounts, signIn, advance } = accountsNow()
   const busy = await signIn()
   const idle = await signIn()
   advance(7 * DAY - 1)
@@ -66,7 +75,7 @@ t.test('seven idle days end a session', async (t) => {
 })
 
 t.test('thirty days end every session', async (t) => {
-  const { accounts, signIn, advance } = await accountsRig(t)
+  const { accounts, signIn, advance } = accountsNow()
   let { refreshToken } = await signIn()
   for (let day = 0; day < 28; day += 4) {
     advance(4 * DAY)
@@ -79,7 +88,7 @@ t.test('thirty days end every session', async (t) => {
 })
 
 t.test('logging out ends the session at once, whichever of its tokens is given', async (t) => {
-  const { accounts, signIn } = await accountsRig(t)
+  const { accounts, signIn } = accountsNow()
   const first = await signIn()
   const second = await accounts.refresh(first.refreshToken, client)
   await accounts.verifyAccessToken(second.accessToken)
@@ -89,7 +98,7 @@ t.test('logging out ends the session at once, whichever of its tokens is given',
 })
 
 t.test('another node sees the end of a session within five seconds', async (t) => {
-  const { accounts, signIn, restart, advance } = await accountsRig(t)
+  const { accounts, signIn, restart, advance } = accountsNow()
   const { accessToken, refreshToken } = await signIn()
   const elsewhere = restart()
   await elsewhere.verifyAccessToken(accessToken)
@@ -99,7 +108,7 @@ t.test('another node sees the end of a session within five seconds', async (t) =
 })
 
 t.test('the oldest of twenty-one sessions ends', async (t) => {
-  const { accounts, signIn, advance } = await accountsRig(t, { limits: noLimits })
+  const { accounts, signIn, advance } = accountsNow()
   const phone = newPhone()
   const all = []
   for (let count = 0; count < 21; count++) {
@@ -114,7 +123,7 @@ t.test('the oldest of twenty-one sessions ends', async (t) => {
 })
 
 t.test('refresh tokens are stored as hashes', async (t) => {
-  const { signIn, database } = await accountsRig(t)
+  const { signIn, database } = accountsNow()
   const { refreshToken } = await signIn()
   const dump = JSON.stringify(
     await database.query('select r::text, s::text from refresh_token r, user_session s'),
@@ -123,7 +132,7 @@ t.test('refresh tokens are stored as hashes', async (t) => {
 })
 
 t.test('what is no refresh token is refused', async (t) => {
-  const { accounts, signIn } = await accountsRig(t)
+  const { accounts, signIn } = accountsNow()
   const { refreshToken } = await signIn()
   for (const token of ['', 'x', refreshToken.slice(0, -1), `${refreshToken.slice(0, -1)}!`]) {
     t.match(await failureOf(accounts.refresh(token, client)), invalid)

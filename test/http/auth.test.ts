@@ -3,8 +3,17 @@ import t from 'tap'
 import { newPhone, wrong } from '../support/accounts.ts'
 import { accountsServer, failure } from '../support/accounts-server.ts'
 
+const rig = await accountsServer(t)
+const start = rig.time.now
+
+/** One for all tests of this file, which sign in as different users; each starts at the same time. */
+function server() {
+  rig.time.now = start
+  return rig
+}
+
 t.test('a user signs in, stays signed in, and signs out', async (t) => {
-  const { post, get, codeFor } = await accountsServer(t)
+  const { post, get, codeFor } = server()
   const phone = newPhone()
 
   const sent = await post('/auth/sendOtp', { phone })
@@ -44,14 +53,14 @@ t.test('a user signs in, stays signed in, and signs out', async (t) => {
 })
 
 t.test('no answer contains the code', async (t) => {
-  const { app, codeFor } = await accountsServer(t)
+  const { app, codeFor } = server()
   const phone = newPhone()
   const reply = await app.inject({ method: 'POST', url: '/auth/sendOtp', payload: { phone } })
   t.notOk(reply.payload.replace(phone, '').includes(codeFor(phone)))
 })
 
 t.test('a wrong code is 401, too many are 429 with the time to wait', async (t) => {
-  const { post, codeFor } = await accountsServer(t)
+  const { post, codeFor } = server()
   const phone = newPhone()
   await post('/auth/sendOtp', { phone })
   const otp = wrong(codeFor(phone))
@@ -75,7 +84,7 @@ t.test('a wrong code is 401, too many are 429 with the time to wait', async (t) 
 })
 
 t.test('an expired code is 401', async (t) => {
-  const { post, codeFor, advance } = await accountsServer(t)
+  const { post, codeFor, advance } = server()
   const phone = newPhone()
   await post('/auth/sendOtp', { phone })
   advance(300)
@@ -86,7 +95,7 @@ t.test('an expired code is 401', async (t) => {
 })
 
 t.test('bad bodies are 400 and name the field', async (t) => {
-  const { post, call } = await accountsServer(t)
+  const { post, call } = server()
   const phone = newPhone()
   const cases: readonly (readonly [path: string, body: object, description: string | RegExp])[] = [
     ['/auth/sendOtp', {}, 'Bad Request: field "phone" is required'],
@@ -118,7 +127,7 @@ t.test('bad bodies are 400 and name the field', async (t) => {
 })
 
 t.test('a long body and a wrong content type are refused', async (t) => {
-  const { call } = await accountsServer(t)
+  const { call } = server()
   const large = {
     method: 'POST',
     url: '/auth/sendOtp',
@@ -135,7 +144,7 @@ t.test('a long body and a wrong content type are refused', async (t) => {
 })
 
 t.test('known and unknown phones cannot be told apart', async (t) => {
-  const { post, signIn, advance } = await accountsServer(t)
+  const { post, signIn, advance } = server()
   const known = newPhone()
   await signIn(known)
   advance(3_600)
@@ -157,7 +166,7 @@ t.test('known and unknown phones cannot be told apart', async (t) => {
 })
 
 t.test('the public keys are served as a key set, without the private part', async (t) => {
-  const { get } = await accountsServer(t)
+  const { get } = server()
   const { status, headers, body } = await get('/.well-known/jwks.json')
   t.equal(status, 200)
   t.match(headers['cache-control'], /max-age/)

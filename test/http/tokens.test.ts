@@ -1,20 +1,26 @@
 /** Personal access tokens: shown once, accepted where they may be, gone when deleted or expired. */
 import t from 'tap'
 import { authenticate } from '../../src/http/authenticate.ts'
+import { noLimits } from '../support/accounts.ts'
 import { accountsServer, failure } from '../support/accounts-server.ts'
 
 const DAY = 86_400
 
-/** A server with a route that takes either kind of token and says who came. */
-async function tokenServer(...arguments_: Parameters<typeof accountsServer>) {
-  const rig = await accountsServer(...arguments_)
-  const preHandler = authenticate(rig.accounts, { pat: true })
-  rig.app.get('/who', { preHandler }, async ({ user, audit }) => ({ user, audited: audit.userId }))
+const rig = await accountsServer(t, { limits: noLimits })
+const start = rig.time.now
+const eitherKind = authenticate(rig.accounts, { pat: true })
+rig.app.get('/who', { preHandler: eitherKind }, async ({ user, audit }) => {
+  return { user, audited: audit.userId }
+})
+
+/** One for all tests of this file, which sign in as different users; each starts at the same time. */
+function server() {
+  rig.time.now = start
   return rig
 }
 
 t.test('a token is made, shown once, used and listed', async (t) => {
-  const { post, get, signedIn, advance, database } = await tokenServer(t)
+  const { post, get, signedIn, advance, database } = server()
   const { bearer, user } = await signedIn()
   const made = await post('/user/tokens', { name: 'script' }, bearer)
   t.equal(made.status, 200)
@@ -45,7 +51,7 @@ t.test('a token is made, shown once, used and listed', async (t) => {
 })
 
 t.test('tokens are listed newest first, page by page', async (t) => {
-  const { post, get, signedIn } = await tokenServer(t)
+  const { post, get, signedIn } = server()
   const { bearer } = await signedIn()
   for (const name of ['a', 'b', 'c']) await post('/user/tokens', { name }, bearer)
   const names = (reply: { body: { result: { items: { name: string }[] } } }) =>
@@ -57,7 +63,7 @@ t.test('tokens are listed newest first, page by page', async (t) => {
 })
 
 t.test('a deleted token is refused at once', async (t) => {
-  const { post, get, del, signedIn } = await tokenServer(t)
+  const { post, get, del, signedIn } = server()
   const { bearer } = await signedIn()
   const { token, token_id } = (await post('/user/tokens', { name: 'x' }, bearer)).body.result
   t.equal((await get('/who', `apikey ${token}`)).status, 200)
@@ -67,7 +73,7 @@ t.test('a deleted token is refused at once', async (t) => {
 })
 
 t.test('another node refuses a deleted token within five seconds', async (t) => {
-  const { accounts, restart, signedIn, advance } = await tokenServer(t)
+  const { accounts, restart, signedIn, advance } = server()
   const { user } = await signedIn()
   const { token, record } = await accounts.tokens.create(user.id, { name: 'x', expiresInDays: 1 })
   const elsewhere = restart()
@@ -78,7 +84,7 @@ t.test('another node refuses a deleted token within five seconds', async (t) => 
 })
 
 t.test('a token expires', async (t) => {
-  const { post, get, signedIn, advance } = await tokenServer(t)
+  const { post, get, signedIn, advance } = server()
   const { bearer } = await signedIn()
   const body = { name: 'short', expires_in_days: 1 }
   const { token } = (await post('/user/tokens', body, bearer)).body.result
@@ -89,7 +95,7 @@ t.test('a token expires', async (t) => {
 })
 
 t.test('a token outlives the session that made it', async (t) => {
-  const { post, get, signedIn } = await tokenServer(t)
+  const { post, get, signedIn } = server()
   const { bearer, refreshToken } = await signedIn()
   const { token } = (await post('/user/tokens', { name: 'x' }, bearer)).body.result
   await post('/auth/logout', { refresh_token: refreshToken })
@@ -98,7 +104,7 @@ t.test('a token outlives the session that made it', async (t) => {
 })
 
 t.test('bad bodies are 400 and make nothing', async (t) => {
-  const { post, get, signedIn } = await tokenServer(t)
+  const { post, get, signedIn } = server()
   const { bearer } = await signedIn()
   const bodies = [
     {},
@@ -120,7 +126,7 @@ t.test('bad bodies are 400 and make nothing', async (t) => {
 })
 
 t.test("another user's token looks like none", async (t) => {
-  const { post, get, del, signedIn } = await tokenServer(t)
+  const { post, get, del, signedIn } = server()
   const mine = await signedIn()
   const theirs = await signedIn()
   const made = (await post('/user/tokens', { name: 'x' }, theirs.bearer)).body.result
@@ -130,7 +136,7 @@ t.test("another user's token looks like none", async (t) => {
 })
 
 t.test('a hundred tokens are enough', async (t) => {
-  const { accounts, post, signedIn } = await tokenServer(t)
+  const { accounts, post, signedIn } = server()
   const { bearer, user } = await signedIn()
   const wanted = { name: 'x', expiresInDays: 1 }
   for (let count = 0; count < 100; count++) await accounts.tokens.create(user.id, wanted)

@@ -3,8 +3,17 @@ import t from 'tap'
 import { newPhone, noLimits } from '../support/accounts.ts'
 import { accountsServer, failure } from '../support/accounts-server.ts'
 
+const rig = await accountsServer(t, { limits: noLimits })
+const start = rig.time.now
+
+/** One for all tests of this file, which sign in as different users; each starts at the same time. */
+function server() {
+  rig.time.now = start
+  return rig
+}
+
 t.test('the account is shown to its owner', async (t) => {
-  const { get, signedIn } = await accountsServer(t)
+  const { get, signedIn } = server()
   const phone = newPhone()
   const { bearer, user } = await signedIn(phone)
   const { status, body } = await get('/user', bearer)
@@ -18,7 +27,7 @@ t.test('the account is shown to its owner', async (t) => {
 })
 
 t.test('without a valid token everything is 401, and says how to come back', async (t) => {
-  const { call, signedIn, post } = await accountsServer(t)
+  const { call, signedIn, post } = server()
   const { bearer, accessToken } = await signedIn()
   const { body } = await post('/user/tokens', { name: 'script' }, bearer)
   const refused = [
@@ -54,7 +63,7 @@ t.test('without a valid token everything is 401, and says how to come back', asy
 })
 
 t.test('sessions are listed newest first, page by page, and the own one is marked', async (t) => {
-  const { get, signedIn, advance } = await accountsServer(t, { limits: noLimits })
+  const { get, signedIn, advance } = server()
   const phone = newPhone()
   const sessions = []
   for (let count = 0; count < 3; count++) {
@@ -84,7 +93,7 @@ t.test('sessions are listed newest first, page by page, and the own one is marke
 })
 
 t.test('bad pages are 400', async (t) => {
-  const { get, signedIn } = await accountsServer(t)
+  const { get, signedIn } = server()
   const { bearer } = await signedIn()
   for (const query of ['limit=0', 'limit=1001', 'limit=x', 'before=x', 'before=-1', 'before=']) {
     t.match(
@@ -96,7 +105,7 @@ t.test('bad pages are 400', async (t) => {
 })
 
 t.test('a session is ended from another one, at once', async (t) => {
-  const { get, del, signedIn } = await accountsServer(t, { limits: noLimits })
+  const { get, del, signedIn } = server()
   const phone = newPhone()
   const lost = await signedIn(phone)
   const { bearer } = await signedIn(phone)
@@ -111,7 +120,7 @@ t.test('a session is ended from another one, at once', async (t) => {
 })
 
 t.test("another user's session looks like none", async (t) => {
-  const { get, del, signedIn } = await accountsServer(t)
+  const { get, del, signedIn } = server()
   const mine = await signedIn()
   const theirs = await signedIn()
   const { body } = await get('/user/sessions', theirs.bearer)
@@ -125,7 +134,7 @@ t.test("another user's session looks like none", async (t) => {
 })
 
 t.test('a user may call 600 times a minute, and others are not held up', async (t) => {
-  const { get, signedIn } = await accountsServer(t)
+  const { get, signedIn } = server()
   const { bearer } = await signedIn()
   let reply = await get('/user', bearer)
   let calls = 1
