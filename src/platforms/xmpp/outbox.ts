@@ -9,6 +9,8 @@ import type { Stream } from './stream.ts'
 interface Waiting {
   readonly promise: Promise<void>
   written: boolean
+  /** Sends it, once there is a connection. */
+  readonly write: () => void
   readonly resolve: () => void
   readonly reject: (cause: unknown) => void
 }
@@ -37,17 +39,20 @@ export class Outbox {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#parts.confirmMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => reject(unknownOutcome('timeout', limit.reason))
-    try {
-      const waiting = { promise, written: false, resolve, reject }
-      this.#waiting.set(id, waiting)
-      const written = () => {
-        waiting.written = true
-        limit.addEventListener('abort', giveUp, { once: true })
-        if (limit.aborted) giveUp()
-        if (!this.#parts.stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
-      }
-      const unwritten = (cause: unknown) => reject(unsent(cause))
+    const written = () => {
+      waiting.written = true
+      limit.addEventListener('abort', giveUp, { once: true })
+      if (limit.aborted) giveUp()
+      if (!this.#parts.stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
+    }
+    const unwritten = (cause: unknown) => reject(unsent(cause))
+    const write = () => {
       this.#parts.stream.sendWhenUp(message, limit).then(written, unwritten)
+    }
+    const waiting: Waiting = { promise, written: false, write, resolve, reject }
+    this.#waiting.set(id, waiting)
+    try {
+      write()
       await promise
     } finally {
       limit.removeEventListener('abort', giveUp)
@@ -71,7 +76,12 @@ export class Outbox {
     return [...this.#waiting].flatMap(([id, { written }]) => (written ? [id] : []))
   }
 
-  /** What was written to a stream that is gone, and was not found in the archive since, stays unknown. */
+  /** What was written to a stream that is gone and is not in the archive, the server never got. */
+  repeat(ids: readonly string[]) {
+    for (const id of ids) this.#waiting.get(id)?.write()
+  }
+
+  /** Where there is no archive, nobody knows. */
   abandon(ids: readonly string[], cause?: unknown) {
     for (const id of ids) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
   }

@@ -143,7 +143,8 @@ export class XmppSession implements Session {
     await this.#enableCarbons(signal)
     await this.#stream.sendWhenUp(xml('presence'), signal)
     const caughtUp = this.#hasArchive ? await this.#catchUp.run(signal) : new Set<string>()
-    this.#outbox.abandon(unconfirmed)
+    if (this.#hasArchive) this.#outbox.repeat(unconfirmed)
+    else this.#outbox.abandon(unconfirmed)
     this.#inbox.release(caughtUp)
   }
 

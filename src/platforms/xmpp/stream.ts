@@ -159,6 +159,7 @@ export class Stream {
     const { client, cut } = this.#transport
     const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(attemptMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    let isOver = false
     const giveUp = () => reject(limit.reason)
     const closed = () => reject(this.#streamError ?? new Error('The connection closed'))
     limit.addEventListener('abort', giveUp, { once: true })
@@ -167,10 +168,12 @@ export class Stream {
     try {
       client
         .connect(this.#login.service)
-        .then(() => client.open({ domain: this.#login.domain }))
+        // The library's search for a server has no time limit: it may end after this attempt did.
+        .then<unknown>(() => (isOver ? cut() : client.open({ domain: this.#login.domain })))
         .catch(reject)
       await promise
     } catch (cause) {
+      isOver = true
       cut()
       throw cause
     } finally {

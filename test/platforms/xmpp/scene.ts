@@ -19,7 +19,7 @@ export async function scene(t: Test, network: Network, options: Partial<XmppOpti
   }
   const first = await open()
   const chat = friend.jid.replace(/\/.*/, '')
-  // Live from here on: what comes during the catch-up comes out of the archive.
+  // A checkpoint that is not empty, as accounts in use have.
   friend.send(account.jid, 'the first words')
   await store.message('the first words')
   return { account, friend, chat, platform, store, first, open }
