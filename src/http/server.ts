@@ -15,9 +15,6 @@ export interface ServerOptions {
   readonly trustProxy: string[] | false
 }
 
-/** Long enough for a poll of 50 seconds and a slow platform. */
-const HANDLER_MS = 70_000
-
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: options.log,
@@ -25,7 +22,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: options.trustProxy,
     bodyLimit: 262_144,
     requestTimeout: 30_000,
-    handlerTimeout: HANDLER_MS,
     keepAliveTimeout: 72_000,
     maxRequestsPerSocket: 0,
     connectionTimeout: 0,

@@ -1,5 +1,5 @@
 /** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key.ts'
 import type { CredentialActor } from '../../../actors/credential.ts'
 import { failed } from '../../../actors/errors.ts'
@@ -30,7 +30,7 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
       const { apiKeyId, userId, credentialId } = key.facts
       Object.assign(request.audit, { userId, apiKeyId, credentialId })
       const args = await argumentsOf(request)
-      const result = await carryOut(request, key, args, options)
+      const result = await carryOut(request, goneSignal(reply), key, args, options)
       return reply.type('application/json').send(envelope(result))
     },
   })
@@ -38,6 +38,7 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
 
 async function carryOut(
   request: FastifyRequest<{ Params: { '*': string } }>,
+  signal: AbortSignal,
   key: ApiKeyActor,
   args: Arguments,
   { credentials, world, platformOf }: BotRoutesOptions,
@@ -59,7 +60,16 @@ async function carryOut(
     const now = Date.now()
     return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
   }
-  return method.run({ method: name, args, key, platform, signal: request.signal, perform, world })
+  return method.run({ method: name, args, key, platform, signal, perform, world })
+}
+
+/** Aborts when the client goes away. Fastify's own signal also aborts once a body was read to its end. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
+  return gone.signal
 }
 
 const canDo = ({ capabilities }: Platform, { operation }: Method): boolean =>

@@ -1,0 +1,119 @@
+/** A user of the service, over HTTP: signs in, links accounts of the sandbox, makes keys. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are whatever the service sends
+export type Answer = { status: number; headers: Headers; body: any }
+
+export async function until<Value>(
+  question: () => Promise<Value | undefined | false> | Value | undefined | false,
+  withinMs = 10_000,
+): Promise<Value> {
+  const end = Date.now() + withinMs
+  for (;;) {
+    const value = await question()
+    if (value !== undefined && value !== false) return value
+    if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${question}`)
+    await pause(20)
+  }
+}
+
+export class Client {
+  readonly url: string
+  readonly token: string
+  readonly refreshToken: string
+
+  private constructor(url: string, token: string, refreshToken: string) {
+    this.url = url
+    this.token = token
+    this.refreshToken = refreshToken
+  }
+
+  static async signIn(url: string, phone: string, codes: Map<string, string>): Promise<Client> {
+    codes.delete(phone)
+    await ask(url, 'POST', '/auth/sendOtp', { phone })
+    const otp = await until(() => codes.get(phone))
+    const { body } = await ask(url, 'POST', '/auth/login', { phone, otp })
+    return new Client(url, body.result.access_token, body.result.refresh_token)
+  }
+
+  ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    return ask(this.url, method, path, body, { authorization: `Bearer ${this.token}` })
+  }
+
+  /** The result; throws with the answer when it is none. */
+  async result(method: string, path: string, body?: unknown) {
+    const answer = await this.ask(method, path, body)
+    if (!answer.body?.ok) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
+    return answer.body.result
+  }
+
+  /** A person of the sandbox, by a phone that nobody else has. */
+  async person(first_name: string, username?: string, more: object = {}) {
+    const phone = `+1650555${String(Math.floor(Math.random() * 10_000)).padStart(4, '0')}`
+    const person = { first_name, phone, ...(username && { username }), ...more }
+    return await this.result('POST', '/sandbox/people', person)
+  }
+
+  /** Links a person's account; resolves with the id of the credential once it is active. */
+  async link(person: { id: number; phone: string }): Promise<number> {
+    const { session_id } = await this.result('POST', '/platforms/sandbox/link/start', {
+      phone: person.phone,
+    })
+    const code = await this.code(person.id)
+    const linked = await this.result('POST', '/platforms/sandbox/link/verify', {
+      session_id,
+      otp: code,
+    })
+    const { credential_id } = linked.credential
+    await this.state(credential_id, 'active')
+    return credential_id
+  }
+
+  /** The newest one-time code in a person's inbox. */
+  code(personId: number): Promise<string> {
+    return until(async () => {
+      const inbox = await this.result('GET', `/sandbox/people/${personId}/inbox`)
+      return inbox.codes.at(-1)?.code
+    })
+  }
+
+  /** Waits until the credential is in this public state; resolves with its record. */
+  state(credentialId: number, state: string, withinMs?: number) {
+    return until(async () => {
+      const record = await this.result('GET', `/platforms/credentials/${credentialId}`)
+      return record.state === state && record
+    }, withinMs)
+  }
+
+  async key(credential_id: number, scopes = ['bot:send', 'bot:receive']) {
+    return await this.result('POST', '/api_keys', { name: 'test', credential_id, scopes })
+  }
+
+  /** Writes as a person of the sandbox. */
+  async write(personId: number, to: number | string, text: string) {
+    return await this.result('POST', `/sandbox/people/${personId}/messages`, { to, text })
+  }
+
+  /** A bot call with a JSON body. */
+  bot(key: string, method: string, body: unknown = {}): Promise<Answer> {
+    return ask(this.url, 'POST', `/bot${key}/${method}`, body)
+  }
+}
+
+export async function ask(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+}

@@ -1,0 +1,83 @@
+/** The whole service in this process, on a database of its own, and a client that speaks to it over real HTTP. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Platform } from '../../actors/platform.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Gateway, startGateway } from '../../src/gateway.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { Client } from './client.ts'
+import { testDatabase } from './database.ts'
+
+interface Testing {
+  teardown(work: () => Promise<void> | void): void
+}
+
+export interface Service {
+  readonly gateway: Gateway
+  readonly url: string
+  readonly databaseUrl: string
+  /** Signed in with a phone of its own. */
+  client(phone?: string): Promise<Client>
+  /** Stops the service and starts it again on the same database; `url` stays the same. */
+  restart(): Promise<void>
+}
+
+/** Fast probes and no sending rates to wait for, unless a test sets them. */
+const defaults = {
+  HOST: '127.0.0.1',
+  BASE_URL: 'http://chapar.test',
+  LOG_LEVEL: 'fatal',
+  PROBE_INTERVAL_MS: '500',
+  PROBE_RETRY_MS: '300',
+  PROBE_TIMEOUT_MS: '400',
+  PLATFORM_TIMEOUT_MS: '3000',
+  SEND_RATE: '1000000',
+  SEND_BURST: '1000000',
+  CHAT_RATE: '1000000',
+  CHAT_BURST: '1000000',
+}
+
+export interface ServiceOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly platforms?: readonly Platform[]
+}
+
+let phones = 0
+
+export async function startService(t: Testing, options: ServiceOptions = {}): Promise<Service> {
+  const { url: databaseUrl } = await testDatabase(t)
+  const dataDir = await mkdtemp(join(tmpdir(), 'chapar-test-'))
+  const codes = new Map<string, string>()
+  const print = (line: string) => {
+    const [, phone, code] = /for (\+\d+): (\d+)/.exec(line) ?? []
+    if (phone && code) codes.set(phone, code)
+  }
+  const open = (port: number) => {
+    const env = { ...defaults, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
+    const config = readConfig(env)
+    const platforms = options.platforms ?? []
+    const logger = createLog({ level: config.logLevel })
+    return startGateway({ config, databaseUrl, logger, print, platforms })
+  }
+  let gateway = await open(0)
+  const { port } = new URL(gateway.address)
+  t.teardown(async () => {
+    await gateway.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const url = `http://127.0.0.1:${port}`
+  return {
+    get gateway() {
+      return gateway
+    },
+    url,
+    databaseUrl,
+    client: (phone = `+1415555${String(1000 + phones++).padStart(4, '0')}`) =>
+      Client.signIn(url, phone, codes),
+    async restart() {
+      await gateway.stop()
+      gateway = await open(Number(port))
+    },
+  }
+}
