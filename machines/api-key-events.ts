@@ -53,6 +53,8 @@ export interface Poll extends Command {
   readonly limit: number
   readonly timeoutMs: number
   readonly filter: Filter
+  /** It holds its connection: by the time the log was read for it, it may have been answered. */
+  readonly held?: true
 }
 
 export interface PollRead {

@@ -1,5 +1,5 @@
 /** What an API key answers when it does not let a call through. */
-import type { Scope } from './api-key-events.ts'
+import type { ApiKeyEvent, Poll, Scope } from './api-key-events.ts'
 import { type Command, type Failure, type Reply, refused } from './protocol.ts'
 
 export const unauthorized: Failure = { code: 'unauthorized', description: '' }
@@ -22,9 +22,34 @@ const toUnauthorized = {
   },
 }
 
-/** What a key that is not usable does with every call. */
+type PollFailed = Extract<ApiKeyEvent, { type: 'poll.failed' }>
+
+/** A poll that was read before it was held still waits for its first answer. */
+const isFirstRead = ({ event }: { event: { poll: Poll } }) => event.poll.held !== true
+
+/** What a key that is not usable does with every call, and with what is left of earlier ones. */
 export const turnAway = {
   'call.admit': toUnauthorized,
   'updates.poll': toUnauthorized,
   'updates.drop': toUnauthorized,
+  'poll.read': {
+    guard: isFirstRead,
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: { poll: Poll } }): Reply => refused(event.poll, unauthorized),
+    },
+  },
+  'poll.failed': {
+    guard: isFirstRead,
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: PollFailed }): Reply => refused(event.poll, event.failure),
+    },
+  },
+  'conflict.due': {
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: Command }): Reply => refused(event, otherPoll),
+    },
+  },
 }

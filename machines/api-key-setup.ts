@@ -1,9 +1,10 @@
 /** The vocabulary of the API key machine: what it knows, the rules of getUpdates, what it leaves to the actor. */
 import { assign, emit, raise, setup } from 'xstate'
 import type { ApiKeyEvent, KeyTerms, Poll, PollRead, PollUpdates, Scope } from './api-key-events.ts'
+import { unauthorized } from './api-key-refusals.ts'
 import { confirm } from './cursor.ts'
 import * as port from './port.ts'
-import type { Command, Reply } from './protocol.ts'
+import { type Command, type Reply, refused } from './protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from './update-kinds.ts'
 
 export interface ApiKeyInput {
@@ -82,6 +83,7 @@ export const apiKey = setup({
     hold: assign({
       waiting: (_, { poll, head, cursor }: PollRead) => ({
         ...poll,
+        held: true as const,
         keepNewest: undefined,
         after: cursor,
         head,
@@ -98,6 +100,7 @@ export const apiKey = setup({
     ),
   },
   guards: {
+    isHeld: (_, poll: Poll) => poll.held === true,
     isRevoked: ({ context }) => context.revoked,
     isExpired: ({ context }, now: number) => now >= (context.terms.expiresAt ?? Infinity),
     lacksScope: ({ context }, scope: Scope | undefined) =>
@@ -113,4 +116,11 @@ export const apiKey = setup({
     pollEnds: ({ context }) => context.waiting?.timeoutMs ?? 0,
     burst: 1,
   },
+})
+
+/** The key has ended, and with it the poll that is held, if there is one. */
+export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
+  if (!context.waiting) return
+  enqueue.emit(refused(context.waiting, unauthorized))
+  enqueue.assign({ waiting: undefined })
 })

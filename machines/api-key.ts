@@ -2,7 +2,7 @@
 
 import { EMPTY_PAGE, pageOf } from './api-key-events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
-import { apiKey, waitingIn } from './api-key-setup.ts'
+import { apiKey, endWaiting, waitingIn } from './api-key-setup.ts'
 import { accepted, refused } from './protocol.ts'
 
 export const apiKeyMachine = apiKey.createMachine({
@@ -74,6 +74,8 @@ export const apiKeyMachine = apiKey.createMachine({
           ],
         },
         'poll.read': [
+          // Had it still been waiting, it would have been answered where it waits.
+          { guard: { type: 'isHeld', params: ({ event }) => event.poll } },
           {
             guard: { type: 'isAnswered', params: ({ event }) => event },
             actions: [
@@ -114,12 +116,6 @@ export const apiKeyMachine = apiKey.createMachine({
             ],
           },
         ],
-        'poll.failed': {
-          actions: { type: 'reply', params: ({ event }) => refused(event.poll, event.failure) },
-        },
-        'conflict.due': {
-          actions: { type: 'reply', params: ({ event }) => refused(event, otherPoll) },
-        },
         'key.changed': {
           actions: [
             { type: 'adopt', params: ({ event }) => event.terms },
@@ -157,17 +153,6 @@ export const apiKeyMachine = apiKey.createMachine({
                   params: ({ context }) => accepted(waitingIn(context), EMPTY_PAGE),
                 },
                 'release',
-              ],
-            },
-            'key.revoke': {
-              target: '#apiKey.revoked',
-              actions: [
-                {
-                  type: 'reply',
-                  params: ({ context }) => refused(waitingIn(context), unauthorized),
-                },
-                'release',
-                { type: 'reply', params: ({ event }) => accepted(event) },
               ],
             },
             'request.abandoned': {
@@ -226,6 +211,7 @@ export const apiKeyMachine = apiKey.createMachine({
       },
     },
     expired: {
+      entry: endWaiting,
       on: {
         'key.changed': {
           target: 'usable',
@@ -241,6 +227,7 @@ export const apiKeyMachine = apiKey.createMachine({
       },
     },
     revoked: {
+      entry: endWaiting,
       on: {
         'key.changed': {
           actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
