@@ -1,0 +1,88 @@
+/** Every state of every machine can be reached by what may happen to it. */
+import t from 'tap'
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate'
+import { getShortestPaths, getStateNodes } from 'xstate/graph'
+import { apiKeyMachine } from '../../machines/api-key.ts'
+import { credentialMachine } from '../../machines/credential.ts'
+import { linkMachine } from '../../machines/link.ts'
+import { admit, keyInput, page, poll } from './api-key-rig.ts'
+import * as credential from './credential-rig.ts'
+import { linkInput, step } from './link-rig.ts'
+
+const nodesOf = (machine: AnyStateMachine) => [machine.root, ...getStateNodes(machine.root)]
+
+/** The ends of all waits, as the events that XState makes of them. */
+const waitsOf = (machine: AnyStateMachine): EventObject[] =>
+  nodesOf(machine).flatMap(({ after }) => after.map(({ eventType }) => ({ type: eventType })))
+
+function unreached(
+  machine: AnyStateMachine,
+  inputs: readonly object[],
+  events: (snapshot: AnyMachineSnapshot) => readonly EventObject[],
+  telling: (context: Record<string, unknown>) => unknown,
+): string[] {
+  const reached = new Set<string>()
+  for (const input of inputs) {
+    const paths = getShortestPaths(machine, {
+      input,
+      events: (snapshot: AnyMachineSnapshot) => [...events(snapshot), ...waitsOf(machine)],
+      serializeState: ({ value, context }: AnyMachineSnapshot) =>
+        JSON.stringify([value, telling(context)]),
+      limit: 5_000,
+    })
+    for (const { state } of paths) {
+      for (const { id } of (state as AnyMachineSnapshot)._nodes) reached.add(id)
+    }
+  }
+  // A state that is left as soon as it is entered is never seen from outside.
+  const stable = nodesOf(machine).filter(({ always }) => always === undefined || !always.length)
+  return stable.map(({ id }) => id).filter((id) => !reached.has(id))
+}
+
+t.test('every state of a credential', async (t) => {
+  const { granted, opened, passed, probeFailed, lost, replaced, revoked, invalid } = credential
+  const events = [granted, opened, passed, probeFailed, lost, replaced, revoked, invalid]
+  const more = [
+    credential.limited(5, 5),
+    credential.command('delete'),
+    credential.signedOut,
+    credential.wiped,
+    { type: 'deactivation.failed' },
+  ]
+  const input = { credentialId: 1, settings: credential.nothing }
+  const inputs = ['queued', 'failed'].map((resume) => ({ ...input, resume }))
+  const telling = (context: { failedProbes?: unknown }) => Math.min(Number(context.failedProbes), 4)
+  t.same(
+    unreached(credentialMachine, inputs, () => [...events, ...more], telling),
+    [],
+  )
+})
+
+t.test('every state of an API key', async (t) => {
+  const events = ({ context }: AnyMachineSnapshot) => [
+    poll('p1'),
+    ...[context.current, context.waiting].filter(Boolean).map((asked) => page(asked)),
+    { type: 'updates.appended' },
+    admit('late', { now: 1e15 }),
+    { type: 'key.revoke', requestId: 'k' },
+  ]
+  const terms = { scopes: ['bot:receive' as const], expiresAt: 1e14 }
+  t.same(
+    unreached(apiKeyMachine, [keyInput({ terms })], events, ({ current }) => current),
+    [],
+  )
+})
+
+t.test('every state of a link flow', async (t) => {
+  const events = () => [
+    { type: 'link.verify', requestId: 'v', code: '1', password: 'p' },
+    { type: 'link.cancel', requestId: 'c' },
+    { type: 'answer.wrong', requestId: 'v', what: 'code' },
+    { type: 'link.finished', requestId: 'v', credentialId: 1 },
+    ...(['code_sent', 'password_needed', 'waiting'] as const).map((state) => step(state)),
+  ]
+  t.same(
+    unreached(linkMachine, [linkInput()], events, ({ attemptsLeft }) => attemptsLeft),
+    [],
+  )
+})
