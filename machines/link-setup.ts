@@ -22,10 +22,15 @@ export const turnAway = (failure: Failure) => ({
   },
 })
 
+/** What a flow that is over says to commands, and to answers that were under way when it ended. */
 export const over = {
   'link.verify': turnAway(ended),
   'link.resend': turnAway(ended),
   'link.cancel': turnAway(ended),
+  'step.reached': turnAway(ended),
+  'answer.wrong': turnAway(ended),
+  'answer.failed': turnAway(ended),
+  'link.refused': turnAway(ended),
 }
 
 export const link = setup({
@@ -61,7 +66,6 @@ export const toWaiting = (state: ShownStep['state']) => ({
     params: ({ event }: { event: { step: ShownStep } }) => ({ step: event.step, state }),
   },
   target: `#link.open.${state}` as const,
-  reenter: true,
   actions: [
     { type: 'show' as const, params: ({ event }: { event: { step: ShownStep } }) => event.step },
     { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },

@@ -5,6 +5,16 @@ import { accepted, refused } from './protocol.ts'
 export const linkMachine = link.createMachine({
   id: 'link',
   context: ({ input }) => input,
+  on: {
+    // The account is linked, whatever the flow came to while the network answered.
+    'link.finished': {
+      target: '.linked',
+      actions: [
+        { type: 'finish', params: ({ event }) => event.credentialId },
+        { type: 'reply', params: ({ event }) => accepted(event) },
+      ],
+    },
+  },
   initial: 'judging',
   states: {
     judging: {
@@ -27,13 +37,6 @@ export const linkMachine = link.createMachine({
           toWaiting('password_needed'),
           toWaiting('waiting'),
         ],
-        'link.finished': {
-          target: 'linked',
-          actions: [
-            { type: 'finish', params: ({ event }) => event.credentialId },
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
-        },
         'link.refused': {
           target: 'failed',
           actions: [
