@@ -34,6 +34,8 @@ export class Walk<Event extends EventObject> {
   readonly #machine: AnyStateMachine
   readonly #timers = new Map<string, Timer>()
   readonly #services = new Map<string, string>()
+  /** How many times a wait was begun, over all steps. */
+  timersSet = 0
   snapshot: AnyMachineSnapshot
   /** What the last step asked the actor to do, without replies. */
   effects: Effect[] = []
@@ -123,6 +125,7 @@ export class Walk<Event extends EventObject> {
 
   #begin(id: string | undefined, { delay, event }: { delay?: number; event: EventObject }) {
     if (delay === undefined) return
+    this.timersSet++
     this.#timers.set(id ?? `raised ${this.#timers.size} ${event.type}`, { delay, event })
   }
 }
