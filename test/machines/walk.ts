@@ -93,6 +93,18 @@ export class Walk<Event extends EventObject> {
     return Object.fromEntries(entries)
   }
 
+  /** The events that waits under way end with, the oldest first. */
+  get waits(): EventObject[] {
+    return [...this.#timers.values()].map(({ event }) => event)
+  }
+
+  /** Ends one of `waits`. */
+  end(index: number): this {
+    const found = [...this.#timers][index]
+    if (!found) throw new Error(`no wait has the number ${index}`)
+    return this.#fire(...found)
+  }
+
   /** The only outcome of the last step; undefined when there is none or more than one. */
   get outcome(): Outcome | undefined {
     return this.replies.length === 1 ? this.replies[0]?.outcome : undefined
