@@ -53,6 +53,7 @@ export function activateCredential(
   const batches: Batches = new Map()
   let session: Session | undefined
   let releaseTurn = () => {}
+  let isForgotten = false
 
   const onDefect = (cause: unknown) =>
     world.logger.error({ credentialId, err: cause }, 'an effect of a credential failed')
@@ -89,8 +90,13 @@ export function activateCredential(
         return () => {
           closing.abort()
           rejectAll(batches)
-          session?.close({ signOut: false }).catch(onDefect)
+          const leaving = session
           session = undefined
+          // A moment later, when the transition has said whether the account was linked anew.
+          queueMicrotask(() => {
+            leaving?.close({ signOut: isForgotten }).catch(onDefect)
+            isForgotten = false
+          })
           releaseTurn()
         }
       }),
@@ -131,6 +137,9 @@ export function activateCredential(
     },
     actions: {
       releaseTurn: () => releaseTurn(),
+      forgetSession: () => {
+        isForgotten = true
+      },
       perform: async ({ self, context }, request) => {
         const { requestId } = request
         const effect = () => perform({ ...world, facts, session, context, onDefect }, request)

@@ -58,6 +58,7 @@ export const credential = setup({
     check: port.action<Command>('check'),
     store: port.action<{ event: EventsReported; settings: ReceiveSettings }>('store'),
     releaseTurn: port.action('releaseTurn'),
+    forgetSession: port.action('forgetSession'),
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
     blame: assign({ reason: (_, reason: string) => reason }),

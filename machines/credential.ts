@@ -23,7 +23,11 @@ export const credentialMachine = credential.createMachine({
     },
     'credential.relinked': {
       target: '.queued',
-      actions: ['absolve', { type: 'reply', params: ({ event }) => accepted(event) }],
+      actions: [
+        'forgetSession',
+        'absolve',
+        { type: 'reply', params: ({ event }) => accepted(event) },
+      ],
     },
     'credential.delete': {
       target: '.deactivating',

@@ -37,6 +37,8 @@ export interface JobWorker {
     listener: (job: RunningJob | undefined, error: Error, previous: string) => void,
   ): unknown
   run(): Promise<void>
+  pause(doNotWaitActive: boolean): Promise<void>
+  resume(): void
   close(): Promise<void>
 }
 

@@ -9,6 +9,7 @@ import {
   redisBackend,
   type Target,
 } from './backend.ts'
+import { breather } from './breather.ts'
 import { PermanentFailure } from './failure.ts'
 
 export interface Reminder extends Target {
@@ -119,9 +120,11 @@ function open(
 ) {
   const queue = backend.queue(name, {})
   const worker = backend.worker(name, process, { ...workerOptions, concurrency })
+  const trouble = (error: unknown) => log.warn({ err: error, queue: name }, 'a queue has trouble')
   for (const part of [queue, worker]) {
-    part.on('error', (error) => log.warn({ err: error, queue: name }, 'a queue has trouble'))
+    part.on('error', trouble)
   }
+  worker.on('error', breather(worker, trouble))
   worker.on('failed', (job, error) => {
     const target = { queue: name, kind: job?.data.kind, id: job?.data.id }
     if (isOver(job, error)) log.error({ err: error, ...target }, 'a job was given up')
