@@ -53,7 +53,8 @@ export function activateCredential(
   const batches: Batches = new Map()
   let session: Session | undefined
   let releaseTurn = () => {}
-  let isForgotten = false
+  /** How the newest session is to end. */
+  let ending = { signOut: false }
 
   const onDefect = (cause: unknown) =>
     world.logger.error({ credentialId, err: cause }, 'an effect of a credential failed')
@@ -72,6 +73,8 @@ export function activateCredential(
       }),
       session: fromCallback<EventObject, undefined>(({ sendBack }) => {
         const closing = new AbortController()
+        const own = { signOut: false }
+        ending = own
         const send = (event: CredentialEvent) => sendBack(event)
         const report = reportTo(
           { credentialId, store, batches, now: () => clock.now(), send, onDefect },
@@ -94,8 +97,7 @@ export function activateCredential(
           session = undefined
           // A moment later, when the transition has said whether the account was linked anew.
           queueMicrotask(() => {
-            leaving?.close({ signOut: isForgotten }).catch(onDefect)
-            isForgotten = false
+            leaving?.close(own).catch(onDefect)
           })
           releaseTurn()
         }
@@ -138,7 +140,7 @@ export function activateCredential(
     actions: {
       releaseTurn: () => releaseTurn(),
       forgetSession: () => {
-        isForgotten = true
+        ending.signOut = true
       },
       perform: async ({ self, context }, request) => {
         const { requestId } = request
