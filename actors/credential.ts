@@ -163,7 +163,12 @@ export function activateCredential(
         try {
           const { checkpoint } = batch
           const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
-          if (!appended.stored) throw new Error('another node owns the credential')
+          if (!appended.stored) {
+            batch.reject(failed('unavailable', 'another node owns the credential'))
+            world.logger.warn({ credentialId, epoch }, 'another node took the credential over')
+            actor.stop()
+            return
+          }
           store.noteHealth(credentialId, { healthy: true, at: clock.now() })
           batch.resolve()
         } catch (cause) {
