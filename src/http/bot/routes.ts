@@ -24,6 +24,8 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
   app.route<{ Params: { token: string; '*': string } }>({
     method: ['GET', 'POST'],
     url: '/bot:token/*',
+    // A HEAD would carry the call out and throw its answer away.
+    exposeHeadRoute: false,
     schema: { hide: true },
     handler: async (request, reply) => {
       const key = await options.gate.admit(request.params.token, request.ip)
