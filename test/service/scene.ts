@@ -1,0 +1,55 @@
+/** What most tests of the whole service begin with: a linked account with a key, and somebody to talk to. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { type Service, type ServiceOptions, startService } from '../support/service.ts'
+
+interface Testing {
+  teardown(work: () => Promise<void> | void): void
+}
+
+export async function scene(t: Testing, options: ServiceOptions = {}) {
+  const service = await startService(t, options)
+  return { service, ...(await linkedAccount(service)) }
+}
+
+/** The bot is reached as `@<name>`, and Ada as `@<name>_friend`. */
+export async function linkedAccount(service: Service, name = 'gatebot') {
+  const client = await service.client()
+  const bot = await client.person('Bot', name)
+  const ada = await client.person('Ada', `${name}_friend`)
+  const credentialId = await client.link(bot)
+  const { key, api_key_id: keyId } = await client.key(credentialId)
+  return { client, bot, ada, credentialId, key: key as string, keyId: keyId as number }
+}
+
+export interface RawRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** A request whose path, verb and headers go out exactly as given, which fetch does not promise. */
+export async function raw(url: string, path: string, options: RawRequest = {}) {
+  const { method = 'GET', headers = {}, body } = options
+  const { hostname, port } = new URL(url)
+  const isFramed = body === undefined || 'transfer-encoding' in headers
+  const framing = isFramed ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
+  const sent = request({
+    hostname,
+    port,
+    path,
+    method,
+    headers: { ...headers, ...framing },
+    agent: false,
+  })
+  const answered = once(sent, 'response')
+  sent.end(body)
+  const [response] = (await answered) as [IncomingMessage]
+  const text = Buffer.concat(await response.toArray()).toString()
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}
