@@ -1,8 +1,10 @@
 /** The way to PostgreSQL for plain SQL: a bounded pool, short statements, short transactions. */
 import pg from 'pg'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import { types } from './int8.ts'
 import type { Log } from './log.ts'
 import { inTransaction } from './transaction.ts'
+import { isUnavailable } from './unavailable.ts'
 
 /** Named text is parsed and planned once a connection: worth it for the hot paths. */
 export interface Statement {
@@ -41,10 +43,17 @@ const limits = {
   keepAlive: true,
 }
 
+/** A database that is away is no defect of the request: the caller is told when to come back. */
+function explain(error: unknown): never {
+  if (error instanceof RequestFailed || !isUnavailable(error)) throw error
+  const retry = { retryAfterSeconds: 1 }
+  throw failed('unavailable', 'the database does not answer', retry, { cause: error })
+}
+
 export const queryableOn = (target: pg.Pool | pg.PoolClient): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
-    const result = await target.query<Row>({ ...named, values: [...values] })
+    const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)
     return result.rows
   },
 })
@@ -61,7 +70,8 @@ export function openDatabase({ url, log, maxConnections = 20 }: DatabaseOptions)
   return {
     pool,
     ...queryableOn(pool),
-    transaction: (work) => inTransaction(pool, (client) => work(queryableOn(client))),
+    transaction: (work) =>
+      inTransaction(pool, (client) => work(queryableOn(client))).catch(explain),
     close: () => pool.end(),
   }
 }

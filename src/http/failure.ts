@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestFailed } from '../../actors/errors.ts'
 import type { Failure, FailureCode } from '../../machines/protocol.ts'
+import { isUnavailable } from '../database/unavailable.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
   bad_request: [400, 'Bad Request'],
@@ -63,9 +64,16 @@ export function replyWithFailure(
   return reply.code(body.error_code).send(body)
 }
 
+const databaseAway: Failure = {
+  code: 'unavailable',
+  description: 'the database does not answer',
+  retryAfterSeconds: 1,
+}
+
 function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   if (error instanceof RequestFailed) return failureBody(error.failure)
   if (error.validation) return invalid(error)
+  if (isUnavailable(error)) return failureBody(databaseAway)
   const status = error.statusCode ?? 500
   const text = plain[status]
   if (text) return { ok: false, error_code: status, description: text }
