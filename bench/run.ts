@@ -1,0 +1,55 @@
+/** Runs the benchmarks that are named, or all of them, and prints one table. */
+import { writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { backlog } from './backlog.ts'
+import { ingest } from './ingest.ts'
+import { partitioning } from './partitioning.ts'
+import { send } from './send.ts'
+import { start } from './start.ts'
+import { type Benchmark, type Finding, tableOf } from './support/finding.ts'
+import { dataDir, openTheatre } from './support/stage.ts'
+import { waiting } from './waiting.ts'
+
+const standard: Readonly<Record<string, Benchmark>> = {
+  a: ingest,
+  b: send,
+  c: waiting,
+  d: backlog,
+  e: start,
+}
+const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning }
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const load = () => loadavg().map((value) => Number(value.toFixed(2)))
+
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !(name in all))
+if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}`)
+
+const theatre = await openTheatre((text) => print(`   ${text}`))
+const found: (Finding & { benchmark: string; load: number[] })[] = []
+try {
+  for (const name of named.length > 0 ? named : Object.keys(standard)) {
+    const benchmark = all[name]
+    if (!benchmark) continue
+    const before = load()
+    const began = performance.now()
+    print(`${name}: ${benchmark.name}, load average ${before.join(' ')}`)
+    for (const finding of await theatre.perform(name, benchmark)) {
+      found.push({ benchmark: name, ...finding, load: before })
+    }
+    print(`   took ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  }
+} finally {
+  await theatre.close()
+}
+
+print(`\n${tableOf(found)}`)
+print(`\n${availableParallelism()} cores, load average ${load().join(' ')}`)
+const file = join(dataDir, 'results.json')
+await writeFile(
+  file,
+  `${JSON.stringify({ at: new Date(), node: process.version, found }, null, 2)}\n`,
+)
+print(`also in ${file}`)

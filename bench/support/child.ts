@@ -1,0 +1,83 @@
+/** A process of its own that is asked over a channel: what is measured does not share a heap with the load. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+interface Question {
+  readonly id: number
+  readonly command: string
+  readonly options: unknown
+}
+
+interface Answer {
+  readonly id: number
+  readonly result?: unknown
+  readonly error?: string
+}
+
+export interface Child {
+  ask<Result>(command: string, options?: unknown): Promise<Result>
+  /** Asks it to stop, and waits for its end. */
+  stop(): Promise<void>
+}
+
+/** With the garbage collector at hand, or memory could not be compared. */
+export function startChild(file: string): Child {
+  const child = fork(file, { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] })
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  const ended = once(child, 'exit').then(([code]) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${file} ended with ${code}`))
+  })
+  child.on('message', ({ id, result, error }: Answer) => {
+    const question = waiting.get(id)
+    waiting.delete(id)
+    if (error === undefined) question?.resolve(result)
+    else question?.reject(new Error(error))
+  })
+  let questions = 0
+  const ask = <Result>(command: string, options?: unknown) => {
+    const answer = Promise.withResolvers<unknown>()
+    const id = ++questions
+    waiting.set(id, answer)
+    child.send({ id, command, options } satisfies Question)
+    return answer.promise as Promise<Result>
+  }
+  return {
+    ask,
+    async stop() {
+      await ask('stop')
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+export type Commands = Readonly<Record<string, (options: never) => unknown>>
+
+/** The other end: answers what the parent asks. */
+export function answerParent(commands: Commands): void {
+  process.on('message', async ({ id, command, options }: Question) => {
+    const answer: Answer = await Promise.resolve()
+      .then(() => commands[command]?.(options as never))
+      .then(
+        (result) => ({ id, result }),
+        (error: Error) => ({ id, error: error.stack ?? error.message }),
+      )
+    process.send?.(answer)
+  })
+}
+
+export interface Memory {
+  readonly rss: number
+  /** Live objects and what they hold outside the heap. */
+  readonly heap: number
+}
+
+/** After everything that can be collected is gone. */
+export async function memory(): Promise<Memory> {
+  for (let round = 0; round < 4; round++) {
+    globalThis.gc?.()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const { rss, heapUsed, external } = process.memoryUsage()
+  return { rss, heap: heapUsed + external }
+}

@@ -1,0 +1,61 @@
+/** One keep-alive connection that costs the load generator as little as possible: bytes out, an answer in. */
+import { connect, type Socket } from 'node:net'
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+export class Connection {
+  readonly #socket: Socket
+  #received: Buffer = Buffer.alloc(0)
+  #waiting: PromiseWithResolvers<Buffer> | undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay()
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('error', (cause) => this.#waiting?.reject(cause))
+    socket.on('close', () => this.#waiting?.reject(new Error('the connection was closed')))
+  }
+
+  static open(port: number): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(new Connection(socket)))
+      socket.once('error', reject)
+    })
+  }
+
+  /** The body of the answer, which has to be a success. One request at a time. */
+  request(request: string | Buffer): Promise<Buffer> {
+    this.#waiting = Promise.withResolvers()
+    this.#socket.write(request)
+    return this.#waiting.promise
+  }
+
+  close(): void {
+    this.#waiting = undefined
+    this.#socket.destroy()
+  }
+
+  #take(chunk: Buffer) {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
+    const end = this.#received.indexOf(HEAD_END)
+    if (end < 0) return
+    const head = this.#received.toString('latin1', 0, end)
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1])
+    const body = this.#received.subarray(end + 4)
+    if (body.length < length) return
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    this.#received = Buffer.alloc(0)
+    if (head.startsWith('HTTP/1.1 200')) waiting?.resolve(body)
+    else waiting?.reject(new Error(`${head}\n\n${body}`))
+  }
+}
+
+export const get = (path: string, headers = ''): string =>
+  `GET ${path} HTTP/1.1\r\nhost: bench\r\n${headers}\r\n`
+
+export const post = (path: string, body: unknown): string => {
+  const text = JSON.stringify(body)
+  const length = Buffer.byteLength(text)
+  return `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`
+}

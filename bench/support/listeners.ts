@@ -1,0 +1,65 @@
+/** Bots that long-poll, one connection each, and note how long every update took from report to receipt. */
+import { Connection, get } from './connection.ts'
+import { now } from './statistics.ts'
+
+/** Connecting all at once would overrun the server's queue of connections. */
+const AT_ONCE = 100
+
+interface ReceivedUpdate {
+  readonly update_id: number
+  readonly message: { readonly text: string }
+}
+
+export class Listeners {
+  readonly #connections: Connection[] = []
+  readonly #failed = Promise.withResolvers<never>()
+  #onUpdate: (delayMs: number) => void = () => undefined
+  #isOver = false
+
+  static async open(port: number, keys: readonly string[]): Promise<Listeners> {
+    const listeners = new Listeners()
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      const some = keys.slice(at, at + AT_ONCE)
+      await Promise.all(some.map((key) => listeners.#begin(port, key)))
+    }
+    return listeners
+  }
+
+  /** Resolves with the delays of the next `count` updates, in milliseconds. */
+  receive(count: number): Promise<number[]> {
+    const delays: number[] = []
+    const all = new Promise<number[]>((resolve) => {
+      this.#onUpdate = (delay) => {
+        if (delays.push(delay) === count) resolve(delays)
+      }
+    })
+    return Promise.race([all, this.#failed.promise])
+  }
+
+  close(): void {
+    this.#isOver = true
+    for (const connection of this.#connections) connection.close()
+  }
+
+  async #begin(port: number, key: string): Promise<void> {
+    const connection = await Connection.open(port)
+    this.#connections.push(connection)
+    this.#poll(connection, key).catch(this.#failed.reject)
+  }
+
+  async #poll(connection: Connection, key: string): Promise<void> {
+    let offset = 0
+    while (!this.#isOver) {
+      const body = await connection.request(
+        get(`/bot${key}/getUpdates?timeout=50&offset=${offset}`),
+      )
+      const received = now()
+      const { result } = JSON.parse(body.toString()) as { result: ReceivedUpdate[] }
+      for (const { update_id, message } of result) {
+        if (offset > 0 && update_id !== offset) throw new Error('an id is missing')
+        offset = update_id + 1
+        this.#onUpdate(received - Number.parseFloat(message.text))
+      }
+    }
+  }
+}

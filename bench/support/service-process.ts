@@ -1,0 +1,45 @@
+/** The whole service in a process of its own, driven by a benchmark. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
+import { type Gateway, startGateway } from '../../src/gateway.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { Chatter, type Drizzle, type Speech } from './chatter.ts'
+import { answerParent, memory } from './child.ts'
+
+export interface StartOptions {
+  readonly databaseUrl: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+const chatter = new Chatter()
+let gateway: Gateway
+
+answerParent({
+  async start({ databaseUrl, env }: StartOptions) {
+    const config = readConfig(env)
+    const logger = createLog({ level: config.logLevel })
+    const print = () => undefined
+    const platforms = [chatter.platform]
+    gateway = await startGateway({ config, databaseUrl, logger, print, platforms })
+    return gateway.address
+  },
+  /** Resolves once so many credentials are online. */
+  async online(count: number) {
+    while (online() < count) await pause(5)
+  },
+  memory,
+  waitingPolls: () =>
+    [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,
+  liveKeys: () => gateway.core.keys.size,
+  speak: (speech: Speech) => chatter.speak(speech),
+  drizzle: (drizzle: Drizzle) => chatter.drizzle(drizzle),
+  stop: () => gateway.stop(),
+})
+
+function online(): number {
+  let count = 0
+  for (const actor of gateway.core.supervisor.live()) {
+    if (actor.snapshot.matches({ live: 'online' })) count++
+  }
+  return count
+}
