@@ -1,9 +1,9 @@
 /** The credential machine with its effects: one session, its events into the log, operations over it. */
-import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
+import { createActor, type SnapshotFrom } from 'xstate'
 import { credentialMachine } from '../machines/credential.ts'
-import type { CredentialEvent } from '../machines/credential-events.ts'
+import type { CredentialEvent, EventsReported } from '../machines/credential-events.ts'
 import type { Resume } from '../machines/credential-setup.ts'
-import { admits } from '../machines/happening.ts'
+import { admits, type ReceiveSettings } from '../machines/happening.ts'
 import { Activation } from './activation.ts'
 import { failed, settle } from './errors.ts'
 import { perform } from './perform.ts'
@@ -17,6 +17,7 @@ import type {
   UpdateLog,
 } from './ports.ts'
 import { type Batches, rejectAll, reportTo } from './report.ts'
+import { Services } from './services.ts'
 import type { StartBudget } from './start-budget.ts'
 import { jittered, within } from './time.ts'
 import { Timeline } from './timeline.ts'
@@ -43,6 +44,11 @@ export interface CredentialWorld {
   readonly timing: Timing
 }
 
+interface Reported {
+  readonly event: EventsReported
+  readonly settings: ReceiveSettings
+}
+
 export function activateCredential(
   facts: CredentialFacts,
   resume: Resume,
@@ -51,7 +57,9 @@ export function activateCredential(
   const { store, log, clock, timing, budget, platform } = world
   const { credentialId, epoch } = facts
   const batches: Batches = new Map()
+  const services = new Services()
   let session: Session | undefined
+  let storing = Promise.resolve()
   let releaseTurn = () => {}
   /** How the newest session is to end. */
   let ending = { signOut: false }
@@ -59,23 +67,38 @@ export function activateCredential(
   const onDefect = (cause: unknown) =>
     world.logger.error({ credentialId, err: cause }, 'an effect of a credential failed')
 
+  const probe = async (signal: AbortSignal) => {
+    if (!session) throw failed('unavailable', 'the credential is reconnecting')
+    return session.probe(signal)
+  }
+
   const logic = credentialMachine.provide({
     delays: {
       probeEvery: () => jittered(timing.probeEvery),
       probeAgain: () => jittered(timing.probeAgain),
       backoff: ({ context }) =>
         Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
+      // What is left of it: a lost session or a wait for its turn may have come in between.
+      limitEnds: ({ context }) => Math.max(0, (context.limit?.until ?? 0) - clock.now()),
     },
     actors: {
-      turn: fromCallback<EventObject, undefined>(({ sendBack }) => {
-        const release = budget.request(() => sendBack({ type: 'turn.granted' }))
-        releaseTurn = release
+      turn: services.create((sendBack) => {
+        let isGranted = false
+        releaseTurn()
+        releaseTurn = budget.request(() => {
+          isGranted = true
+          sendBack({ type: 'turn.granted' })
+        })
+        return () => {
+          if (!isGranted) releaseTurn()
+        }
       }),
-      session: fromCallback<EventObject, undefined>(({ sendBack }) => {
+      session: services.create((sendBack) => {
         const closing = new AbortController()
         const own = { signOut: false }
         ending = own
-        const send = (event: CredentialEvent) => sendBack(event)
+        // A session may report before `open` has returned it.
+        const send = (event: CredentialEvent) => queueMicrotask(() => sendBack(event))
         const report = reportTo(
           { credentialId, store, batches, now: () => clock.now(), send, onDefect },
           closing.signal,
@@ -96,38 +119,40 @@ export function activateCredential(
           const leaving = session
           session = undefined
           // A moment later, when the transition has said whether the account was linked anew.
-          queueMicrotask(() => {
-            leaving?.close(own).catch(onDefect)
-          })
+          Promise.resolve()
+            .then(() => leaving?.close(own))
+            .catch(onDefect)
           releaseTurn()
         }
       }),
-      probe: fromCallback<EventObject, undefined>(({ sendBack }) => {
+      probe: services.create((sendBack) => {
         const leaving = new AbortController()
         const answer = (event: CredentialEvent, healthy: boolean, latencyMs?: number) => {
           if (leaving.signal.aborted) return
-          const at = clock.now()
+          sendBack(event)
           store.noteHealth(credentialId, {
             healthy,
-            at,
+            at: clock.now(),
             ...(latencyMs !== undefined && { latencyMs }),
           })
-          sendBack(event)
         }
-        within(timing.probeTakes, leaving.signal, async (signal) => session?.probe(signal)).then(
-          (latencyMs = 0) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
-          (cause: Error) => answer({ type: 'probe.failed', reason: cause.message }, false),
-        )
+        within(timing.probeTakes, leaving.signal, probe)
+          .then(
+            (latencyMs) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
+            (cause: Error) => answer({ type: 'probe.failed', reason: cause.message }, false),
+          )
+          .catch(onDefect)
         return () => leaving.abort()
       }),
-      signOut: fromCallback<EventObject, undefined>(({ sendBack }) => {
+      signOut: services.create((sendBack) => {
         const leaving = session
         session = undefined
         within(timing.signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
           .catch(onDefect)
           .finally(() => sendBack({ type: 'signout.finished' }))
+        return () => {}
       }),
-      deactivation: fromCallback<EventObject, undefined>(({ sendBack }) => {
+      deactivation: services.create((sendBack) => {
         store.deactivate(credentialId).then(
           () => sendBack({ type: 'deactivation.finished' }),
           (cause) => {
@@ -135,6 +160,7 @@ export function activateCredential(
             sendBack({ type: 'deactivation.failed' })
           },
         )
+        return () => {}
       }),
     },
     actions: {
@@ -149,33 +175,13 @@ export function activateCredential(
         self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
       },
       check: async ({ self }, { requestId }) => {
-        const outcome = await settle(async () => {
-          if (!session) throw failed('unavailable', 'the credential is reconnecting')
-          return within(timing.probeTakes, undefined, session.probe.bind(session))
-        }, onDefect)
+        const effect = () => within(timing.probeTakes, undefined, probe)
+        const outcome = await settle(effect, onDefect)
         self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
       },
-      store: async ({ self }, { event, settings }) => {
-        const batch = batches.get(event.batch)
-        if (!batch) return
-        batches.delete(event.batch)
-        const happenings = event.happenings.filter((happening) => admits(settings, happening))
-        try {
-          const { checkpoint } = batch
-          const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
-          if (!appended.stored) {
-            batch.reject(failed('unavailable', 'another node owns the credential'))
-            world.logger.warn({ credentialId, epoch }, 'another node took the credential over')
-            actor.stop()
-            return
-          }
-          store.noteHealth(credentialId, { healthy: true, at: clock.now() })
-          batch.resolve()
-        } catch (cause) {
-          onDefect(cause)
-          batch.reject(cause)
-          self.send({ type: 'session.lost', reason: 'storage' })
-        }
+      store: (_, reported) => {
+        // One after another: what follows a batch that failed must not move the checkpoint past it.
+        storing = storing.then(() => keep(reported))
       },
     },
   })
@@ -183,7 +189,14 @@ export function activateCredential(
   const timeline = new Timeline(facts, store, clock)
   const actor = createActor(logic, {
     clock,
-    inspect: (inspection) => timeline.observe(inspection),
+    inspect(inspection) {
+      // An inspector that throws would leave the actor standing still.
+      try {
+        timeline.observe(inspection)
+      } catch (cause) {
+        onDefect(cause)
+      }
+    },
     input: {
       credentialId,
       settings: facts.settings,
@@ -192,7 +205,36 @@ export function activateCredential(
       ...(limitLeft(facts, clock.now()) ?? {}),
     },
   })
-  return new Activation(actor, () => clock.now())
+  async function keep({ event, settings }: Reported): Promise<void> {
+    const batch = batches.get(event.batch)
+    if (!batch) return
+    batches.delete(event.batch)
+    const reporter = session
+    const happenings = event.happenings.filter((happening) => admits(settings, happening))
+    try {
+      const { checkpoint } = batch
+      const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
+      if (!appended.stored) {
+        batch.reject(failed('unavailable', 'another node owns the credential'))
+        world.logger.warn({ credentialId, epoch }, 'another node took the credential over')
+        actor.stop()
+        return
+      }
+      batch.resolve()
+      store.noteHealth(credentialId, { healthy: true, at: clock.now() })
+    } catch (cause) {
+      onDefect(cause)
+      batch.reject(cause)
+      if (session === reporter) actor.send({ type: 'session.lost', reason: 'storage' })
+    }
+  }
+
+  const activation: CredentialActor = new Activation(actor, () => clock.now())
+  activation.closed.then(() => {
+    services.endAll()
+    releaseTurn()
+  })
+  return activation
 }
 
 function limitLeft({ limitedUntil, reason }: CredentialFacts, now: number) {

@@ -29,7 +29,6 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
   const send = (event: CredentialEvent) => {
     if (!signal.aborted) actor.send(event)
   }
-  let batchCount = 0
   return {
     opened: (identity) => {
       store.saveIdentity(credentialId, identity).catch(actor.onDefect)
@@ -47,7 +46,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     secrets: (changed) => store.saveSecrets(credentialId, changed),
     events(happenings, checkpoint) {
       if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))
-      const batch = `${++batchCount}`
+      const batch = crypto.randomUUID()
       return new Promise((resolve, reject) => {
         batches.set(batch, { checkpoint, resolve, reject })
         send({ type: 'session.events', batch, happenings })
