@@ -23,7 +23,8 @@ export class TestClock implements Clock {
     return this.#clock.now()
   }
 
-  setTimeout(work: () => void, milliseconds: number): number {
+  setTimeout(work: () => void, delay: number): number {
+    const milliseconds = Math.round(delay)
     const timer = this.#clock.setTimeout(() => {
       this.#due.delete(timer)
       work()

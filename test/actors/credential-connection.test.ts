@@ -1,0 +1,173 @@
+/** A credential's actor and its connection: opening, proving, losing and limiting it. */
+import t from 'tap'
+import { settled } from '../support/clock.ts'
+import { somebody } from '../support/fakes.ts'
+import { CredentialRig, stateOf, timing } from './credential-rig.ts'
+
+t.test('it is online only once a probe has passed', async (t) => {
+  const rig = new CredentialRig(t)
+  const probe = Promise.withResolvers<number>()
+  rig.platform.onOpen = (session) => {
+    session.onProbe = () => probe.promise
+    session.report.opened(somebody)
+  }
+  const actor = rig.activate()
+  await settled()
+  t.equal(rig.platform.session.probes, 1, 'also of a session that opens within the call')
+  t.equal(stateOf(actor), 'live.starting')
+  probe.resolve(42)
+  await settled()
+  t.equal(stateOf(actor), 'live.online')
+  t.same(rig.store.health, [{ healthy: true, latencyMs: 42, at: rig.clock.now() }])
+  t.same(rig.logger.errors, [])
+})
+
+t.test('a session that never opens is given up after a minute', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = () => undefined
+  const actor = rig.activate()
+  await rig.clock.advance(59_999)
+  t.equal(stateOf(actor), 'live.starting')
+  await rig.clock.advance(1)
+  t.equal(stateOf(actor), 'waiting')
+  t.same(rig.platform.session.closings, [{ signOut: false }])
+  t.ok(rig.platform.session.signal.aborted)
+})
+
+t.test('a probe that fails makes it deaf, the next that passes online again', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const { session } = rig.platform
+  session.onProbe = async () => {
+    throw new Error('silence')
+  }
+  await rig.clock.advance(timing.probeEvery * 1.2)
+  t.equal(stateOf(actor), 'live.deaf')
+  t.equal(rig.store.health.at(-1)?.healthy, false)
+  session.onProbe = async () => 5
+  await rig.clock.advance(timing.probeAgain * 1.2)
+  t.equal(stateOf(actor), 'live.online')
+  t.equal(rig.platform.sessions.length, 1, 'in the same session')
+})
+
+t.test('a session that stays deaf is renewed', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  rig.platform.session.onProbe = async () => {
+    throw new Error('silence')
+  }
+  await rig.clock.advance(timing.probeEvery * 1.2 + 3 * timing.probeAgain * 1.2 + 2_000)
+  t.equal(rig.platform.sessions.length, 2)
+  t.equal(stateOf(actor), 'live.online')
+  t.same(rig.platform.sessions[0]?.closings, [{ signOut: false }])
+})
+
+t.test('pauses between attempts grow, each within a fifth of its figure', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = (session) => session.report.lost('network')
+  rig.activate()
+  await rig.clock.advance(10 * 60_000)
+  const waits = rig.store.transitions
+    .filter(({ from }) => from === 'waiting')
+    .map(({ durationMs }) => durationMs)
+  const figures = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]
+  t.ok(waits.length > figures.length)
+  for (const [index, figure] of figures.entries()) {
+    const wait = waits[index] ?? 0
+    t.ok(wait >= figure * 0.8 && wait <= figure * 1.2, `${wait} for ${figure}`)
+  }
+  const exact = figures.filter((figure, index) => waits[index] === figure)
+  t.ok(exact.length < figures.length, 'not all at the same moment')
+})
+
+t.test('a flood wait lasts until its time, whatever happens to the session', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  rig.platform.session.report.limited('flood_wait', 100)
+  await rig.clock.advance(90_000)
+  t.equal(stateOf(actor), 'live.limited')
+  rig.platform.session.report.lost('network')
+  await rig.clock.advance(3_000)
+  t.equal(rig.platform.sessions.length, 2)
+  t.equal(stateOf(actor), 'live.limited')
+  await rig.clock.advance(6_999)
+  t.equal(stateOf(actor), 'live.limited')
+  await rig.clock.advance(1)
+  t.equal(stateOf(actor), 'live.online', 'and not a moment longer')
+})
+
+t.test('a flood wait of before a restart of the service holds for what is left', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = rig.activate({ limitedUntil: rig.clock.now() + 5_000, reason: 'flood_wait' })
+  await rig.clock.advance(4_999)
+  t.equal(stateOf(actor), 'live.limited')
+  await rig.clock.advance(1)
+  t.equal(stateOf(actor), 'live.online')
+  const past = new CredentialRig(t)
+  const free = past.activate({ limitedUntil: past.clock.now() - 1, reason: 'flood_wait' })
+  await settled()
+  t.equal(stateOf(free), 'live.online')
+})
+
+t.test('a session that is over is listened to no longer', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const { report } = rig.platform.session
+  report.lost('network')
+  await rig.clock.advance(2_000)
+  t.equal(stateOf(actor), 'live.online')
+  report.revoked('late')
+  report.invalid('late')
+  report.replaced()
+  report.limited('late', 5)
+  report.lost('late')
+  await settled()
+  t.equal(stateOf(actor), 'live.online')
+})
+
+t.test('secrets that cannot be read cost no more than an attempt', async (t) => {
+  const rig = new CredentialRig(t)
+  const { account } = rig.store.port
+  let reads = 0
+  const store = {
+    ...rig.store.port,
+    account: (id: number) => {
+      if (++reads === 1) return Promise.reject(new Error('storage is down'))
+      return account(id)
+    },
+  }
+  const other = new CredentialRig(t, { store: Object.setPrototypeOf(store, rig.store.port) })
+  const actor = other.activate()
+  await other.clock.advance(2_000)
+  t.equal(stateOf(actor), 'live.online')
+  t.match(other.logger.errors, [{ err: { message: 'storage is down' } }])
+})
+
+t.test('deleting signs the session out, wipes, answers and ends the actor', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  t.equal(await actor.ask({ type: 'credential.delete' }), true)
+  t.same(rig.platform.session.closings, [{ signOut: true }])
+  t.same(rig.store.deactivated, [1])
+  t.equal(await actor.closed, undefined)
+  t.equal(rig.store.states.at(-1), 'deactivated')
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('linking anew signs the old session out and never the new one', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  await actor.ask({ type: 'credential.relinked' })
+  await settled()
+  t.same(rig.platform.sessions[0]?.closings, [{ signOut: true }])
+  t.equal(stateOf(actor), 'live.online')
+  rig.platform.session.report.revoked('session_revoked')
+  await settled()
+  await actor.ask({ type: 'credential.relinked' })
+  await settled()
+  t.equal(stateOf(actor), 'live.online')
+  actor.stop()
+  await settled()
+  t.equal(rig.platform.sessions.length, 3)
+  t.same(rig.platform.session.closings, [{ signOut: false }])
+})

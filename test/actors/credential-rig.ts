@@ -1,0 +1,92 @@
+/** A credential's actor among fakes, with a clock that stands still. */
+import type { Test } from 'tap'
+import {
+  activateCredential,
+  type CredentialActor,
+  type CredentialWorld,
+} from '../../actors/credential.ts'
+import type { CredentialFacts, Identities } from '../../actors/ports.ts'
+import { StartBudget } from '../../actors/start-budget.ts'
+import { visibleState } from '../../actors/timeline.ts'
+import type { Resume } from '../../machines/credential-setup.ts'
+import type { Happening, ReceiveSettings } from '../../machines/happening.ts'
+import { settled, TestClock } from '../support/clock.ts'
+import { FakeCredentialStore, FakeLog, FakeLogger, FakePlatform, only } from '../support/fakes.ts'
+
+export const everything: ReceiveSettings = {
+  includeSelfUpdates: true,
+  includeChannelUpdates: true,
+  includeChannelUpdateRecovery: true,
+  includeDeletedUpdates: true,
+}
+
+export const timing = {
+  probeEvery: 60_000,
+  probeAgain: 15_000,
+  probeTakes: 10_000,
+  performTakes: 10_000,
+  signOutTakes: 5_000,
+}
+
+export const factsOf = (
+  credentialId: number,
+  more: Partial<CredentialFacts> = {},
+): CredentialFacts => ({
+  credentialId,
+  userId: 1,
+  platform: 'fake',
+  epoch: 3,
+  state: 'queued',
+  reason: undefined,
+  settings: everything,
+  limitedUntil: undefined,
+  ...more,
+})
+
+export const deleted = (sourceKey: string): Happening => ({
+  kind: 'deleted',
+  sourceKey,
+  direction: 'incoming',
+  at: 1,
+  messages: ['m'],
+})
+
+export const stateOf = (actor: CredentialActor): string => visibleState(actor.snapshot)[0]
+
+export class CredentialRig {
+  readonly clock = new TestClock()
+  readonly logger = new FakeLogger()
+  readonly budget = new StartBudget(2)
+  readonly platform: FakePlatform
+  readonly store: FakeCredentialStore
+  readonly log: FakeLog
+  readonly world: CredentialWorld
+
+  constructor(t: Test, more: Partial<CredentialWorld> = {}) {
+    this.platform = new FakePlatform(t)
+    this.store = new FakeCredentialStore(t)
+    this.log = new FakeLog(t)
+    this.world = {
+      platform: this.platform.port,
+      store: this.store.port,
+      log: this.log.port,
+      identities: only<Identities>(t, 'Identities', {}),
+      budget: this.budget,
+      clock: this.clock,
+      logger: this.logger,
+      timing,
+      ...more,
+    }
+  }
+
+  activate(facts: Partial<CredentialFacts> = {}, resume: Resume = 'queued'): CredentialActor {
+    return activateCredential(factsOf(1, facts), resume, this.world)
+  }
+
+  async online(facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {
+    const actor = this.activate(facts)
+    await settled()
+    if (stateOf(actor) !== 'live.online') throw new Error(`it is ${stateOf(actor)}`)
+    return actor
+  }
+}
