@@ -25,8 +25,9 @@ export class Relay {
 
   /** Breaks all connections at once. */
   cut() {
+    // Not by a reset: a process that has used `resetAndDestroy` may spin for ever when it exits (Node 24.21).
     for (const [near, far] of this.#pairs) {
-      near.resetAndDestroy()
+      near.destroy()
       far.destroy()
     }
   }
@@ -68,7 +69,7 @@ export class Relay {
   #join(near: Socket, port: number) {
     // A broken pair is what this is for; the sockets' errors say no more than their close.
     near.on('error', () => undefined)
-    if (!this.#accepts) return near.resetAndDestroy()
+    if (!this.#accepts) return near.destroy()
     const far = connect(port, '127.0.0.1')
     const pair = [near, far] as const
     this.#pairs.add(pair)
