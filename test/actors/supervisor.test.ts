@@ -1,0 +1,181 @@
+/** The supervisor: restarts what crashes, gives up visibly, and leaves the others alone. */
+import t, { type Test } from 'tap'
+import type { CredentialActor } from '../../actors/credential.ts'
+import type { CredentialFacts } from '../../actors/ports.ts'
+import { CredentialSupervisor, type RestartPolicy } from '../../actors/supervisor.ts'
+import { settled } from '../support/clock.ts'
+import { CredentialRig, factsOf, stateOf } from './credential-rig.ts'
+import { refused } from './refused.ts'
+
+class SupervisorRig extends CredentialRig {
+  readonly crashes: unknown[] = []
+  readonly supervisor: CredentialSupervisor
+
+  constructor(t: Test, policy?: RestartPolicy) {
+    super(t)
+    this.supervisor = new CredentialSupervisor({
+      ...this.world,
+      platforms: new Map([['fake', this.platform.port]]),
+      ...(policy && { policy }),
+      onCrash: (cause) => this.crashes.push(cause),
+    })
+    t.teardown(() => this.supervisor.stop())
+  }
+
+  async find(credentialId: number, facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {
+    this.store.facts.set(credentialId, factsOf(credentialId, facts))
+    const actor = await this.supervisor.find(credentialId)
+    await settled()
+    return actor
+  }
+
+  async crash(credentialId: number): Promise<void> {
+    const actor = this.supervisor.peek(credentialId)
+    if (!actor?.isActive) throw new Error('it does not live')
+    const poison = Object.defineProperty({ type: 'request.settled' }, 'reply', {
+      get: () => {
+        throw new Error('boom')
+      },
+    })
+    actor.tell(poison as never)
+    await settled()
+  }
+
+  /** Until the restart that is due has happened. */
+  async restart(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds * 1.2)
+  }
+}
+
+t.test('a credential that crashed is back after a second, and others never notice', async (t) => {
+  const rig = new SupervisorRig(t)
+  const other = await rig.find(2)
+  await rig.find(1)
+  await rig.crash(1)
+  await refused(t, rig.supervisor.find(1), {
+    code: 'unavailable',
+    description: 'the credential is restarting',
+    retryAfterSeconds: 1,
+  })
+  await rig.clock.advance(799)
+  t.notOk(rig.supervisor.peek(1)?.isActive, 'not sooner than a fifth before its time')
+  await rig.restart(1_000)
+  const again = await rig.supervisor.find(1)
+  t.equal(stateOf(again), 'live.online')
+  t.match(rig.crashes, [{ message: 'boom' }])
+  t.equal(await rig.supervisor.find(2), other)
+  t.equal(stateOf(other), 'live.online')
+})
+
+t.test('each crash in a row doubles the pause', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (const pause of [1_000, 2_000, 4_000, 8_000]) {
+    await rig.crash(1)
+    await rig.clock.advance(pause * 0.8 - 1)
+    t.notOk(rig.supervisor.peek(1)?.isActive, `within ${pause}`)
+    await rig.clock.advance(pause * 0.4 + 1)
+    t.ok(rig.supervisor.peek(1)?.isActive, `after ${pause}`)
+  }
+})
+
+t.test('the fifth crash within a minute ends in failed, until somebody restarts it', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 1; crash < 5; crash++) {
+    await rig.crash(1)
+    await rig.restart(1_000 * 2 ** (crash - 1))
+  }
+  await rig.crash(1)
+  const failed = await rig.supervisor.find(1)
+  t.equal(stateOf(failed), 'failed')
+  t.equal(failed.snapshot.context.reason, 'crash_loop')
+  t.match(rig.store.transitions.at(-1), { to: 'failed', reason: 'crash_loop', from: 'crashed' })
+  await rig.clock.advance(10 * 60_000)
+  t.equal(stateOf(failed), 'failed')
+  await failed.ask({ type: 'credential.restart' })
+  await settled()
+  t.equal(stateOf(failed), 'live.online')
+  await rig.crash(1)
+  await rig.restart(1_000)
+  t.equal(stateOf(await rig.supervisor.find(1)), 'live.online', 'and the count begins anew')
+})
+
+t.test('crashes that are far apart never add up', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 0; crash < 8; crash++) {
+    await rig.crash(1)
+    await rig.clock.advance(60_000)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online')
+  }
+})
+
+t.test('settings outlive a crash', async (t) => {
+  const rig = new SupervisorRig(t)
+  const actor = await rig.find(1)
+  const settings = { ...actor.snapshot.context.settings, includeSelfUpdates: false }
+  await actor.ask({ type: 'credential.settings', settings })
+  await rig.crash(1)
+  await rig.restart(1_000)
+  t.same((await rig.supervisor.find(1)).snapshot.context.settings, settings)
+})
+
+t.test('callers of one credential share one claim', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.store.facts.set(1, factsOf(1))
+  const [one, other] = await Promise.all([rig.supervisor.find(1), rig.supervisor.find(1)])
+  t.equal(one, other)
+  await settled()
+  t.equal(rig.platform.sessions.length, 1)
+})
+
+t.test('what does not exist or was deleted is not found, again and again', async (t) => {
+  const rig = new SupervisorRig(t)
+  await refused(t, rig.supervisor.find(9), { code: 'not_found' })
+  await refused(t, rig.find(1, { state: 'deactivated' }), { code: 'not_found' })
+  const actor = await rig.find(2)
+  await actor.ask({ type: 'credential.delete' })
+  await settled()
+  rig.store.facts.delete(2)
+  await refused(t, rig.supervisor.find(2), { code: 'not_found' })
+  t.same([...rig.supervisor.live()], [])
+})
+
+t.test('a claim that fails is tried again by the next caller', async (t) => {
+  const rig = new SupervisorRig(t)
+  await t.rejects(rig.supervisor.find(1))
+  t.equal(stateOf(await rig.find(1)), 'live.online')
+})
+
+t.test('states that last are taken up again, a failed one gets a new chance', async (t) => {
+  const rig = new SupervisorRig(t)
+  const states = ['signedOut', 'invalid', 'replaced'] as const
+  for (const [index, state] of states.entries()) {
+    const actor = await rig.find(index + 1, { state, reason: 'why' })
+    t.equal(stateOf(actor), state)
+    t.equal(actor.snapshot.context.reason, 'why')
+  }
+  t.equal(rig.platform.sessions.length, 0)
+  t.equal(stateOf(await rig.find(4, { state: 'failed', reason: 'crash_loop' })), 'live.online')
+})
+
+t.test('a platform that is not there is said to be missing, and hurts nobody else', async (t) => {
+  const rig = new SupervisorRig(t)
+  await refused(t, rig.find(1, { platform: 'gone' }), { code: 'not_found' })
+  t.match(rig.logger.errors, [{ text: 'no such platform', platform: 'gone' }])
+  t.equal(stateOf(await rig.find(2)), 'live.online')
+})
+
+t.test('stopping closes every session and cancels every restart', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.find(2)
+  await rig.crash(1)
+  await rig.supervisor.stop()
+  await settled()
+  t.ok(rig.platform.sessions.every(({ signal }) => signal.aborted))
+  t.equal(rig.clock.timers, 0)
+  rig.supervisor.adopt(factsOf(3))
+  t.equal(rig.supervisor.peek(3), undefined, 'and nothing begins any more')
+})

@@ -1,0 +1,94 @@
+/** The timeline: every visible change once, with why and for how long. */
+import t from 'tap'
+import { CredentialRig, timing } from './credential-rig.ts'
+
+t.test('each change tells from where, to where, by what, and how long it lasted', async (t) => {
+  const rig = new CredentialRig(t)
+  const began = rig.clock.now()
+  await rig.online({ state: 'waiting' })
+  await rig.clock.advance(30_000)
+  rig.platform.session.report.revoked('session_revoked')
+  await rig.clock.advance(0)
+  const line = { credentialId: 1, reason: undefined, limitedUntil: undefined, durationMs: 0 }
+  t.same(rig.store.transitions, [
+    {
+      ...line,
+      at: began,
+      from: 'waiting',
+      to: 'queued',
+      event: 'init',
+      publicState: 'connecting',
+      action: 'none',
+    },
+    {
+      ...line,
+      at: began,
+      from: 'queued',
+      to: 'live.starting',
+      event: 'turn.granted',
+      publicState: 'connecting',
+      action: 'none',
+    },
+    {
+      ...line,
+      at: began,
+      from: 'live.starting',
+      to: 'live.online',
+      event: 'probe.passed',
+      publicState: 'active',
+      action: 'none',
+    },
+    {
+      ...line,
+      at: began + 30_000,
+      from: 'live.online',
+      to: 'signedOut',
+      event: 'session.revoked',
+      reason: 'session_revoked',
+      durationMs: 30_000,
+      publicState: 'logged_out',
+      action: 'link_again',
+    },
+  ])
+})
+
+t.test('what nobody sees is not written: probes, settings, operations', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const lines = rig.store.transitions.length
+  await rig.clock.advance(5 * timing.probeEvery)
+  await actor.ask({ type: 'credential.settings', settings: actor.snapshot.context.settings })
+  t.ok(rig.platform.session.probes > 3)
+  t.equal(rig.store.transitions.length, lines)
+})
+
+t.test('a restriction tells until when', async (t) => {
+  const rig = new CredentialRig(t)
+  await rig.online()
+  rig.platform.session.report.limited('flood_wait', 60)
+  await rig.clock.advance(0)
+  t.match(rig.store.transitions.at(-1), {
+    to: 'live.limited',
+    event: 'session.limited',
+    reason: 'flood_wait',
+    publicState: 'degraded',
+    action: 'wait',
+    limitedUntil: rig.clock.now() + 60_000,
+  })
+})
+
+t.test('an actor that begins where its facts say it was writes nothing', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.activate({ state: 'signedOut', reason: 'session_revoked' }, 'signedOut')
+  await rig.clock.advance(1_000)
+  t.same(rig.store.transitions, [])
+})
+
+t.test('stopping the service is no change', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const lines = rig.store.transitions.length
+  actor.stop()
+  await actor.closed
+  t.equal(rig.store.transitions.length, lines)
+})
