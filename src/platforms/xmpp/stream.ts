@@ -102,7 +102,6 @@ export class Stream {
     const wasUp = this.#state === 'up'
     this.#stop(new Error('The session is closed'))
     const { client } = this.#transport
-    client.timeout = closeMilliseconds
     // Whether the goodbye arrives does not matter: the connection is cut either way.
     const goodbye = wasUp && client.stop().catch(() => undefined)
     await Promise.race([goodbye, delay(closeMilliseconds, undefined, { ref: false })])
@@ -115,7 +114,10 @@ export class Stream {
       if (this.#state === 'up') this.#events.stanza(stanza)
     })
     client.on('error', (cause: Error) => {
-      if (cause.name === 'StreamError') this.#streamError = cause
+      if (cause.name !== 'StreamError') return
+      this.#streamError = cause
+      // There is nothing to resume after it, and the library may take its time to close.
+      if (this.#state === 'up') this.#end(cause)
     })
     client.on('disconnect', () => {
       if (this.#state === 'up') void this.#recover()
@@ -141,8 +143,7 @@ export class Stream {
     this.#up.promise.catch(() => undefined)
     const isResumable = this.#transport.client.streamManagement.id !== ''
     const canResume = isResumable && this.#resumeMilliseconds > 0
-    // After a stream error there is nothing to resume, and the library's own close may still be under way.
-    if (this.#streamError || !canResume) return this.#end(this.#streamError)
+    if (!canResume) return this.#end(new Error('The connection closed'))
     const deadline = Date.now() + this.#resumeMilliseconds
     for (let pause = 100; ; pause = Math.min(pause * 2, 2_000)) {
       try {
@@ -198,6 +199,7 @@ export class Stream {
 
   #stop(cause: unknown) {
     this.#state = 'ended'
+    this.#transport.client.timeout = closeMilliseconds
     clearInterval(this.#watch)
     this.#up.reject(cause instanceof Error ? cause : new Error('The connection closed'))
     this.#ending.abort()
