@@ -63,6 +63,8 @@ interface Row {
 export interface RecordSource {
   readonly db: Database
   actor(credentialId: number): CredentialActor | undefined
+  /** Writes what is buffered: a record is read as of now. */
+  flush(): Promise<void>
   /** The integer the bot API knows the account by. */
   accountId(credentialId: number, native: string): Promise<number>
 }
@@ -72,6 +74,7 @@ export async function listCredentials(
   userId: number,
   { limit, before }: { readonly limit: number; readonly before: number | undefined },
 ): Promise<CredentialRecord[]> {
+  await source.flush()
   const rows = await source.db.query<Row>(
     `select * from credential where user_id = $1 and deactivated_at is null
         and ($3::bigint is null or id < $3) order by id desc limit $2`,
@@ -85,6 +88,7 @@ export async function findCredential(
   userId: number,
   credentialId: number,
 ): Promise<CredentialRecord | undefined> {
+  await source.flush()
   const [row] = await source.db.query<Row>(
     'select * from credential where id = $2 and user_id = $1 and deactivated_at is null',
     [userId, credentialId],
@@ -94,10 +98,11 @@ export async function findCredential(
 
 async function recordOf(source: RecordSource, row: Row): Promise<CredentialRecord> {
   const { native, firstName, lastName, username, phone } = row.account
+  const shown = shownState(row, source.actor(row.id))
   return {
     credential_id: row.id,
     platform: row.platform,
-    ...shownState(row, source.actor(row.id)),
+    ...shown,
     account: {
       id: await source.accountId(row.id, native),
       first_name: firstName,
@@ -112,16 +117,19 @@ async function recordOf(source: RecordSource, row: Row): Promise<CredentialRecor
       include_deleted_updates: row.include_deleted_updates,
     },
     health: {
-      healthy: row.healthy,
+      // Without a connection the last good probe says nothing any more.
+      healthy: CONNECTED.includes(shown.state) ? row.healthy : false,
       checked_at: row.checked_at?.toISOString() ?? null,
       last_event_at: row.last_event_at?.toISOString() ?? null,
       latency_ms: row.latency_ms,
     },
     created_at: row.created_at.toISOString(),
-    online_since: row.online_since?.toISOString() ?? null,
+    online_since: shown.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
     node: row.node,
   }
 }
+
+const CONNECTED: readonly string[] = ['active', 'degraded']
 
 /** The row is a moment behind; the actor is the truth. */
 function shownState(row: Row, actor: CredentialActor | undefined) {

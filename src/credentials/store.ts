@@ -141,6 +141,11 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#timeline.add(transition)
   }
 
+  /** Resolves once what was recorded and noted so far can be read from the table. */
+  async flush(): Promise<void> {
+    await Promise.all([this.#timeline.flush(), this.#health.flush()])
+  }
+
   noteHealth(credentialId: number, health: Parameters<CredentialStore['noteHealth']>[1]): void {
     this.#health.add(credentialId, health)
   }

@@ -76,6 +76,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   const source: RecordSource = {
     db,
     actor: (credentialId) => core.supervisor.peek(credentialId),
+    flush: () => core.store.flush(),
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
   }
   const gate = new KeyGate(core.keys, Date.now)
