@@ -39,6 +39,8 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async load(apiKeyId: number): Promise<KeyFacts | undefined> {
+    // A position that is written while the row is read is in neither of them afterwards.
+    const before = this.#positions.get(apiKeyId)
     const [row] = await this.#db.query<Row>(
       {
         name: 'key-load',
@@ -49,15 +51,15 @@ export class PostgresKeyStore implements KeyStore {
       [apiKeyId],
     )
     if (!row) return undefined
-    const written = this.#positions.get(apiKeyId) ?? { cursor: row.cursor, filter: row.filter }
+    const { cursor, filter } = this.#positions.get(apiKeyId) ?? before ?? row
     return {
       apiKeyId: row.id,
       userId: row.user_id,
       credentialId: row.credential_id,
       terms: { scopes: row.scopes, expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
-      cursor: written.cursor,
-      filter: written.filter,
+      cursor,
+      filter,
       secrets: [
         { hash: row.secret_hash, until: undefined },
         ...(row.old_secret_hash && row.old_secret_until
