@@ -8,7 +8,7 @@ import { IdentityBook } from '../identities/book.ts'
 import { type GivenIds, integerIds } from '../identities/ids.ts'
 import { Natively, type Resolve } from '../identities/natively.ts'
 import { Natives } from '../identities/natives.ts'
-import { findMessages, insertIdentities } from '../identities/store.ts'
+import { findChats, findMessages, insertIdentities } from '../identities/store.ts'
 import type { Draft } from '../updates/row.ts'
 import type { Translated, Translation } from '../updates/translation.ts'
 import { fullChatJson } from './present/chat.ts'
@@ -56,7 +56,7 @@ export class Translator implements Identities, Translation {
     const drafts: Draft[] = []
     for (const happening of happenings) {
       if (happening.kind === 'deleted')
-        drafts.push(...(await this.#deleted(credentialId, happening)))
+        drafts.push(...(await this.#deleted(credentialId, happening, ids)))
       else drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
     }
     return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
@@ -83,16 +83,23 @@ export class Translator implements Identities, Translation {
   async #deleted(
     credentialId: number,
     { sourceKey, chat, messages, at, surface }: Happening & { kind: 'deleted' },
+    { newChats, newMessages }: GivenIds,
   ): Promise<Draft[]> {
     if (this.#idForm(credentialId) === 'integer' && chat !== undefined) {
       return [deletionDraft(sourceKey, Number(chat), messages.map(Number), at, surface)]
     }
-    const byChat = new Map<number, number[]>()
-    for (const found of await findMessages(this.#db, credentialId, messages)) {
-      byChat.set(found.chatId, [...(byChat.get(found.chatId) ?? []), found.messageId])
+    // Written and deleted in one batch: not stored yet.
+    const fresh = newMessages.filter(({ native }) => messages.includes(native))
+    const found = [...(await findMessages(this.#db, credentialId, messages)), ...fresh]
+    const known = chat === undefined ? [] : await findChats(this.#db, credentialId, [chat])
+    const chatId = [...known, ...newChats].find(({ native }) => native === chat)?.chatId
+    const byChat = new Map<number, Set<number>>()
+    for (const { chatId: id, messageId } of found) {
+      if (chat !== undefined && id !== chatId) continue
+      byChat.set(id, (byChat.get(id) ?? new Set()).add(messageId))
     }
-    return [...byChat].map(([chatId, ids], index) =>
-      deletionDraft(index === 0 ? sourceKey : `${sourceKey}#${index}`, chatId, ids, at, surface),
+    return [...byChat].map(([id, ids], index) =>
+      deletionDraft(index === 0 ? sourceKey : `${sourceKey}#${index}`, id, [...ids], at, surface),
     )
   }
 }
