@@ -5,6 +5,7 @@ import { Credentials } from './0002-credentials.ts'
 import { Sandbox } from './0003-sandbox.ts'
 import { RequestLog } from './0004-request-log.ts'
 import { Links } from './0005-links.ts'
+import { UpdateBlocks } from './0006-update-blocks.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -18,4 +19,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0003-sandbox', class: Sandbox },
   { name: '0004-request-log', class: RequestLog },
   { name: '0005-links', class: Links },
+  { name: '0006-update-blocks', class: UpdateBlocks },
 ]
