@@ -4,7 +4,7 @@ import { type Filter, wants } from '../../machines/update-kinds.ts'
 import { type Row, updateJson } from './row.ts'
 
 /** The reference's budget for one answer, and what each update counts beyond its text. */
-const ANSWER_CHARACTERS = 4_194_304
+const ANSWER_BYTES = 4_194_304
 const OVERHEAD = 50
 
 export class Page {
@@ -12,7 +12,7 @@ export class Page {
   readonly #apiKeyId: number
   readonly #limit: number
   readonly #parts: string[] = []
-  #characters = 0
+  #bytes = 0
   #cursor: number
   #head: number
 
@@ -33,8 +33,8 @@ export class Page {
         if (this.#parts.length === 0) this.#cursor = row.updateId
       } else {
         const json = updateJson(row)
-        this.#characters += json.length + OVERHEAD
-        if (this.#parts.length > 0 && this.#characters > ANSWER_CHARACTERS) return false
+        this.#bytes += Buffer.byteLength(json) + OVERHEAD
+        if (this.#parts.length > 0 && this.#bytes > ANSWER_BYTES) return false
         this.#parts.push(json)
       }
       this.#head = row.updateId
