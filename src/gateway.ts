@@ -89,7 +89,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   opened.defer(() => core.stop())
 
   await accounts.start()
-  everyHour(jobs, { db, limits: config.retention, logger })
+  everyHour(jobs, { db, log: core.log, limits: config.retention, logger })
   jobs.start()
   const started = await startAll(core.store, core.log, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')

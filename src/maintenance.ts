@@ -13,16 +13,24 @@ const SWEEP_MS = 30_000
 /** A link flow lives for a quarter of an hour; its actor need not outlive it. */
 const LINK_IDLE_MS = 900_000
 
+interface Upkeep {
+  readonly db: Database
+  readonly log: Core['log']
+  readonly limits: Config['retention']
+  readonly logger: Logger
+}
+
 /** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
-export function everyHour(
-  jobs: Jobs,
-  { db, limits, logger }: { db: Database; limits: Config['retention']; logger: Logger },
-): void {
+export function everyHour(jobs: Jobs, { db, log, limits, logger }: Upkeep): void {
   const remind = (inMs: number) =>
     jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
   jobs.onReminder('updates', async () => {
     await remind(HOUR_MS)
-    const removed = await retainUpdates(db, { days: limits.updateDays, updates: limits.updates })
+    const removed = await retainUpdates(
+      db,
+      { days: limits.updateDays, updates: limits.updates },
+      (credentialId, updateId) => log.removed(credentialId, updateId),
+    )
     if (removed > 0) logger.info({ removed }, 'old updates were removed')
   })
   remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))

@@ -5,7 +5,8 @@ import type { Poll } from '../../machines/api-key-events.ts'
 import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
 import { GroupCommit } from './group-commit.ts'
-import { keepNewest, readPage } from './read.ts'
+import { cursorBefore } from './newest.ts'
+import { readPage } from './read.ts'
 import { Tail } from './tail.ts'
 import type { Translation } from './translation.ts'
 
@@ -53,6 +54,8 @@ export class PostgresUpdateLog implements UpdateLog {
       [credentialId],
     )
     if (!row) throw failed('not_found')
+    // Somebody else opened it meanwhile: these facts may be older than that log.
+    if (this.#logs.get(credentialId) !== known) return this.open(credentialId, epoch)
     this.opened(credentialId, row.epoch, row.next_update_id)
   }
 
@@ -63,9 +66,16 @@ export class PostgresUpdateLog implements UpdateLog {
       epoch,
       tail: new Tail(next),
       recent: undefined,
-      last: Promise.resolve(),
+      // What the owner before has under way must not share a commit with what comes now.
+      last: known?.last ?? Promise.resolve(),
       listeners: known?.listeners ?? new Set(),
     })
+    for (const { after, notify } of [...(known?.listeners ?? [])]) if (next - 1 > after) notify()
+  }
+
+  /** Retention took everything up to this id. */
+  removed(credentialId: number, updateId: number): void {
+    this.#logs.get(credentialId)?.tail.removed(updateId)
   }
 
   next(credentialId: number): number {
@@ -81,12 +91,11 @@ export class PostgresUpdateLog implements UpdateLog {
 
   async read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates> {
     const { tail } = this.#log(credentialId)
-    const reader = { credentialId, apiKeyId, filter: poll.filter, limit: poll.limit }
-    const after =
-      poll.keepNewest === undefined
-        ? poll.after
-        : await keepNewest(this.#db, { ...reader, after: poll.after, limit: poll.keepNewest })
-    return readPage(this.#db, tail, { ...reader, after })
+    const { filter, limit, after, keepNewest } = poll
+    const reader = { credentialId, apiKeyId, filter, limit, after }
+    if (keepNewest === undefined) return readPage(this.#db, tail, reader)
+    const newest = { ...reader, next: tail.next, keep: keepNewest }
+    return readPage(this.#db, tail, { ...reader, after: await cursorBefore(this.#db, newest) })
   }
 
   listen(credentialId: number, after: number, notify: () => void): () => void {
@@ -119,15 +128,15 @@ export class PostgresUpdateLog implements UpdateLog {
     if (committed.fenced) return { stored: false }
     translated.stored()
     const { drafts, firstId } = committed
+    const told = log.tail.next
+    log.tail.reach(firstId)
     for (const { sourceKey } of fresh) recent.add(sourceKey)
     for (const [place, { kind, payload }] of drafts.entries()) {
       const apiKeyId = batch.apiKeyId ?? null
       log.tail.push({ updateId: firstId + place, kind, apiKeyId, payload })
     }
-    if (drafts.length > 0) {
-      this.#observer.received(credentialId, drafts.length)
-      for (const listener of [...log.listeners]) listener.notify()
-    }
+    if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
+    if (log.tail.next > told) for (const listener of [...log.listeners]) listener.notify()
     return { stored: true, count: drafts.length }
   }
 

@@ -22,20 +22,12 @@ interface StoredRow {
 }
 
 /** What the reader may want at all; each row is still held against the filter of its own id. */
-const wanted = `(1 << kind) & $3 <> 0 and api_key_id is distinct from $4`
-
 const pageAfter: Statement = {
   name: 'log-page',
   text: `select update_id, kind, api_key_id, payload from update_log
-          where credential_id = $1 and update_id > $2 and ${wanted}
+          where credential_id = $1 and update_id > $2 and update_id < $6
+            and (1 << kind) & $3 <> 0 and api_key_id is distinct from $4
           order by update_id limit $5`,
-}
-
-const newest: Statement = {
-  name: 'log-newest',
-  text: `select update_id, kind from update_log
-          where credential_id = $1 and update_id > $2 and ${wanted}
-          order by update_id desc limit $5`,
 }
 
 const anyKind = (filter: Filter) => filter.reduce((set, { kinds }) => set | kinds, earliest(filter))
@@ -49,40 +41,33 @@ export async function readPage(db: Database, tail: Tail, reader: Reader): Promis
     page.take(recent)
     return page.result
   }
-  const known = tail.next - 1
   // Rows that are committed but not told yet come with the next poke; none is skipped, ids being contiguous.
+  const { next } = tail
   let after = reader.after
   for (;;) {
-    const rows = await query(db, pageAfter, reader, after)
+    const rows = await query(db, reader, after, next)
     const wantsMore = page.take(rows)
     if (!wantsMore) return page.result
     if (rows.length < reader.limit) {
-      page.reach(known)
+      page.reach(next - 1)
       return page.result
     }
     after = rows.at(-1)?.updateId ?? after
   }
 }
 
-/** The cursor after which only the newest `limit` wanted updates remain. */
-export async function keepNewest(db: Database, reader: Reader): Promise<number> {
-  const rows = await query(db, newest, reader, reader.after)
-  const oldestKept = rows.at(-1)
-  return oldestKept && rows.length === reader.limit ? oldestKept.updateId - 1 : reader.after
-}
-
 async function query(
   db: Database,
-  statement: Statement,
   { credentialId, apiKeyId, filter, limit }: Reader,
   after: number,
+  next: number,
 ): Promise<Row[]> {
-  const values = [credentialId, after, anyKind(filter), apiKeyId, limit]
-  const rows = await db.query<StoredRow>(statement, values)
+  const values = [credentialId, after, anyKind(filter), apiKeyId, limit, next]
+  const rows = await db.query<StoredRow>(pageAfter, values)
   return rows.map((row) => ({
     updateId: row.update_id,
     kind: row.kind,
     apiKeyId: row.api_key_id,
-    payload: row.payload ?? '',
+    payload: row.payload,
   }))
 }

@@ -1,5 +1,7 @@
 /** Takes old updates out of the log, and writes down for every key how many it had not read. */
+import { DEFAULT_KINDS } from '../../machines/update-kinds.ts'
 import type { Database } from '../database/database.ts'
+import { BLOCK } from './pending.ts'
 
 const AT_ONCE = 5_000
 
@@ -9,23 +11,34 @@ export interface RetentionLimits {
   readonly updates: number
 }
 
-/** Resolves with the number of updates removed. In small steps, so that nothing waits for it. */
+/** What a key with this filter (`k.filter`) is given of the update `u`; filters hold few entries. */
+const wanted = `u.api_key_id is distinct from k.id and (1 << u.kind) & coalesce(
+  (select (entry->>'kinds')::int from jsonb_array_elements(k.filter) entry
+    where (entry->>'from')::bigint <= u.update_id
+    order by (entry->>'from')::bigint desc limit 1), ${DEFAULT_KINDS}) <> 0`
+
+/**
+ * Resolves with the number of updates removed. In small steps, so that nothing waits for it; `removed` hears of each:
+ * the newest id that is gone.
+ */
 export async function retainUpdates(
   db: Database,
   { days, updates }: RetentionLimits,
+  removed: (credentialId: number, updateId: number) => void,
 ): Promise<number> {
   const logs = await db.query<{ credential_id: number; next_update_id: number }>(
     'select credential_id, next_update_id from credential_log',
   )
-  let removed = 0
+  let total = 0
   for (const { credential_id, next_update_id } of logs) {
     for (;;) {
-      const step = await removeSome(db, credential_id, next_update_id - updates, days)
-      removed += step
-      if (step < AT_ONCE) break
+      const { count, last } = await removeSome(db, credential_id, next_update_id - updates, days)
+      if (count > 0) removed(credential_id, last)
+      total += count
+      if (count < AT_ONCE) break
     }
   }
-  return removed
+  return total
 }
 
 async function removeSome(
@@ -33,16 +46,17 @@ async function removeSome(
   credentialId: number,
   keepFrom: number,
   days: number,
-): Promise<number> {
+): Promise<{ count: number; last: number }> {
   return db.transaction(async (tx) => {
-    const [cut] = await tx.query<{ last: number | null; removed: number }>(
-      `select max(update_id) as last, count(*) as removed from (
-         select update_id from update_log
-          where credential_id = $1 and (update_id < $2 or at < now() - make_interval(days => $3))
-          order by update_id limit ${AT_ONCE}) old`,
+    // Ids and times rise together: where the oldest are young enough, nothing else is looked at.
+    const [cut] = await tx.query<{ last: number | null }>(
+      `select max(update_id) as last from (
+         select update_id, at from update_log
+          where credential_id = $1 order by update_id limit ${AT_ONCE}) oldest
+        where update_id < $2 or at < now() - make_interval(days => $3)`,
       [credentialId, keepFrom, days],
     )
-    if (cut?.last == null) return 0
+    if (cut?.last == null) return { count: 0, last: 0 }
     // Told, never silent: a key learns how many updates it will not get.
     await tx.query(
       `update api_key k
@@ -50,20 +64,20 @@ async function removeSome(
          from (select k.id, count(*) as unread
                  from api_key k join update_log u
                    on u.credential_id = k.credential_id and u.update_id > k.cursor
-                      and u.update_id <= $2 and u.api_key_id is distinct from k.id
+                      and u.update_id <= $2 and ${wanted}
                 where k.credential_id = $1 and k.revoked_at is null
                 group by k.id) d
         where k.id = d.id`,
       [credentialId, cut.last],
     )
-    await tx.query('delete from update_log where credential_id = $1 and update_id <= $2', [
+    const gone = await tx.query(
+      'delete from update_log where credential_id = $1 and update_id <= $2 returning 1',
+      [credentialId, cut.last],
+    )
+    await tx.query(`delete from update_block where credential_id = $1 and block <= $2 / ${BLOCK}`, [
       credentialId,
       cut.last,
     ])
-    await tx.query('delete from update_block where credential_id = $1 and block <= $2 / 1000', [
-      credentialId,
-      cut.last,
-    ])
-    return cut.removed
+    return { count: gone.length, last: cut.last }
   })
 }

@@ -39,10 +39,21 @@ export class Tail {
     return this.#rows.slice(after + 1 - this.#from)
   }
 
-  /** Lets go of what is held; reading falls back to the database. */
-  clear(): void {
-    this.#from = this.next
+  /**
+   * The log goes on at `next`. Ids in between were stored without being told here, their commit's answer being lost:
+   * what is held ends before them, so it is let go and read from the database.
+   */
+  reach(next: number): void {
+    if (next <= this.next) return
+    this.#from = next
     this.#rows = []
     this.#characters = 0
+  }
+
+  /** Updates up to this id are no longer in the log. */
+  removed(updateId: number): void {
+    const gone = this.#rows.splice(0, Math.max(0, updateId + 1 - this.#from))
+    this.#from += gone.length
+    for (const { payload } of gone) this.#characters -= payload.length
   }
 }
