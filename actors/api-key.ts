@@ -1,5 +1,5 @@
 /** The API key machine with its effects: reading the log, listening to it, keeping the cursor. */
-import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
+import { createActor, type SnapshotFrom } from 'xstate'
 import { apiKeyMachine } from '../machines/api-key.ts'
 import type { ApiKeyEvent, Scope, UpdatePage } from '../machines/api-key-events.ts'
 import type { KindSet } from '../machines/update-kinds.ts'
@@ -7,6 +7,7 @@ import { Activation } from './activation.ts'
 import { settle } from './errors.ts'
 import type { Clock, KeyFacts, KeyStore, Logger, UpdateLog } from './ports.ts'
 import { RateLimiter, type SendRates } from './rate.ts'
+import { Services } from './services.ts'
 
 export interface ApiKeyWorld {
   readonly log: UpdateLog
@@ -37,6 +38,12 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
 
   get facts(): KeyFacts {
     return this.#facts
+  }
+
+  /** Revoked and expired keys open nothing, whatever is asked of them. */
+  get isEnded(): boolean {
+    const { value, context } = this.snapshot
+    return value === 'revoked' || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
   }
 
   /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
@@ -77,12 +84,12 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
 
 function createApiKey(facts: KeyFacts, { log, keys, clock, logger }: ApiKeyWorld) {
   const { apiKeyId, credentialId, terms, revoked, cursor, filter } = facts
+  const services = new Services()
   const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
   const logic = apiKeyMachine.provide({
     actors: {
-      listener: fromCallback<EventObject, { credentialId: number; after: number }>(
-        ({ sendBack, input }) =>
-          log.listen(input.credentialId, input.after, () => sendBack({ type: 'updates.appended' })),
+      listener: services.create<{ credentialId: number; after: number }>((send, input) =>
+        log.listen(input.credentialId, input.after, () => send({ type: 'updates.appended' })),
       ),
     },
     actions: {
@@ -95,8 +102,10 @@ function createApiKey(facts: KeyFacts, { log, keys, clock, logger }: ApiKeyWorld
       saveCursor: ({ context }) => keys.saveCursor(apiKeyId, context.cursor, context.filter),
     },
   })
-  return createActor(logic, {
+  const actor = createActor(logic, {
     clock,
     input: { apiKeyId, credentialId, terms, revoked, cursor, filter },
   })
+  actor.subscribe({ error: () => services.endAll() })
+  return actor
 }

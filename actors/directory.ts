@@ -25,6 +25,11 @@ export class Directory<Id, Actor extends Closable> {
     return this.#live.get(id)
   }
 
+  /** The actor if it lives now or is just coming to life. */
+  async awake(id: Id): Promise<Actor | undefined> {
+    return this.#live.get(id) ?? this.#activations.get(id)?.catch(() => undefined)
+  }
+
   get size(): number {
     return this.#live.size
   }

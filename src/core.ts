@@ -48,7 +48,16 @@ export function createCore({
   const clock = systemClock
   const timeline = new TimelineBuffer(db, config.node, logger)
   const health = new HealthBuffer(db, logger)
-  const store = new PostgresCredentialStore({ db, vault, node: config.node, timeline, health })
+  const store = new PostgresCredentialStore({
+    db,
+    vault,
+    node: config.node,
+    timeline,
+    health,
+    keysRevoked: async (ids) => {
+      await Promise.all(ids.map(async (id) => (await keys.awake(id))?.revoke()))
+    },
+  })
   const keyStore = new PostgresKeyStore(db, logger)
 
   /** The platform of a credential that this node runs. */

@@ -27,6 +27,9 @@ interface Row {
   readonly next_update_id: number
 }
 
+/** Told which keys ended with their credential. */
+type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
+
 /** Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. */
 const claim = (which: string) => `
   with mine as (
@@ -48,6 +51,7 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #node: string
   readonly #timeline: TimelineBuffer
   readonly #health: HealthBuffer
+  readonly #keysRevoked: KeysRevoked
 
   constructor(world: {
     db: Database
@@ -55,12 +59,14 @@ export class PostgresCredentialStore implements CredentialStore {
     node: string
     timeline: TimelineBuffer
     health: HealthBuffer
+    keysRevoked: KeysRevoked
   }) {
     this.#db = world.db
     this.#vault = world.vault
     this.#node = world.node
     this.#timeline = world.timeline
     this.#health = world.health
+    this.#keysRevoked = world.keysRevoked
   }
 
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
@@ -125,15 +131,17 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   async deactivate(credentialId: number): Promise<void> {
-    await this.#db.query(
-      `with keys as (
-         update api_key set revoked_at = now() where credential_id = $1 and revoked_at is null
+    const keys = await this.#db.query<{ id: number }>(
+      `with ended as (
+         update credential set secrets = null, deactivated_at = coalesce(deactivated_at, now()),
+                state = 'deactivated', machine_state = 'deactivated', action = 'none', node = null
+          where id = $1
        )
-       update credential set secrets = null, deactivated_at = coalesce(deactivated_at, now()),
-              state = 'deactivated', machine_state = 'deactivated', action = 'none', node = null
-        where id = $1`,
+       update api_key set revoked_at = now() where credential_id = $1 and revoked_at is null
+       returning id`,
       [credentialId],
     )
+    await this.#keysRevoked(keys.map(({ id }) => id))
     await this.#vault.shred(`credential:${credentialId}`)
   }
 

@@ -80,7 +80,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
   }
   const gate = new KeyGate(core.keys, Date.now)
-  const desk = new KeyDesk({ db, store: core.keyStore, live: (id) => core.keys.peek(id), gate })
+  const desk = new KeyDesk({ db, store: core.keyStore, live: (id) => core.keys.awake(id), gate })
   const { supervisor: credentials, store, timeline, links, platformOf } = core
 
   await app.register(healthRoutes, { readiness })

@@ -19,8 +19,8 @@ import type { PostgresKeyStore } from './store.ts'
 export interface KeyDeskOptions {
   readonly db: Database
   readonly store: PostgresKeyStore
-  /** The actor if it lives now: a sleeping one reads the table when it wakes. */
-  live(apiKeyId: number): ApiKeyActor | undefined
+  /** The actor if it lives or is just waking: a sleeping one reads the table when it wakes. */
+  live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   readonly gate: KeyGate
 }
 
@@ -65,7 +65,7 @@ export class KeyDesk {
     await this.#usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
     // Without an overlap nobody who came in with the old secret stays in.
-    if (overlapSeconds === 0) this.#options.live(apiKeyId)?.stop()
+    if (overlapSeconds === 0) (await this.#options.live(apiKeyId))?.stop()
     else await this.#tell(apiKeyId)
     return { ...(await this.find(userId, apiKeyId)), key }
   }
@@ -73,7 +73,8 @@ export class KeyDesk {
   async revoke(userId: number, apiKeyId: number): Promise<void> {
     await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
-    await this.#options.live(apiKeyId)?.revoke()
+    const actor = await this.#options.live(apiKeyId)
+    await actor?.revoke()
   }
 
   async #usable(userId: number, apiKeyId: number): Promise<void> {
@@ -82,7 +83,7 @@ export class KeyDesk {
   }
 
   async #tell(apiKeyId: number): Promise<void> {
-    const actor = this.#options.live(apiKeyId)
+    const actor = await this.#options.live(apiKeyId)
     const facts = actor && (await this.#options.store.load(apiKeyId))
     if (facts) await actor.refresh(facts)
   }

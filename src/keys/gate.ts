@@ -32,7 +32,11 @@ export class KeyGate {
     const isRight = actor?.facts.secrets.some(
       (secret) => now < (secret.until ?? Infinity) && sameHash(secret.hash, hash),
     )
-    if (actor && isRight) return actor
+    if (actor && isRight) {
+      // Whoever has the secret of a key that ended does not guess.
+      if (actor.isEnded) throw failed('unauthorized')
+      return actor
+    }
     this.#countWrong(address)
     throw failed('unauthorized')
   }
