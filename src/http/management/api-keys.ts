@@ -6,7 +6,7 @@ import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, idOf, userOf } from './owner.ts'
+import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
   minItems: 1,
@@ -67,7 +67,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     },
     async (request) => {
       const { limit, before } = request.query
-      const page = { limit, before: before === undefined ? undefined : idOf(before) }
+      const page = { limit, before: pageBefore(before) }
       const items = await desk.list(userOf(request), page)
       const last = items.length === limit ? items.at(-1) : undefined
       return ok({ items, next_before: last ? `${last.api_key_id}` : null })

@@ -12,7 +12,7 @@ import {
   type RecordSource,
 } from '../../credentials/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, idOf, userOf } from './owner.ts'
+import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
 
 export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })
 
@@ -61,7 +61,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
       const { limit, before } = request.query
       const items = await listCredentials(source, userOf(request), {
         limit,
-        before: before === undefined ? undefined : idOf(before),
+        before: pageBefore(before),
       })
       const last = items.length === limit ? items.at(-1) : undefined
       return ok({ items, next_before: last ? `${last.credential_id}` : null })

@@ -12,6 +12,13 @@ export function userOf(request: FastifyRequest): number {
   return id
 }
 
+/** Where a page of a list ordered by ids begins. */
+export function pageBefore(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw failed('bad_request', 'field "before" is not a cursor of this list')
+}
+
 /** The number of a path parameter; what is no number is nobody's resource. */
 export function idOf(text: string): number {
   const id = Number(text)

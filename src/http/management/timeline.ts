@@ -8,7 +8,7 @@ import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { securityHeaders } from '../headers.ts'
 import { CredentialParams } from './credentials.ts'
-import { type Authenticated, idOf, userOf } from './owner.ts'
+import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
 
 const TransitionRecord = Type.Object({
   at: Type.String(),
@@ -59,7 +59,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
            from credential_transition
           where credential_id = $1 and ($3::bigint is null or id < $3)
           order by id desc limit $2`,
-        [credentialId, limit, before === undefined ? null : idOf(before)],
+        [credentialId, limit, pageBefore(before) ?? null],
       )
       const last = rows.length === limit ? rows.at(-1) : undefined
       return ok({ items: rows.map(recordOf), next_before: last ? `${last.id}` : null })
