@@ -22,6 +22,28 @@ export async function linkedAccount(service: Service, name = 'gatebot') {
   return { client, bot, ada, credentialId, key: key as string, keyId: keyId as number }
 }
 
+/** An account with the switches to make its network misbehave, and a look at what it shows then. */
+export async function troubledAccount(service: Service, name: string) {
+  const account = await linkedAccount(service, name)
+  const { client, bot, ada, credentialId, key } = account
+  const path = `/platforms/credentials/${credentialId}`
+  const faults = `/sandbox/people/${bot.id}/faults`
+  return {
+    ...account,
+    path,
+    fault: (fault: string, details: object = {}) =>
+      client.result('PUT', `${faults}/${fault}`, details),
+    clear: () => client.result('DELETE', faults),
+    record: () => client.result('GET', path),
+    state: (state: string) => client.state(credentialId, state),
+    send: (text = 'hi') => client.bot(key, 'sendMessage', { chat_id: ada.id, text }),
+    write: (text: string) => client.write(ada.id, `@${name}`, text),
+    updates: (parameters: object) => client.bot(key, 'getUpdates', parameters),
+    timeline: async (): Promise<{ from: string; to: string; reason: string | null }[]> =>
+      (await client.result('GET', `${path}/transitions`)).items,
+  }
+}
+
 export interface RawRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
