@@ -43,13 +43,10 @@ try {
   }
 } finally {
   await theatre.close()
+  print(`\n${tableOf(found)}`)
+  print(`\n${availableParallelism()} cores, load average ${load().join(' ')}`)
+  const file = join(dataDir, 'results.json')
+  const results = { at: new Date(), node: process.version, found }
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`)
+  print(`also in ${file}`)
 }
-
-print(`\n${tableOf(found)}`)
-print(`\n${availableParallelism()} cores, load average ${load().join(' ')}`)
-const file = join(dataDir, 'results.json')
-await writeFile(
-  file,
-  `${JSON.stringify({ at: new Date(), node: process.version, found }, null, 2)}\n`,
-)
-print(`also in ${file}`)

@@ -1,6 +1,81 @@
-/** Not there yet. */
-import type { Finding } from './support/finding.ts'
+/** Ten thousand getUpdates that wait at once: what one costs, and how soon it is answered. */
+import { startBare } from './support/bare.ts'
+import type { Memory } from './support/child.ts'
+import { Connection, get } from './support/connection.ts'
+import { atMost, below, type Finding } from './support/finding.ts'
+import { Listeners } from './support/listeners.ts'
+import { seedChatter, seedKeys, seedUser } from './support/seed.ts'
+import { type Service, startService } from './support/service.ts'
+import type { Stage } from './support/stage.ts'
+import { kilobytes, milliseconds, percentile } from './support/statistics.ts'
 
-export async function waiting(): Promise<Finding[]> {
-  return []
+/** Each with a credential of its own: every update wakes exactly one. */
+const WAITERS = 10_000
+const ARRIVING = { perSecond: 1_000, seconds: 10 }
+
+export async function waiting(stage: Stage): Promise<Finding[]> {
+  const userId = await seedUser(stage)
+  const credentialIds = await seedChatter(stage, userId, WAITERS)
+  const keys = await seedKeys(stage, userId, credentialIds)
+  const bare = await costOfHanging(stage, keys)
+
+  const service = await startService(stage, { START_BUDGET: '10000' })
+  await service.ask('online', WAITERS)
+  const before = await service.memory()
+  const listeners = await Listeners.open(service.port, keys)
+  await untilHeld(service, 'waitingPolls')
+  const ours = perWaiter(before, await service.memory())
+  const received = listeners.receive(ARRIVING.perSecond * ARRIVING.seconds)
+  const arrived = service.ask('drizzle', { credentialIds, ...ARRIVING })
+  const [delays] = await Promise.all([received, arrived])
+  listeners.close()
+  await service.stop()
+
+  const [median, slow] = [percentile(delays, 0.5), percentile(delays, 0.99)]
+  return [
+    {
+      what: `memory of a waiting poll, ${WAITERS} of them (heap)`,
+      ours: kilobytes(ours.heap),
+      bare: kilobytes(bare.heap),
+      ...atMost(ours.heap, bare.heap, 2),
+    },
+    {
+      what: '  the same, as the process grows (RSS)',
+      ours: kilobytes(ours.rss),
+      bare: kilobytes(bare.rss),
+      ...atMost(ours.rss, bare.rss, 2),
+    },
+    {
+      what: `  report to receipt, ${ARRIVING.perSecond} updates/s, each for one of ${WAITERS}`,
+      ours: `p50 ${milliseconds(median)}, p99 ${milliseconds(slow)}`,
+      ...below(slow, 50, '50 ms'),
+    },
+  ]
 }
+
+/** The same requests to a bare server whose answers hang. */
+async function costOfHanging(stage: Stage, keys: readonly string[]): Promise<Memory> {
+  const bare = await startBare(stage)
+  const before = await bare.memory()
+  const connections: Connection[] = []
+  for (const key of keys) {
+    const connection = await Connection.open(bare.port)
+    connections.push(connection)
+    // It ends with the connection.
+    connection.request(get(`/bot${key}/getUpdates?timeout=50&offset=0`)).catch(() => undefined)
+  }
+  await untilHeld(bare, 'held')
+  const cost = perWaiter(before, await bare.memory())
+  for (const connection of connections) connection.close()
+  await bare.stop()
+  return cost
+}
+
+async function untilHeld(server: Service, question: string): Promise<void> {
+  while ((await server.ask<number>(question)) < WAITERS);
+}
+
+const perWaiter = (before: Memory, after: Memory): Memory => ({
+  rss: (after.rss - before.rss) / WAITERS,
+  heap: (after.heap - before.heap) / WAITERS,
+})

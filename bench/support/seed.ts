@@ -5,6 +5,7 @@ import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/ke
 import type { Stage } from './stage.ts'
 
 export const FIRST_UPDATE = 5_000_001
+const SEALED_AT_ONCE = 20
 
 export async function seedUser({ sql }: Stage): Promise<number> {
   const { rows } = await sql.query(
@@ -34,13 +35,16 @@ export async function seedCredentials(
     [accounts.length],
   )
   const ids: number[] = rows.map((row) => row.id)
-  const sealed = await Promise.all(
-    accounts.map(({ secrets, owner }, index) => {
-      const id = ids[index] ?? 0
+  const sealed: Buffer[] = []
+  for (let at = 0; at < accounts.length; at += SEALED_AT_ONCE) {
+    const some = accounts.slice(at, at + SEALED_AT_ONCE)
+    const seals = some.map(({ secrets, owner }, index) => {
+      const id = ids[at + index] ?? 0
       const text = Buffer.from(JSON.stringify(secrets))
       return vault.seal(owner ?? `credential:${id}`, secretsOf(id), text)
-    }),
-  )
+    })
+    sealed.push(...(await Promise.all(seals)))
+  }
   const identities = accounts.map(({ native, firstName, phone }) =>
     JSON.stringify({ native, firstName, ...(phone !== undefined && { phone }) }),
   )
