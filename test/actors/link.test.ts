@@ -1,0 +1,239 @@
+/** A link flow's actor: each step is stored before it is told, and goes on in another process. */
+import t, { type Test } from 'tap'
+import { activateLink, type LinkActor, type LinkFacts, resumable } from '../../actors/link.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep } from '../../actors/platform.ts'
+import type { LinkState, ShownStep } from '../../machines/link-events.ts'
+import { settled, TestClock } from '../support/clock.ts'
+import { FakeLogger, FakePlatform, somebody } from '../support/fakes.ts'
+import { refused } from './refused.ts'
+
+const code: LinkStep = { kind: 'code', sentVia: 'a text message', stored: { at: 'code' } }
+const wrong: LinkStep = { ...code, wrong: true }
+const password: LinkStep = { kind: 'password', hint: 'dog', stored: { at: 'password' } }
+const done: LinkStep = { kind: 'done', account: somebody, secrets: 'secret' }
+
+class FakeAttempt implements LinkAttempt {
+  readonly step = code
+  readonly answers: LinkAnswer[] = []
+  closed = 0
+  next: (answer: LinkAnswer) => Promise<LinkStep> = async () => password
+  readonly moved = Promise.withResolvers<LinkStep>()
+
+  answer(answer: LinkAnswer): Promise<LinkStep> {
+    this.answers.push(answer)
+    return this.next(answer)
+  }
+
+  changed(): Promise<LinkStep> {
+    return this.moved.promise
+  }
+
+  async close(): Promise<void> {
+    this.closed++
+  }
+}
+
+class LinkRig {
+  readonly clock = new TestClock()
+  readonly logger = new FakeLogger()
+  readonly platform: FakePlatform
+  readonly attempt = new FakeAttempt()
+  readonly steps: [ShownStep, unknown][] = []
+  readonly ends: [LinkState, number, string | undefined][] = []
+  /** Holds back whatever is to be stored. */
+  storing: Promise<unknown> = Promise.resolve()
+
+  constructor(t: Test) {
+    this.platform = new FakePlatform(t)
+  }
+
+  facts(more: Partial<LinkFacts> = {}): LinkFacts {
+    return {
+      sessionId: 's1',
+      platform: 'fake',
+      state: 'code_sent',
+      step: { state: 'code_sent', sentVia: 'a text message' },
+      stored: { at: 'code' },
+      attemptsLeft: 3,
+      expiresAt: this.clock.now() + 900_000,
+      credentialId: undefined,
+      reason: undefined,
+      ...more,
+    }
+  }
+
+  begin(more: Partial<LinkFacts> = {}, isFirst = true): LinkActor {
+    return activateLink(this.facts(more), isFirst ? this.attempt : undefined, {
+      platform: this.platform.port,
+      store: {
+        saveStep: async (_, step, stored) => {
+          await this.storing
+          this.steps.push([step, stored])
+        },
+        saveEnd: async (_, state, attemptsLeft, reason) => {
+          await this.storing
+          this.ends.push([state, attemptsLeft, reason])
+        },
+        finish: async () => {
+          await this.storing
+          return 7
+        },
+      },
+      clock: this.clock,
+      logger: this.logger,
+      answerTakes: 10_000,
+    })
+  }
+}
+
+const answer = { type: 'link.verify', code: '12345', password: 'secret' } as const
+const stateOf = (actor: LinkActor) => JSON.stringify(actor.snapshot.value)
+
+t.test('a step is stored before it is told', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  const disk = Promise.withResolvers<void>()
+  rig.storing = disk.promise
+  let isTold = false
+  const told = actor.ask({ type: 'link.verify', code: '12345' }).then(() => {
+    isTold = true
+  })
+  await settled()
+  t.same(rig.attempt.answers, [{ kind: 'code', code: '12345' }])
+  t.notOk(isTold)
+  disk.resolve()
+  await told
+  t.same(rig.steps, [[{ state: 'password_needed', passwordHint: 'dog' }, { at: 'password' }]])
+})
+
+t.test('the account is linked once its credential is stored', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  await actor.ask({ type: 'link.verify', code: '12345' })
+  rig.attempt.next = async () => done
+  const disk = Promise.withResolvers<void>()
+  rig.storing = disk.promise
+  const told = actor.ask({ type: 'link.verify', password: 'secret' })
+  await settled()
+  t.equal(stateOf(actor), '{"open":"checking_password"}')
+  disk.resolve()
+  await told
+  t.equal(stateOf(actor), '"linked"')
+  t.equal(actor.snapshot.context.credentialId, 7)
+})
+
+t.test('a step that cannot be stored is not told, and can be answered again', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  rig.storing = Promise.reject(new Error('disk full'))
+  await refused(t, actor.ask({ type: 'link.verify', code: '1' }), { code: 'internal' })
+  t.equal(stateOf(actor), '{"open":"code_sent"}')
+  rig.storing = Promise.resolve()
+  await actor.ask({ type: 'link.verify', code: '1' })
+  t.equal(stateOf(actor), '{"open":"password_needed"}')
+})
+
+t.test('a wrong code counts, and the last one ends the flow', async (t) => {
+  const rig = new LinkRig(t)
+  rig.attempt.next = async () => wrong
+  const actor = rig.begin({ attemptsLeft: 2 })
+  await refused(t, actor.ask({ type: 'link.verify', code: '1' }), {
+    description: 'the code is wrong',
+  })
+  await refused(t, actor.ask({ type: 'link.verify', code: '1' }), { code: 'bad_request' })
+  t.equal(stateOf(actor), '"failed"')
+  await settled()
+  t.same(rig.ends, [
+    ['code_sent', 1, undefined],
+    ['failed', 0, 'too_many_attempts'],
+  ])
+})
+
+t.test('another process goes on with what was stored', async (t) => {
+  const rig = new LinkRig(t)
+  const resumed: unknown[] = []
+  rig.platform.onResumeLink = async (stored) => {
+    resumed.push(stored)
+    return rig.attempt
+  }
+  const actor = rig.begin({}, false)
+  t.same(resumed, [], 'not before somebody answers')
+  await actor.ask({ type: 'link.verify', code: '12345' })
+  rig.attempt.next = async () => done
+  await actor.ask({ type: 'link.verify', password: 'secret' })
+  t.same(resumed, [{ at: 'code' }], 'once')
+  t.equal(stateOf(actor), '"linked"')
+})
+
+t.test('a flow that only its first process could go on with is over in any other', async (t) => {
+  const rig = new LinkRig(t)
+  for (const state of ['code_sent', 'password_needed', 'waiting'] as const) {
+    t.equal(resumable(rig.facts({ state, stored: null })).state, 'expired')
+    t.equal(resumable(rig.facts({ state })).state, state)
+  }
+  t.equal(resumable(rig.facts({ state: 'linked', stored: null })).state, 'linked')
+  const actor = rig.begin(resumable(rig.facts({ stored: null })))
+  await refused(t, actor.ask(answer), {
+    description: 'the link session is over; start again',
+  })
+})
+
+t.test('what is shown is watched, step after step', async (t) => {
+  const rig = new LinkRig(t)
+  const show = (value: string): LinkStep => ({
+    kind: 'show',
+    form: 'qr',
+    value,
+    expiresInSeconds: 20,
+    stored: null,
+  })
+  const [first, second] = [Promise.withResolvers<LinkStep>(), Promise.withResolvers<LinkStep>()]
+  const changes = [first.promise, second.promise]
+  rig.attempt.changed = () => changes.shift() ?? Promise.reject(new Error('watched too often'))
+  const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+  first.resolve(show('b'))
+  await settled()
+  t.match(actor.snapshot.context.step, { show: { value: 'b', until: rig.clock.now() + 20_000 } })
+  t.equal(rig.steps.length, 1)
+  second.resolve(done)
+  await settled()
+  t.equal(stateOf(actor), '"linked"')
+})
+
+t.test('a network that fails while it is watched ends the flow, said and logged', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+  rig.attempt.moved.reject(new Error('connection reset'))
+  await settled()
+  t.equal(stateOf(actor), '"failed"')
+  t.same(rig.ends, [['failed', 3, 'network']])
+  t.match(rig.logger.errors, [{ err: { message: 'connection reset' } }])
+})
+
+t.test('a flow expires at its time, wherever it is', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  await actor.ask({ type: 'link.verify', code: '1' })
+  await rig.clock.advance(899_999)
+  t.equal(stateOf(actor), '{"open":"password_needed"}')
+  await rig.clock.advance(1)
+  t.equal(stateOf(actor), '"expired"')
+  t.same(rig.ends, [['expired', 3, undefined]])
+})
+
+t.test('cancelling answers what is under way, and stopping lets the network go', async (t) => {
+  const rig = new LinkRig(t)
+  const network = Promise.withResolvers<LinkStep>()
+  rig.attempt.next = () => network.promise
+  const actor = rig.begin()
+  const under = refused(t, actor.ask({ type: 'link.verify', code: '1' }), {
+    code: 'bad_request',
+    description: 'the link session is over; start again',
+  })
+  t.equal(await actor.ask({ type: 'link.cancel' }), true)
+  network.resolve(password)
+  await under
+  actor.stop()
+  await settled()
+  t.equal(rig.attempt.closed, 1)
+})
