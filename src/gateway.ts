@@ -73,7 +73,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const platforms = [
     ...(sandbox ? [sandbox.platform] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
-    xmppPlatform({ log: logger, allowLoopback: !config.production }),
+    xmppPlatform({ log: logger, allowPrivate: !config.production }),
     ...(options.platforms ?? []),
   ]
   const core = createCore({

@@ -1,7 +1,7 @@
 /** Linking an XMPP account: what is refused at once, what the server refuses, and where a password may travel. */
 
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
 import { endingOf } from '../../src/platforms/xmpp/failures.ts'
@@ -42,7 +42,7 @@ t.test('servers are named by scheme, host and port', async (t) => {
 })
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {
-  const platform = xmppPlatform({ log: quietLog, allowLoopback: false })
+  const platform = xmppPlatform({ log: quietLog, allowPrivate: false })
   const refusal = (more: object, method = 'password') =>
     refusalOf(platform.startLink(method, { ...fields, ...more }, patience()))
   t.match(await refusal({ jid: 'nobody' }), { code: 'bad_request', description: /"jid"/ })
@@ -62,7 +62,7 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   t.teardown(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address?.port
-  const platform = xmppPlatform({ log: quietLog, allowLoopback: true })
+  const platform = xmppPlatform({ log: quietLog, allowPrivate: true })
   const there = { ...fields, server: `xmpp://127.0.0.1:${port}` }
   const { step } = await platform.startLink('password', there, patience())
   t.match(step, { kind: 'refused', reason: 'unreachable', retryAfterSeconds: Number })
@@ -88,6 +88,7 @@ t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
       password: account.password,
       service: account.fields.server!,
       plaintextAllowed: false,
+      allowPrivate: true,
     }
     const ignore = () => undefined
     const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }
@@ -97,5 +98,34 @@ t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
     )
     t.teardown(() => stream.close())
     t.strictSame(endingOf(await ended.promise), { kind: 'lost', reason: 'no_encryption' })
+  })
+
+  await t.test('a server on a private address gets not one byte', async (t) => {
+    const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+    let received = 0
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => {
+        received += chunk.length
+      })
+      socket.on('error', () => undefined)
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const login = {
+      local: 'ada',
+      domain: 'example.org',
+      resource: 'test',
+      password: 'secret',
+      service: `xmpp://127.0.0.1:${port}`,
+      plaintextAllowed: true,
+      allowPrivate: false,
+    }
+    const ignore = () => undefined
+    const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }
+    const stream = new Stream({ login, resumeMilliseconds: 0 }, { ...events, ended: resolve })
+    t.teardown(() => stream.close())
+    t.match(endingOf(await ended), { kind: 'lost' })
+    t.equal(received, 0)
   })
 })

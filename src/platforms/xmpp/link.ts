@@ -13,24 +13,24 @@ import { nicknameOf } from './vcard.ts'
 const linkMilliseconds = 25_000
 
 export interface LinkOptions {
-  /** Whether accounts may name a server on this very machine, and send it their password unencrypted. */
-  readonly allowLoopback: boolean
+  /** Whether servers may be on this machine, where passwords travel unencrypted, or on a private network. */
+  readonly allowPrivate: boolean
 }
 
 export async function link(
   fields: Readonly<Record<string, string>>,
-  { allowLoopback }: LinkOptions,
+  { allowPrivate }: LinkOptions,
   signal: AbortSignal,
 ): Promise<LinkAttempt> {
-  const secrets = secretsOf(fields, allowLoopback)
+  const secrets = secretsOf(fields, allowPrivate)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(linkMilliseconds)])
-  const step = await tryLogin(secrets, limit)
+  const step = await tryLogin(loginOf(secrets, allowPrivate), secrets, limit)
   signal.throwIfAborted()
   const over = () => Promise.reject(failed('conflict', 'the link has no further step'))
   return { step, answer: over, changed: over, close: async () => undefined }
 }
 
-function secretsOf(fields: Readonly<Record<string, string>>, allowLoopback: boolean): Secrets {
+function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): Secrets {
   const address = parseAddress(fields.jid?.trim())
   if (!address?.local) {
     throw failed('bad_request', 'field "jid" must be an address such as name@example.org')
@@ -38,7 +38,7 @@ function secretsOf(fields: Readonly<Record<string, string>>, allowLoopback: bool
   if (!fields.password) throw failed('bad_request', 'field "password" is required')
   const chosen = fields.server?.trim()
   const server = chosen ? parseServer(chosen) : undefined
-  if (chosen && (!server || (server.loopback && !allowLoopback))) {
+  if (chosen && (!server || (server.loopback && !allowPrivate))) {
     throw failed('bad_request', 'field "server" must be an address such as xmpps://host:5223')
   }
   return {
@@ -49,8 +49,8 @@ function secretsOf(fields: Readonly<Record<string, string>>, allowLoopback: bool
   }
 }
 
-async function tryLogin(secrets: Secrets, signal: AbortSignal): Promise<LinkStep> {
-  const probe = openProbe(secrets.jid, loginOf(secrets))
+async function tryLogin(login: Login, secrets: Secrets, signal: AbortSignal): Promise<LinkStep> {
+  const probe = openProbe(secrets.jid, login)
   try {
     await probe.stream.up(signal)
     const name = await nicknameOf(probe.requests, undefined, signal)

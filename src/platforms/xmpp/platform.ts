@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 
-export interface XmppOptions extends LinkOptions, Partial<SessionOptions> {
+export interface XmppOptions extends LinkOptions, Partial<Omit<SessionOptions, keyof LinkOptions>> {
   readonly log: Log
 }
 

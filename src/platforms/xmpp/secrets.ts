@@ -20,7 +20,8 @@ export function parseSecrets(stored: Json): Secrets | undefined {
   return { jid, password, resource, ...(typeof server === 'string' && { server }) }
 }
 
-export function loginOf({ jid, password, resource, server: chosen }: Secrets): Login {
+export function loginOf(secrets: Secrets, allowPrivate: boolean): Login {
+  const { jid, password, resource, server: chosen } = secrets
   const address = parseAddress(jid)
   if (!address?.local) throw new Error('The account has no usable JID')
   const server = chosen === undefined ? undefined : parseServer(chosen)
@@ -31,5 +32,6 @@ export function loginOf({ jid, password, resource, server: chosen }: Secrets): L
     password,
     service: server?.service ?? address.domain,
     plaintextAllowed: server?.loopback === true,
+    allowPrivate,
   }
 }

@@ -26,6 +26,8 @@ export interface SessionOptions {
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
+  /** See `LinkOptions`. */
+  readonly allowPrivate: boolean
   readonly log: Log
 }
 
@@ -54,7 +56,7 @@ export class XmppSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const login = loginOf(secrets)
+    const login = loginOf(secrets, options.allowPrivate)
     const own = `${login.local}@${login.domain}`
     const sent = new Sent()
     this.#account = account

@@ -1,6 +1,7 @@
 /** One connection of the client library, with what its release 0.14 gets wrong put right. */
 import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element } from '@xmpp/client'
+import { isPublicAddress } from '../../security/public-address.ts'
 import { ns } from './namespaces.ts'
 
 export interface Login {
@@ -11,6 +12,8 @@ export interface Login {
   /** Where to connect to; the domain itself is looked up in the DNS. */
   readonly service: string
   readonly plaintextAllowed: boolean
+  /** Whether the server may have an address that is not of the internet. */
+  readonly allowPrivate: boolean
 }
 
 /** The server offers no encryption, and the password must not travel without. */
@@ -51,6 +54,7 @@ export function createTransport(login: Login): Transport {
   keepToClassicLogin(transport)
   // The library would follow the server to any host and log in there, besides whoever reconnects already.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
+  if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
   return {
     client: transport,
@@ -58,6 +62,13 @@ export function createTransport(login: Login): Transport {
     isWritable: () => socketOf(transport)?.writable === true,
     cut: () => cut(transport),
   }
+}
+
+/** Looked at where it counts, on the socket: names may resolve to anything, and to something else the next time. */
+function refusePrivate(transport: Client): void {
+  transport.prependListener('connect', () => {
+    if (!isPublicAddress(socketOf(transport)?.remoteAddress ?? '')) cut(transport)
+  })
 }
 
 function tuneStreamManagement({ streamManagement }: Client): void {

@@ -32,7 +32,7 @@ export class Network {
   }
 
   platform(options: Partial<XmppOptions> = {}) {
-    return xmppPlatform({ log: quietLog, allowLoopback: true, ...options })
+    return xmppPlatform({ log: quietLog, allowPrivate: true, ...options })
   }
 
   async account(): Promise<XmppAccount> {
