@@ -1,6 +1,6 @@
 /** Two pollers on one key: the older one gives way, slowly, and each is answered once. */
 import t from 'tap'
-import { held, page, poll, reading, then } from './api-key-rig.ts'
+import { held, next, page, poll, reading } from './api-key-rig.ts'
 
 const conflict = (requestId: string) => ({
   type: 'reply',
@@ -18,7 +18,7 @@ const conflict = (requestId: string) => ({
 const at = (ms: number) => ({ now: 1_000_000 + ms })
 
 t.test('a new call that finds nothing ends the older one and waits in its place', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)))
+  const walk = next(held('p1'), poll('p2', at(10_000)))
   t.same(walk.replies, [conflict('p1')])
   t.equal(walk.state, 'usable.held.listening')
   t.equal(walk.snapshot.context.waiting.requestId, 'p2')
@@ -26,12 +26,12 @@ t.test('a new call that finds nothing ends the older one and waits in its place'
 })
 
 t.test('the new call waits its own time', async (t) => {
-  const walk = then(held('p1'), poll('p2', { ...at(10_000), timeoutMs: 9_000 }))
+  const walk = next(held('p1'), poll('p2', { ...at(10_000), timeoutMs: 9_000 }))
   t.equal(walk.timers.pollEnds, 9_000)
 })
 
 t.test('a new call that finds something leaves the waiting one alone', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)), 1)
+  const walk = next(held('p1'), poll('p2', at(10_000)), 1)
   t.same(
     walk.replies.map(({ requestId, outcome }) => [requestId, outcome.ok]),
     [['p2', true]],
@@ -41,7 +41,7 @@ t.test('a new call that finds something leaves the waiting one alone', async (t)
 })
 
 t.test('so does one that does not want to wait', async (t) => {
-  const walk = then(held('p1'), poll('p2', { ...at(10_000), timeoutMs: 0 }))
+  const walk = next(held('p1'), poll('p2', { ...at(10_000), timeoutMs: 0 }))
   t.same(
     walk.replies.map(({ requestId }) => requestId),
     ['p2'],
@@ -50,8 +50,8 @@ t.test('so does one that does not want to wait', async (t) => {
 })
 
 t.test('a second conflict within 3 s is held back for 3 s', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)))
-  then(walk, poll('p3', at(12_999)))
+  const walk = next(held('p1'), poll('p2', at(10_000)))
+  next(walk, poll('p3', at(12_999)))
   t.same(walk.replies, [])
   t.equal(walk.snapshot.context.waiting.requestId, 'p3')
   t.equal(walk.timers['conflict.due'], 3_000)
@@ -60,23 +60,23 @@ t.test('a second conflict within 3 s is held back for 3 s', async (t) => {
 })
 
 t.test('after 3 s of peace a conflict is told at once again', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)))
-  then(walk, poll('p3', at(13_000)))
+  const walk = next(held('p1'), poll('p2', at(10_000)))
+  next(walk, poll('p3', at(13_000)))
   t.same(walk.replies, [conflict('p2')])
 })
 
 t.test('conflicts that are held back are told one by one', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)))
-  then(walk, poll('p3', at(10_100)))
-  then(walk, poll('p4', at(10_200)))
+  const walk = next(held('p1'), poll('p2', at(10_000)))
+  next(walk, poll('p3', at(10_100)))
+  next(walk, poll('p4', at(10_200)))
   t.same(walk.elapseRaised('conflict.due').replies, [conflict('p2')])
   t.same(walk.elapseRaised('conflict.due').replies, [conflict('p3')])
   t.equal(walk.snapshot.context.waiting.requestId, 'p4')
 })
 
 t.test('a conflict that is held back is told even if the key is revoked meanwhile', async (t) => {
-  const walk = then(held('p1'), poll('p2', at(10_000)))
-  then(walk, poll('p3', at(10_100)))
+  const walk = next(held('p1'), poll('p2', at(10_000)))
+  next(walk, poll('p3', at(10_100)))
   walk.send({ type: 'key.revoke', requestId: 'k' })
   t.same(walk.elapseRaised('conflict.due').replies, [conflict('p2')])
 })
@@ -85,7 +85,7 @@ t.test('what was being read for the older one does not speak for it again', asyn
   for (const found of [0, 2]) {
     const walk = held('p1').send({ type: 'updates.appended' }).elapse('burst')
     const late = page(reading(walk), found)
-    then(walk, poll('p2', at(10_000)))
+    next(walk, poll('p2', at(10_000)))
     t.same(walk.replies, [conflict('p1')])
     walk.send(late)
     t.same(walk.replies, [])
@@ -97,7 +97,7 @@ t.test('what was being read for the older one does not speak for it again', asyn
 t.test('nor does a read of it that fails', async (t) => {
   const walk = held('p1').send({ type: 'updates.appended' }).elapse('burst')
   const asked = reading(walk)
-  then(walk, poll('p2', at(10_000)))
+  next(walk, poll('p2', at(10_000)))
   const failure = { code: 'internal', description: '' } as const
   walk.send({ type: 'poll.failed', poll: asked, failure })
   t.same(walk.replies, [])

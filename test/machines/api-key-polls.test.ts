@@ -1,7 +1,7 @@
 /** getUpdates: what it reads, how long it waits, how it ends, what it confirms. */
 import t from 'tap'
 import { kindsFrom, wants } from '../../machines/update-kinds.ts'
-import { begin, held, page, poll, reading, then } from './api-key-rig.ts'
+import { begin, held, next, page, poll, reading } from './api-key-rig.ts'
 
 const answer = (requestId: string, ids: number[]) => ({
   type: 'reply',
@@ -10,14 +10,14 @@ const answer = (requestId: string, ids: number[]) => ({
 })
 
 t.test('what is there is answered at once and confirms nothing', async (t) => {
-  const walk = then(begin(), poll('p1', { next: 103 }), 2)
+  const walk = next(begin(), poll('p1', { next: 103 }), 2)
   t.same(walk.replies, [answer('p1', [101, 102])])
   t.equal(walk.state, 'usable.quiet')
   t.equal(walk.snapshot.context.cursor, 100)
 })
 
 t.test('with nothing there and no timeout the answer is empty, at once', async (t) => {
-  const walk = then(begin(), poll('p1', { timeoutMs: 0 }))
+  const walk = next(begin(), poll('p1', { timeoutMs: 0 }))
   t.same(walk.replies, [answer('p1', [])])
   t.equal(walk.state, 'usable.quiet')
 })
@@ -128,7 +128,7 @@ t.test('a negative offset keeps the newest and drops what is older', async (t) =
 t.test(
   'a negative offset that finds nothing waits for all that comes, not for the newest',
   async (t) => {
-    const walk = then(begin(), poll('p1', { offset: -5 }))
+    const walk = next(begin(), poll('p1', { offset: -5 }))
     walk.send({ type: 'updates.appended' }).elapse('burst')
     t.equal(reading(walk).keepNewest, undefined)
   },

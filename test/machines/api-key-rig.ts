@@ -68,7 +68,7 @@ export function held(requestId = 'p1', more: Partial<PollUpdates> = {}): Walk<Ap
 }
 
 /** The next poll, and what it reads at once. */
-export function then(walk: Walk<ApiKeyEvent>, asked: PollUpdates, count = 0): Walk<ApiKeyEvent> {
+export function next(walk: Walk<ApiKeyEvent>, asked: PollUpdates, count = 0): Walk<ApiKeyEvent> {
   walk.send(asked)
   return walk.send(page(reading(walk), count, { now: asked.now }))
 }
