@@ -34,11 +34,13 @@ export class Activation<Event, Snapshot extends { status: string } = { status: s
   readonly #closed = Promise.withResolvers<unknown>()
   #usedAt: number
 
-  constructor(actor: Askable<Event, Snapshot>, now: () => number) {
+  /** A reply waits for `before`: what it says must be stored first. */
+  constructor(actor: Askable<Event, Snapshot>, now: () => number, before?: () => Promise<unknown>) {
     this.#actor = actor
     this.#now = now
     this.#usedAt = now()
-    actor.on('reply', (reply) => this.#waiting.get(reply.requestId)?.(reply))
+    const settle = (reply: Reply) => this.#waiting.get(reply.requestId)?.(reply)
+    actor.on('reply', before ? (reply) => before().then(() => settle(reply)) : settle)
     // Without an error observer XState rethrows a crash globally and takes the process down.
     actor.subscribe({ error: (cause) => this.#close(cause), complete: () => this.#close() })
     actor.start()

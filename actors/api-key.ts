@@ -49,7 +49,10 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
   async admit(scope: Scope | undefined, chat?: string): Promise<void> {
     const now = this.#world.clock.now()
-    const overBySeconds = chat === undefined ? undefined : this.#limiter.take(chat, now)
+    // A call that is refused anyway does not use up the rate.
+    const { terms } = this.snapshot.context
+    const counts = chat !== undefined && (scope === undefined || terms.scopes.includes(scope))
+    const overBySeconds = counts ? this.#limiter.take(chat, now) : undefined
     await this.ask({
       type: 'call.admit',
       scope,
@@ -82,30 +85,36 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   }
 }
 
-function createApiKey(facts: KeyFacts, { log, keys, clock, logger }: ApiKeyWorld) {
+const services = new Services<ApiKeyWorld>()
+
+const logic = apiKeyMachine.provide({
+  actors: {
+    listener: services.create<{ credentialId: number; after: number }>(({ log }, send, input) =>
+      log.listen(input.credentialId, input.after, () => send({ type: 'updates.appended' })),
+    ),
+  },
+  actions: {
+    read: async ({ self, system, context }, poll) => {
+      if (!poll) return
+      const { log, clock, logger } = services.of({ system })
+      const { apiKeyId, credentialId } = context
+      const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
+      const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
+      if (!outcome.ok) self.send({ type: 'poll.failed', poll, failure: outcome.failure })
+      else self.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
+    },
+    saveCursor: ({ system, context: { apiKeyId, cursor, filter } }) =>
+      services.of({ system }).keys.saveCursor(apiKeyId, cursor, filter),
+  },
+})
+
+function createApiKey(facts: KeyFacts, world: ApiKeyWorld) {
   const { apiKeyId, credentialId, terms, revoked, cursor, filter } = facts
-  const services = new Services()
-  const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
-  const logic = apiKeyMachine.provide({
-    actors: {
-      listener: services.create<{ credentialId: number; after: number }>((send, input) =>
-        log.listen(input.credentialId, input.after, () => send({ type: 'updates.appended' })),
-      ),
-    },
-    actions: {
-      read: async ({ self }, poll) => {
-        if (!poll) return
-        const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
-        if (!outcome.ok) self.send({ type: 'poll.failed', poll, failure: outcome.failure })
-        else self.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
-      },
-      saveCursor: ({ context }) => keys.saveCursor(apiKeyId, context.cursor, context.filter),
-    },
-  })
   const actor = createActor(logic, {
-    clock,
+    clock: world.clock,
     input: { apiKeyId, credentialId, terms, revoked, cursor, filter },
   })
-  actor.subscribe({ error: () => services.endAll() })
+  services.admit(actor, world)
+  actor.subscribe({ error: () => services.endAll(actor) })
   return actor
 }

@@ -57,6 +57,7 @@ export function activateLink(
   const { sessionId } = facts
   const onDefect = (cause: unknown) => world.logger.error({ err: cause }, 'a link flow failed')
   let attempt = live
+  let saving: Promise<void> = Promise.resolve()
   const limited = <Result>(work: (signal: AbortSignal) => Promise<Result>) =>
     within(world.answerTakes, undefined, work)
 
@@ -131,7 +132,9 @@ export function activateLink(
         self.send(await give(requestId, { kind: 'resend' }))
       },
       save: ({ context }, state) => {
-        store.saveEnd(sessionId, state, context.attemptsLeft, context.reason).catch(onDefect)
+        saving = store
+          .saveEnd(sessionId, state, context.attemptsLeft, context.reason)
+          .catch(onDefect)
       },
     },
   })
@@ -139,7 +142,11 @@ export function activateLink(
     clock,
     input: { ...facts, expiresInMs: facts.expiresAt - clock.now() },
   })
-  const activation: LinkActor = new Activation(actor, () => clock.now())
+  const activation: LinkActor = new Activation(
+    actor,
+    () => clock.now(),
+    () => saving,
+  )
   activation.closed.then(() => attempt?.close()).catch(onDefect)
   return activation
 }

@@ -51,7 +51,7 @@ export class Timeline {
       at,
       from: this.#state,
       to,
-      event: inspection.event.type.replace(/^xstate\./, ''),
+      event: eventName(inspection.event.type),
       reason: snapshot.context.reason,
       durationMs: at - this.#since,
       publicState: shown.state,
@@ -61,4 +61,10 @@ export class Timeline {
     this.#state = to
     this.#since = at
   }
+}
+
+/** XState's own events in an operator's words: `xstate.after.backoff.credential.waiting` is `after.backoff`. */
+function eventName(type: string): string {
+  if (type === 'xstate.init') return 'actor.started'
+  return type.replace(/^xstate\.(after\.\w+).*/, '$1')
 }

@@ -65,6 +65,7 @@ export const credential = setup({
     absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined }),
     countLoss: assign({
       losses: ({ context }) => context.losses + 1,
+      failedProbes: 0,
       retryAfterMs: (_, retryAfterMs: number) => retryAfterMs,
     }),
     forgetLosses: assign({ losses: 0 }),

@@ -119,7 +119,7 @@ export class PostgresLinkStore implements LinkStore {
     const isOpen = ['code_sent', 'password_needed', 'waiting'].includes(state)
     await this.#db.query(
       `update link_session set state = $2, attempts_left = $3, reason = $4,
-              stored = case when $5 then stored end where id = $1`,
+              stored = case when $5 then stored end where id = $1 and state <> 'linked'`,
       [sessionId, state, attemptsLeft, reason ?? null, isOpen],
     )
   }

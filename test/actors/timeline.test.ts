@@ -16,7 +16,7 @@ t.test('each change tells from where, to where, by what, and how long it lasted'
       at: began,
       from: 'waiting',
       to: 'queued',
-      event: 'init',
+      event: 'actor.started',
       publicState: 'connecting',
       action: 'none',
     },
