@@ -5,7 +5,7 @@ import type { Happening } from '../../machines/happening.ts'
 import type { OperationResult, PublicOperation } from '../../machines/operation.ts'
 import type { Database } from '../database/database.ts'
 import { IdentityBook } from '../identities/book.ts'
-import { type GivenIds, integerIds } from '../identities/ids.ts'
+import { type GivenIds, type Ids, integerIds } from '../identities/ids.ts'
 import { Natively, type Resolve } from '../identities/natively.ts'
 import { Natives } from '../identities/natives.ts'
 import { findChats, findMessages, insertIdentities } from '../identities/store.ts'
@@ -38,7 +38,7 @@ export class Translator implements Identities, Translation {
     if (result.kind === 'done') return true
     const natives = new Natives()
     if (result.kind === 'chat') natives.addChat(result.chat)
-    else natives.addMessage(result.message)
+    else natives.addMessage(result.message, true)
     const ids = await this.#give(credentialId, natives)
     if (ids.newChats.length + ids.newMessages.length > 0) {
       await insertIdentities(this.#db, credentialId, ids.newChats, ids.newMessages)
@@ -57,7 +57,9 @@ export class Translator implements Identities, Translation {
     for (const happening of happenings) {
       if (happening.kind === 'deleted')
         drafts.push(...(await this.#deleted(credentialId, happening, ids)))
-      else drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
+      else if (!isForged(happening, ids)) {
+        drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
+      }
     }
     return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
   }
@@ -82,7 +84,7 @@ export class Translator implements Identities, Translation {
   /** One update for each chat; messages that no key was ever told of are left out. */
   async #deleted(
     credentialId: number,
-    { sourceKey, chat, messages, at, surface }: Happening & { kind: 'deleted' },
+    { sourceKey, chat, messages, at, surface, direction }: Happening & { kind: 'deleted' },
     { newChats, newMessages }: GivenIds,
   ): Promise<Draft[]> {
     if (this.#idForm(credentialId) === 'integer' && chat !== undefined) {
@@ -94,12 +96,21 @@ export class Translator implements Identities, Translation {
     const known = chat === undefined ? [] : await findChats(this.#db, credentialId, [chat])
     const chatId = [...known, ...newChats].find(({ native }) => native === chat)?.chatId
     const byChat = new Map<number, Set<number>>()
-    for (const { chatId: id, messageId } of found) {
+    for (const { chatId: id, messageId, own } of found) {
       if (chat !== undefined && id !== chatId) continue
+      // Between two people nobody takes back what the other wrote.
+      if (surface === 'private' && own !== (direction === 'own')) continue
       byChat.set(id, (byChat.get(id) ?? new Set()).add(messageId))
     }
     return [...byChat].map(([id, ids], index) =>
       deletionDraft(index === 0 ? sourceKey : `${sourceKey}#${index}`, id, [...ids], at, surface),
     )
   }
+}
+
+/** A network may let anybody say that they edited a message; it only counts from who wrote it. */
+function isForged({ kind, direction, message }: Exclude<Happening, { kind: 'deleted' }>, ids: Ids) {
+  if (kind !== 'edited' || message.chat.surface !== 'private') return false
+  const isOwn = ids.isOwn(message.chat.native, message.native)
+  return isOwn !== undefined && isOwn !== (direction === 'own')
 }

@@ -18,10 +18,15 @@ const formOf: Record<Surface, (number: number) => number> = {
   channel: (number) => SUPERGROUPS - number,
 }
 
+interface Known {
+  readonly messageId: number
+  readonly own: boolean
+}
+
 export class IdentityBook {
   readonly #db: Database
   readonly #chats = new LRUCache<string, number>({ max: CACHED })
-  readonly #messages = new LRUCache<string, number>({ max: CACHED })
+  readonly #messages = new LRUCache<string, Known>({ max: CACHED })
   readonly #newest = new LRUCache<string, number>({ max: CACHED })
   /** Given and not committed yet: part of every batch until one commit with them is through. */
   readonly #unstored = new Map<string, NewChat | NewMessage>()
@@ -62,13 +67,18 @@ export class IdentityBook {
     const newMessages: NewMessage[] = []
     for (const { native, chatId } of pairs(natives.messages, chatIds)) {
       const at = messageKey(chatId, native)
-      const messageId =
-        this.#messages.get(at) ?? (await this.#newMessage(credentialId, at, { native, chatId }))
-      if (this.#unstored.has(at)) newMessages.push({ native, chatId, messageId })
+      const own = natives.own.has(native)
+      const known =
+        this.#messages.get(at) ??
+        (await this.#newMessage(credentialId, at, { native, chatId }, own))
+      if (this.#unstored.has(at)) newMessages.push({ native, chatId, ...known })
     }
+    const known = (chat: string, native: string) =>
+      this.#messages.get(messageKey(chatIds.get(chat) ?? 0, native))
     return {
       chat: (native) => chatIds.get(native) ?? this.#chats.get(key(native)) ?? 0,
-      message: (chat, native) => this.#messages.get(messageKey(chatIds.get(chat) ?? 0, native)),
+      message: (chat, native) => known(chat, native)?.messageId,
+      isOwn: (chat, native) => known(chat, native)?.own,
       newChats,
       newMessages,
       stored: () => {
@@ -100,12 +110,12 @@ export class IdentityBook {
     const unknown = wanted.filter(({ chatId, native }) => !this.#messages.has(key(chatId, native)))
     if (unknown.length === 0) return
     const natives = unknown.map(({ native }) => native)
-    for (const { native, chatId, messageId } of await findMessages(
+    for (const { native, chatId, messageId, own } of await findMessages(
       this.#db,
       credentialId,
       natives,
     )) {
-      this.#messages.set(key(chatId, native), messageId)
+      this.#messages.set(key(chatId, native), { messageId, own })
     }
   }
 
@@ -116,15 +126,21 @@ export class IdentityBook {
     return chatId
   }
 
-  async #newMessage(credentialId: number, at: string, message: NewChat): Promise<number> {
+  async #newMessage(
+    credentialId: number,
+    at: string,
+    message: NewChat,
+    own: boolean,
+  ): Promise<Known> {
     const counter = `${credentialId}\n${message.chatId}`
     const newest =
       this.#newest.get(counter) ?? (await newestMessage(this.#db, credentialId, message.chatId))
     const messageId = newest + 1
     this.#newest.set(counter, messageId)
-    this.#messages.set(at, messageId)
-    this.#unstored.set(at, { ...message, messageId })
-    return messageId
+    const known = { messageId, own }
+    this.#messages.set(at, known)
+    this.#unstored.set(at, { ...message, ...known })
+    return known
   }
 }
 

@@ -5,6 +5,8 @@ export interface Ids {
   chat(native: string): number
   /** Undefined for a message that was only mentioned and is not known. */
   message(chat: string, native: string): number | undefined
+  /** Whether the account wrote it itself; undefined where the network's ids say nothing of it. */
+  isOwn(chat: string, native: string): boolean | undefined
 }
 
 export interface GivenIds extends Ids {
@@ -18,6 +20,7 @@ export interface GivenIds extends Ids {
 export const integerIds: GivenIds = {
   chat: Number,
   message: (_, native) => Number(native),
+  isOwn: () => undefined,
   newChats: [],
   newMessages: [],
   stored() {},

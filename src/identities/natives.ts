@@ -6,20 +6,23 @@ export class Natives {
   readonly chats = new Map<string, Surface>()
   /** Messages by their chat: those that get an integer if they have none yet. */
   readonly messages = new Map<string, Set<string>>()
+  /** Those of them that the account wrote itself. */
+  readonly own = new Set<string>()
   /** Messages that are only mentioned: an old message gets no new, higher number for that. */
   readonly mentioned = new Map<string, Set<string>>()
 
   addHappening(happening: Happening): void {
     if (happening.kind === 'deleted') return
-    this.addMessage(happening.message)
+    this.addMessage(happening.message, happening.direction === 'own')
     if (happening.kind === 'callback') this.addPerson(happening.from)
   }
 
-  addMessage(message: Message): void {
+  addMessage(message: Message, isOwn: boolean): void {
     const { chat, from, native, replyTo, forward } = message
     this.addChat(chat)
     if (from) this.addPerson(from)
     put(this.messages, chat.native, native)
+    if (isOwn) this.own.add(native)
     if (forward) this.#addOrigin(forward)
     if (replyTo) {
       put(this.mentioned, chat.native, replyTo.native)

@@ -20,7 +20,7 @@ export async function findMessages(
   natives: readonly string[],
 ): Promise<NewMessage[]> {
   return db.query<NewMessage>(
-    `select native, chat_id as "chatId", message_id as "messageId" from message_identity
+    `select native, chat_id as "chatId", message_id as "messageId", own from message_identity
       where credential_id = $1 and native = any($2)`,
     [credentialId, natives],
   )
@@ -83,8 +83,9 @@ export async function insertIdentities(
        insert into chat_identity (credential_id, native, chat_id)
        select $1, * from unnest($2::text[], $3::bigint[]) on conflict do nothing
      )
-     insert into message_identity (credential_id, native, chat_id, message_id)
-     select $1, * from unnest($4::text[], $5::bigint[], $6::int[]) on conflict do nothing`,
+     insert into message_identity (credential_id, native, chat_id, message_id, own)
+     select $1, * from unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
+     on conflict do nothing`,
     [
       credentialId,
       chats.map(({ native }) => native),
@@ -92,6 +93,7 @@ export async function insertIdentities(
       messages.map(({ native }) => native),
       messages.map(({ chatId }) => chatId),
       messages.map(({ messageId }) => messageId),
+      messages.map(({ own }) => own),
     ],
   )
 }

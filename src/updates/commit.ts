@@ -9,6 +9,8 @@ export interface NewChat {
 
 export interface NewMessage extends NewChat {
   readonly messageId: number
+  /** Written by the account itself. */
+  readonly own: boolean
 }
 
 /** What one credential wants stored together. */
@@ -51,10 +53,10 @@ const mapped = `, chats as (
       join moved using (credential_id)
     on conflict do nothing
   ), messages as (
-    insert into message_identity (credential_id, native, chat_id, message_id)
-    select c.credential_id, c.native, c.chat_id, c.message_id
-      from unnest($16::bigint[], $17::text[], $18::bigint[], $19::int[])
-           as c (credential_id, native, chat_id, message_id)
+    insert into message_identity (credential_id, native, chat_id, message_id, own)
+    select c.credential_id, c.native, c.chat_id, c.message_id, c.own
+      from unnest($16::bigint[], $17::text[], $18::bigint[], $19::int[], $20::boolean[])
+           as c (credential_id, native, chat_id, message_id, own)
       join moved using (credential_id)
     on conflict do nothing
   )`
@@ -111,5 +113,6 @@ function identityValues(batches: readonly Batch[]): unknown[] | undefined {
     messages.map((message) => message.native),
     messages.map((message) => message.chatId),
     messages.map((message) => message.messageId),
+    messages.map((message) => message.own),
   ]
 }

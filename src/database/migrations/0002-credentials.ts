@@ -112,6 +112,7 @@ export class Credentials extends Migration {
       chat_id bigint not null,
       message_id integer not null,
       native text not null,
+      own boolean not null,
       primary key (credential_id, chat_id, message_id),
       constraint message_identity_native unique (credential_id, native, chat_id))`)
   }
