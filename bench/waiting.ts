@@ -19,7 +19,7 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   const keys = await seedKeys(stage, userId, credentialIds)
   const bare = await costOfHanging(stage, keys)
 
-  const service = await startService(stage, { START_BUDGET: '10000' })
+  const service = await startService(stage, { START_BUDGET: '100' })
   await service.ask('online', WAITERS)
   const before = await service.memory()
   const listeners = await Listeners.open(service.port, keys)

@@ -1,0 +1,214 @@
+/** What one credential's actor does in the world: its session, its events into the log, operations over it. */
+import type {
+  CredentialEvent,
+  EventsReported,
+  PerformOperation,
+} from '../machines/credential-events.ts'
+import type { CredentialContext } from '../machines/credential-setup.ts'
+import { admits, type ReceiveSettings } from '../machines/happening.ts'
+import type { Outcome } from '../machines/protocol.ts'
+import type { CredentialWorld } from './credential.ts'
+import { failed, settle } from './errors.ts'
+import { perform } from './perform.ts'
+import type { Session } from './platform.ts'
+import type { CredentialFacts } from './ports.ts'
+import { type Batches, rejectAll, reportTo } from './report.ts'
+import { within } from './time.ts'
+
+export interface Reported {
+  readonly event: EventsReported
+  readonly settings: ReceiveSettings
+}
+
+type Send = (event: CredentialEvent) => void
+
+/** The actor whose effects these are. */
+interface Owner {
+  send(event: CredentialEvent): void
+  stop(): void
+}
+
+/** What starts a service returns how to end it. */
+export class CredentialEffects {
+  readonly world: CredentialWorld
+  readonly #facts: CredentialFacts
+  readonly #owner: Owner
+  readonly #batches: Batches = new Map()
+  #session: Session | undefined
+  #storing = Promise.resolve()
+  #releaseTurn = () => {}
+  /** How the newest session is to end. */
+  #ending = { signOut: false }
+
+  constructor(facts: CredentialFacts, world: CredentialWorld, owner: Owner) {
+    this.#facts = facts
+    this.world = world
+    this.#owner = owner
+  }
+
+  onDefect(cause: unknown): void {
+    const { credentialId } = this.#facts
+    this.world.logger.error({ credentialId, err: cause }, 'an effect of a credential failed')
+  }
+
+  awaitTurn(send: Send): () => void {
+    let isGranted = false
+    this.#releaseTurn()
+    this.#releaseTurn = this.world.budget.request(() => {
+      isGranted = true
+      send({ type: 'turn.granted' })
+    })
+    return () => {
+      if (!isGranted) this.#releaseTurn()
+    }
+  }
+
+  releaseTurn(): void {
+    this.#releaseTurn()
+  }
+
+  openSession(send: Send): () => void {
+    const { store, clock, platform } = this.world
+    const { credentialId } = this.#facts
+    const closing = new AbortController()
+    const own = { signOut: false }
+    this.#ending = own
+    const onDefect = (cause: unknown) => this.onDefect(cause)
+    const report = reportTo(
+      {
+        credentialId,
+        store,
+        batches: this.#batches,
+        now: () => clock.now(),
+        // A session may report before `open` has returned it.
+        send: (event) => queueMicrotask(() => send(event)),
+        onDefect,
+      },
+      closing.signal,
+    )
+    store
+      .account(credentialId)
+      .then((account) => {
+        if (closing.signal.aborted) return
+        this.#session = platform.open(account, report, closing.signal)
+      })
+      .catch((cause) => {
+        onDefect(cause)
+        report.lost('storage')
+      })
+    return () => {
+      closing.abort()
+      rejectAll(this.#batches)
+      const leaving = this.#session
+      this.#session = undefined
+      // A moment later, when the transition has said whether the account was linked anew.
+      Promise.resolve()
+        .then(() => leaving?.close(own))
+        .catch(onDefect)
+      this.#releaseTurn()
+    }
+  }
+
+  /** The session that is left belongs to a link that was replaced: it ends on the network too. */
+  forgetSession(): void {
+    this.#ending.signOut = true
+  }
+
+  probe(send: Send): () => void {
+    const { store, clock, timing } = this.world
+    const leaving = new AbortController()
+    const answer = (event: CredentialEvent, healthy: boolean, latencyMs?: number) => {
+      if (leaving.signal.aborted) return
+      send(event)
+      store.noteHealth(this.#facts.credentialId, {
+        healthy,
+        at: clock.now(),
+        ...(latencyMs !== undefined && { latencyMs }),
+      })
+    }
+    within(timing.probeTakes, leaving.signal, (signal) => this.#roundTrip(signal))
+      .then(
+        (latencyMs) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
+        (cause: Error) => answer({ type: 'probe.failed', reason: cause.message }, false),
+      )
+      .catch((cause) => this.onDefect(cause))
+    return () => leaving.abort()
+  }
+
+  signOut(send: Send): () => void {
+    const leaving = this.#session
+    this.#session = undefined
+    const { signOutTakes } = this.world.timing
+    within(signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
+      .catch((cause) => this.onDefect(cause))
+      .finally(() => send({ type: 'signout.finished' }))
+    return () => {}
+  }
+
+  deactivate(send: Send): () => void {
+    this.world.store.deactivate(this.#facts.credentialId).then(
+      () => send({ type: 'deactivation.finished' }),
+      (cause) => {
+        this.onDefect(cause)
+        send({ type: 'deactivation.failed' })
+      },
+    )
+    return () => {}
+  }
+
+  perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
+    const onDefect = (cause: unknown) => this.onDefect(cause)
+    const actor = {
+      ...this.world,
+      facts: this.#facts,
+      session: this.#session,
+      context,
+      onDefect,
+    }
+    return settle(() => perform(actor, request), onDefect)
+  }
+
+  check(): Promise<Outcome> {
+    const { probeTakes } = this.world.timing
+    return settle(
+      () => within(probeTakes, undefined, (signal) => this.#roundTrip(signal)),
+      (cause) => this.onDefect(cause),
+    )
+  }
+
+  /** One after another: what follows a batch that failed must not move the checkpoint past it. */
+  store(reported: Reported): void {
+    this.#storing = this.#storing.then(() => this.#keep(reported))
+  }
+
+  async #roundTrip(signal: AbortSignal): Promise<number> {
+    if (!this.#session) throw failed('unavailable', 'the credential is reconnecting')
+    return this.#session.probe(signal)
+  }
+
+  async #keep({ event, settings }: Reported): Promise<void> {
+    const { log, logger, store, clock } = this.world
+    const { credentialId, epoch } = this.#facts
+    const batch = this.#batches.get(event.batch)
+    if (!batch) return
+    this.#batches.delete(event.batch)
+    const reporter = this.#session
+    const happenings = event.happenings.filter((happening) => admits(settings, happening))
+    try {
+      const { checkpoint } = batch
+      const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
+      if (!appended.stored) {
+        batch.reject(failed('unavailable', 'another node owns the credential'))
+        logger.warn({ credentialId, epoch }, 'another node took the credential over')
+        this.#owner.stop()
+        return
+      }
+      batch.resolve()
+      store.noteHealth(credentialId, { healthy: true, at: clock.now() })
+    } catch (cause) {
+      this.onDefect(cause)
+      batch.reject(cause)
+      if (this.#session === reporter) this.#owner.send({ type: 'session.lost', reason: 'storage' })
+    }
+  }
+}
