@@ -1,0 +1,182 @@
+/** Linking an account step by step, with everything that can come in between. */
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { type Answer, until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t)
+const client = await service.client()
+const start = (phone: string, more: object = {}) =>
+  client.ask('POST', '/platforms/sandbox/link/start', { phone, ...more })
+const verify = (session_id: string, answer: object): Promise<Answer> =>
+  client.ask('POST', '/platforms/sandbox/link/verify', { session_id, ...answer })
+const look = (session: string) => client.result('GET', `/platforms/sandbox/link/${session}`)
+const refused = (error_code: number, description: string) => ({
+  status: error_code,
+  body: { ok: false, error_code, description },
+})
+/** Another code than the right one. */
+const wrong = (code: string) => `${(Number(code[0]) + 1) % 10}${code.slice(1)}`
+
+async function begun(name: string, more: object = {}) {
+  const person = await client.person(name, undefined, more)
+  const { body } = await start(person.phone)
+  return { person, session: body.result.session_id as string, shown: body.result }
+}
+
+t.test('a start says what is waited for', async (t) => {
+  const { shown, session } = await begun('Ann')
+  t.match(shown, {
+    platform: 'sandbox',
+    state: 'code_sent',
+    method: 'phone',
+    expires_in: 900,
+    resend_in: Number,
+    code_length: 5,
+    attempts_left: 5,
+    credential: null,
+  })
+  t.match(session, /^[\w-]{22}$/, '128 bits')
+  t.match(await look(session), { session_id: session, state: 'code_sent', credential: null })
+})
+
+t.test('a wrong code keeps the step; the right one links', async (t) => {
+  const { person, session } = await begun('Bea')
+  const code = await client.code(person.id)
+  t.match(
+    await verify(session, { otp: wrong(code) }),
+    refused(400, 'Bad Request: the code is wrong'),
+  )
+  t.match(await look(session), { state: 'code_sent', attempts_left: 4 })
+  const linked = (await verify(session, { otp: code })).body.result
+  t.match(linked, {
+    state: 'linked',
+    credential: { platform: 'sandbox', account: { id: person.id } },
+  })
+  await client.state(linked.credential.credential_id, 'active')
+  t.match(await look(session), { state: 'linked', credential: { state: 'active' } })
+  const over = refused(400, 'Bad Request: the link session is over; start again')
+  t.match(await verify(session, { otp: code }), over, 'a session links once')
+  t.match(await client.ask('DELETE', `/platforms/sandbox/link/${session}`), over)
+})
+
+t.test('attempts run out, and stay so', async (t) => {
+  const { person, session } = await begun('Cora')
+  const code = await client.code(person.id)
+  for (const left of [4, 3, 2, 1]) {
+    t.match(await verify(session, { otp: wrong(code) }), { status: 400 })
+    t.match(await look(session), { attempts_left: left })
+  }
+  const last = await verify(session, { otp: wrong(code) })
+  t.match(last, { status: 400, body: { error_code: 400 } })
+  t.match(await look(session), { state: 'failed', reason: 'too_many_attempts' })
+  await service.restart()
+  t.match(await look(session), { state: 'failed', reason: 'too_many_attempts' })
+  const over = refused(400, 'Bad Request: the link session is over; start again')
+  t.match(await verify(session, { otp: code }), over, 'even with the right code')
+})
+
+t.test('a second factor is asked for with its hint, and may be wrong in place', async (t) => {
+  const secret = { password: 'open sesame', password_hint: 'cave' }
+  const { person, session } = await begun('Dora', secret)
+  const waitsFor = (what: string) => refused(400, `Bad Request: the link session waits for ${what}`)
+  t.match(await verify(session, { password: 'open sesame' }), waitsFor('the code'))
+  const { body } = await verify(session, { otp: await client.code(person.id) })
+  t.match(body.result, { state: 'password_needed', password_hint: 'cave', credential: null })
+  t.match(await verify(session, { otp: '12345' }), waitsFor('the password'))
+  t.match(
+    await client.ask('POST', `/platforms/sandbox/link/${session}/resend`),
+    waitsFor('the password'),
+  )
+  t.match(
+    await verify(session, { password: 'close' }),
+    refused(400, 'Bad Request: the password is wrong'),
+  )
+  t.match(await look(session), { state: 'password_needed', attempts_left: 4 })
+  const linked = await verify(session, { password: 'open sesame' })
+  t.match(linked.body.result, { state: 'linked', credential: { account: { first_name: 'Dora' } } })
+})
+
+t.test('a service that restarts between any two steps goes on', async (t) => {
+  const { person, session } = await begun('Eva', { password: 'pass', password_hint: 'word' })
+  const code = await client.code(person.id)
+  await service.restart()
+  t.match(await look(session), { state: 'code_sent', code_length: 5 })
+  await verify(session, { otp: wrong(code) })
+  await service.restart()
+  t.match(await look(session), { state: 'code_sent', attempts_left: 4 })
+  t.match(await verify(session, { otp: code }), { body: { result: { state: 'password_needed' } } })
+  await service.restart()
+  t.match(await look(session), { state: 'password_needed', password_hint: 'word' })
+  await verify(session, { password: 'wrong' })
+  await service.restart()
+  const linked = await verify(session, { password: 'pass' })
+  t.match(linked, { status: 200, body: { result: { state: 'linked' } } })
+  await service.restart()
+  t.match(await look(session), { state: 'linked', credential: { account: { id: person.id } } })
+  await client.state(linked.body.result.credential.credential_id, 'active')
+})
+
+t.test('a new code comes not too soon, and makes the old one worthless', async (t) => {
+  const { person, session, shown } = await begun('Fay')
+  const resend = () => client.ask('POST', `/platforms/sandbox/link/${session}/resend`)
+  const early = await resend()
+  const seconds = early.body.parameters.retry_after
+  t.match(early, refused(429, `Too Many Requests: retry after ${seconds}`))
+  t.equal(early.headers.get('retry-after'), `${seconds}`)
+  t.ok(Math.abs(seconds - shown.resend_in) <= 1)
+
+  const first = await client.code(person.id)
+  await passes(person.id, session, 120)
+  t.match(await resend(), {
+    status: 200,
+    body: { result: { state: 'code_sent', resend_in: Number } },
+  })
+  const second = await until(async () => {
+    const code = await client.code(person.id)
+    return code !== first && code
+  })
+  t.match(await verify(session, { otp: first }), refused(400, 'Bad Request: the code is wrong'))
+  t.match(await verify(session, { otp: second }), { body: { result: { state: 'linked' } } })
+})
+
+t.test('a session expires', async (t) => {
+  const { person, session } = await begun('Gia')
+  const code = await client.code(person.id)
+  await passes(person.id, session, 1_000)
+  t.match(await look(session), { state: 'expired', expires_in: 0 })
+  const over = refused(400, 'Bad Request: the link session is over; start again')
+  t.match(await verify(session, { otp: code }), over)
+  t.match(await client.ask('POST', `/platforms/sandbox/link/${session}/resend`), over)
+})
+
+t.test('a cancelled session is over', async (t) => {
+  const { person, session } = await begun('Hue')
+  const path = `/platforms/sandbox/link/${session}`
+  t.match(await client.result('DELETE', path), { state: 'cancelled', credential: null })
+  const over = refused(400, 'Bad Request: the link session is over; start again')
+  t.match(await verify(session, { otp: await client.code(person.id) }), over)
+  t.match(await client.ask('DELETE', path), over)
+  await service.restart()
+  t.match(await look(session), { state: 'cancelled' })
+})
+
+/** Lets time pass for a link session: what it stored is that much older, and its actor begins anew. */
+async function passes(person: number, session: string, seconds: number) {
+  await service.gateway.stop()
+  const database = openDatabase({ url: service.databaseUrl, log: quietLog })
+  await database.query(
+    `update link_session set expires_at = expires_at - make_interval(secs => $2),
+            step = step || jsonb_build_object('resendAt', (step ->> 'resendAt')::numeric - 1000 * $2)
+      where id = $1`,
+    [session, seconds],
+  )
+  await database.query(
+    `update sandbox_challenge set sent_at = sent_at - make_interval(secs => $2)
+      where person_id = $1 and state = 'code'`,
+    [person, seconds],
+  )
+  await database.close()
+  await service.restart()
+}

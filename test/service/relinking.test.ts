@@ -1,0 +1,133 @@
+/** Linking an account again, and links that are refused. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { troubledAccount } from './scene.ts'
+
+const service = await startService(t)
+const account = (name: string) => troubledAccount(service, name)
+type Account = Awaited<ReturnType<typeof account>>
+
+const start = ({ client }: Account, phone: string, more: object = {}) =>
+  client.ask('POST', '/platforms/sandbox/link/start', { phone, ...more })
+
+async function relink(account: Account, person = account.bot, more: object = {}) {
+  const { session_id } = (await start(account, person.phone, more)).body.result
+  const otp = await account.client.code(person.id)
+  return account.client.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
+}
+
+t.test(
+  'the same account linked again is the same credential, with its keys and its log',
+  async (t) => {
+    const lost = await account('lost_bot')
+    const { credentialId, state, send, write, updates } = lost
+    await write('before')
+    const [before] = (await updates({ timeout: 10 })).body.result
+    await lost.fault('revoke')
+    await state('logged_out')
+    await write('while logged out')
+    const { body } = await relink(lost, lost.bot, { credential_id: credentialId })
+    t.match(body.result, { state: 'linked', credential: { credential_id: credentialId } })
+    t.match(await state('active'), { reason: null, action: 'none' })
+    t.match(await send(), { status: 200 }, 'the key goes on')
+    await write('after')
+    const { body: read } = await updates({ timeout: 10, offset: before.update_id + 1, limit: 1 })
+    t.match(read.result, [{ update_id: before.update_id + 1 }], 'and so does the log')
+    t.equal((await lost.client.result('GET', '/platforms/credentials')).items.length, 1)
+  },
+)
+
+t.test('without being asked to it is the same credential as well', async (t) => {
+  const twice = await account('twice_bot')
+  const { body } = await relink(twice)
+  t.match(body.result.credential, { credential_id: twice.credentialId })
+  await twice.state('active')
+  t.match(await twice.send(), { status: 200 })
+  await service.restart()
+  await twice.state('active')
+})
+
+t.test('another account than the one to be linked again is refused', async (t) => {
+  const mine = await account('mine_bot')
+  const other = await mine.client.person('Other')
+  const answer = await relink(mine, other, { credential_id: mine.credentialId })
+  t.match(answer, {
+    status: 400,
+    body: { description: 'Bad Request: this is another account than the one to be linked again' },
+  })
+  t.match(await mine.send(), { status: 200 }, 'the credential is untouched')
+  t.match(await mine.record(), { account: { id: mine.bot.id } })
+  const missing = await start(mine, mine.bot.phone, { credential_id: 999_999 })
+  t.match(missing, { status: 404, body: { description: 'Not Found' } })
+})
+
+t.test('two users can link one account, each as a credential of their own', async (t) => {
+  const shared = await account('shared_bot')
+  const other = await service.client()
+  const id = await other.link(shared.bot)
+  t.not(id, shared.credentialId)
+  await shared.state('active')
+})
+
+t.test("another user's session is not there", async (t) => {
+  const { client, bot } = await account('secret_bot')
+  const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', {
+    phone: bot.phone,
+  })
+  const stranger = await service.client()
+  const path = `/platforms/sandbox/link/${session_id}`
+  const otp = await client.code(bot.id)
+  const gone = { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } }
+  t.match(await stranger.ask('GET', path), gone)
+  t.match(await stranger.ask('DELETE', path), gone)
+  t.match(await stranger.ask('POST', `${path}/resend`), gone)
+  const theirs = await stranger.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
+  t.match(theirs, gone)
+  t.match(await client.ask('GET', `/platforms/xmpp/link/${session_id}`), gone, 'nor elsewhere')
+  t.match(await client.ask('GET', '/platforms/sandbox/link/unheard-of'), gone)
+  t.match(await client.result('GET', path), { state: 'code_sent', attempts_left: 5 })
+})
+
+t.test('bad input is refused and names the field', async (t) => {
+  const { client } = await account('input_bot')
+  const cases = [
+    ['sandbox', {}, 400, 'Bad Request: field "phone" is required'],
+    ['sandbox', { phone: 1 }, 400, 'Bad Request: field "phone" must be a string'],
+    ['sandbox', { phone: '+1', method: 'qr' }, 400, /^Bad Request: field "method" /],
+    ['sandbox', { phone: 'x' }, 400, /^Bad Request: /],
+    ['sandbox', { phone: '+16505550000', credential_id: 'x' }, 400, /field "credential_id"/],
+    ['xmpp', { phone: '+16505550000' }, 400, /^Bad Request: field "\w+" is required$/],
+    ['carrier-pigeon', { phone: '+16505550000' }, 404, 'Not Found'],
+    ['sandbox', [], 400, /^Bad Request: /],
+    ['sandbox', undefined, 400, /^Bad Request: /],
+  ] as const
+  for (const [platform, body, status, description] of cases) {
+    const answer = await client.ask('POST', `/platforms/${platform}/link/start`, body)
+    t.match(answer, { status, body: { ok: false, error_code: status, description } })
+  }
+  const verify = (body: object) => client.ask('POST', '/platforms/sandbox/link/verify', body)
+  const { errors } = (await verify({ otp: 12, extra: true })).body
+  t.same(errors.map(({ field }: { field: string }) => field).sort(), ['extra', 'otp', 'session_id'])
+  t.match(await verify({ session_id: 'unheard-of', otp: '1' }), { status: 404 })
+  const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', {
+    phone: (await client.person('Ivy')).phone,
+  })
+  t.match(await verify({ session_id }), {
+    status: 400,
+    body: { description: 'Bad Request: field "otp" is required' },
+  })
+})
+
+t.test('what the network refuses at once is a refusal of the start', async (t) => {
+  const banned = await account('banned_bot')
+  await banned.fault('ban')
+  await banned.state('invalid')
+  t.match(await start(banned, banned.bot.phone), {
+    status: 400,
+    body: { description: 'Bad Request: the account is banned' },
+  })
+  t.match(await start(banned, '+16505559999'), {
+    status: 400,
+    body: { description: 'Bad Request: the phone number is not registered in the sandbox' },
+  })
+})
