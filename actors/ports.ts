@@ -125,8 +125,6 @@ export interface KeyStore {
   load(apiKeyId: number): Promise<KeyFacts | undefined>
   /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
   saveCursor(apiKeyId: number, cursor: number, filter: Filter): void
-  /** Resolves once every cursor of this key is written. */
-  flushCursor(apiKeyId: number): Promise<void>
 }
 
 export type Platforms = ReadonlyMap<string, Platform>

@@ -1,5 +1,6 @@
-/** The newest health of every credential, written a second late: one row each, however often it is noted. */
+/** The newest health of every credential, written a second late. */
 import type { Database } from '../database/database.ts'
+import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
 
 interface Health {
@@ -8,63 +9,51 @@ interface Health {
   readonly latencyMs?: number
 }
 
+type Note = Health & { readonly eventAt?: number | undefined }
+
 export class HealthBuffer {
-  readonly #db: Database
-  readonly #log: Log
-  readonly #everyMs: number
-  #newest = new Map<number, { health: Health; eventAt?: number }>()
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
+  readonly #notes: Latest<number, Note>
 
   constructor(db: Database, log: Log, everyMs = 1_000) {
-    this.#db = db
-    this.#log = log
-    this.#everyMs = everyMs
+    this.#notes = new Latest<number, Note>({
+      everyMs,
+      write: (notes) => writeHealth(db, notes),
+      onFailure: (err, kept) => log.warn({ err, kept }, 'health could not be written'),
+    })
   }
 
   /** Without a latency it was an event that showed the account to be alive. */
   add(credentialId: number, health: Health): void {
-    const known = this.#newest.get(credentialId)
-    const eventAt = health.healthy && health.latencyMs === undefined ? health.at : known?.eventAt
-    const probed = health.latencyMs !== undefined || !health.healthy
-    const newest = probed || !known ? health : { ...known.health, healthy: true, at: health.at }
-    this.#newest.set(credentialId, { health: newest, ...(eventAt !== undefined && { eventAt }) })
-    this.#timer ??= setTimeout(() => void this.flush(), this.#everyMs)
+    const known = this.#notes.get(credentialId)
+    const isEvent = health.healthy && health.latencyMs === undefined
+    const eventAt = isEvent ? health.at : known?.eventAt
+    const newest = isEvent && known ? { ...known, healthy: true, at: health.at } : health
+    this.#notes.set(credentialId, { ...newest, eventAt })
   }
 
   flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+    return this.#notes.flush()
   }
+}
 
-  async #write(): Promise<void> {
-    const notes = [...this.#newest]
-    this.#newest = new Map()
-    if (notes.length === 0) return
-    try {
-      await this.#db.query(
-        `update credential c
-            set healthy = h.healthy, checked_at = h.at,
-                latency_ms = coalesce(h.latency_ms, c.latency_ms),
-                last_event_at = coalesce(h.event_at, c.last_event_at)
-           from unnest($1::bigint[], $2::bool[], $3::timestamptz[], $4::int[], $5::timestamptz[])
-                as h (credential_id, healthy, at, latency_ms, event_at)
-          where c.id = h.credential_id`,
-        [
-          notes.map(([id]) => id),
-          notes.map(([, { health }]) => health.healthy),
-          notes.map(([, { health }]) => new Date(health.at)),
-          notes.map(([, { health }]) =>
-            health.latencyMs === undefined ? null : Math.round(health.latencyMs),
-          ),
-          notes.map(([, { eventAt }]) => (eventAt === undefined ? null : new Date(eventAt))),
-        ],
-      )
-    } catch (err) {
-      // The next probe or event tells it anew.
-      this.#log.warn({ err }, 'health could not be written')
-    }
-  }
+async function writeHealth(
+  db: Database,
+  notes: readonly (readonly [credentialId: number, note: Note])[],
+): Promise<void> {
+  await db.query(
+    `update credential c
+        set healthy = h.healthy, checked_at = h.at,
+            latency_ms = coalesce(h.latency_ms, c.latency_ms),
+            last_event_at = coalesce(h.event_at, c.last_event_at)
+       from unnest($1::bigint[], $2::bool[], $3::timestamptz[], $4::int[], $5::timestamptz[])
+            as h (credential_id, healthy, at, latency_ms, event_at)
+      where c.id = h.credential_id`,
+    [
+      notes.map(([id]) => id),
+      notes.map(([, { healthy }]) => healthy),
+      notes.map(([, { at }]) => new Date(at)),
+      notes.map(([, { latencyMs }]) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+      notes.map(([, { eventAt }]) => (eventAt === undefined ? null : new Date(eventAt))),
+    ],
+  )
 }

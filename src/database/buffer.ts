@@ -1,4 +1,6 @@
 /** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
+import { Flusher } from './flusher.ts'
+
 export interface BufferOptions<Item> {
   readonly everyMs: number
   /** Newest kept when the database is away for long. */
@@ -9,25 +11,21 @@ export interface BufferOptions<Item> {
 
 export class WriteBuffer<Item> {
   readonly #options: BufferOptions<Item>
+  readonly #flusher: Flusher
   #items: Item[] = []
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
 
   constructor(options: BufferOptions<Item>) {
     this.#options = options
+    this.#flusher = new Flusher(options.everyMs, () => this.#write())
   }
 
   add(item: Item): void {
     this.#items.push(item)
-    this.#timer ??= setTimeout(() => void this.flush(), this.#options.everyMs)
+    this.#flusher.schedule()
   }
 
-  /** Resolves once everything added so far is written, or kept for the next try. */
   flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+    return this.#flusher.flush()
   }
 
   async #write(): Promise<void> {
@@ -39,7 +37,7 @@ export class WriteBuffer<Item> {
     } catch (cause) {
       this.#items = [...items, ...this.#items].slice(-this.#options.capacity)
       this.#options.onFailure(cause, this.#items.length)
-      this.#timer ??= setTimeout(() => void this.flush(), 1_000)
+      throw cause
     }
   }
 }

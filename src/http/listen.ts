@@ -79,7 +79,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     flush: () => core.store.flush(),
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
   }
-  const gate = new KeyGate(core.keys, Date.now)
+  const gate = new KeyGate(core.keys, Date.now, (id) => core.keyStore.noteUse(id))
   const desk = new KeyDesk({ db, store: core.keyStore, live: (id) => core.keys.awake(id), gate })
   const { supervisor: credentials, store, timeline, links, platformOf } = core
 

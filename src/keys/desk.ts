@@ -38,7 +38,7 @@ export class KeyDesk {
 
   /** Rejects with `not_found`, also for another user's key. */
   async find(userId: number, apiKeyId: number): Promise<ApiKeyRecord> {
-    await this.#options.store.flushCursor(apiKeyId)
+    await this.#options.store.flush()
     const record = await findKey(this.#options.db, userId, apiKeyId)
     if (!record) throw failed('not_found')
     return record

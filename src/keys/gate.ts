@@ -15,12 +15,14 @@ interface KeyDirectory {
 export class KeyGate {
   readonly #keys: KeyDirectory
   readonly #now: () => number
+  readonly #onUse: (apiKeyId: number) => void
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
   readonly #wrong = new LRUCache<string, number>({ max: 50_000, ttl: FORGET_MS })
 
-  constructor(keys: KeyDirectory, now: () => number) {
+  constructor(keys: KeyDirectory, now: () => number, onUse: (apiKeyId: number) => void) {
     this.#keys = keys
     this.#now = now
+    this.#onUse = onUse
   }
 
   /** Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses. */
@@ -35,6 +37,7 @@ export class KeyGate {
     if (actor && isRight) {
       // Whoever has the secret of a key that ended does not guess.
       if (actor.isEnded) throw failed('unauthorized')
+      this.#onUse(given.id)
       return actor
     }
     this.#countWrong(address)

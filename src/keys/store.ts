@@ -3,9 +3,11 @@ import type { KeyFacts, KeyStore } from '../../actors/ports.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { Filter } from '../../machines/update-kinds.ts'
 import type { Database } from '../database/database.ts'
+import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
 
 const CURSOR_LAG_MS = 100
+const USE_LAG_MS = 1_000
 
 interface Row {
   readonly id: number
@@ -28,14 +30,21 @@ interface Position {
 
 export class PostgresKeyStore implements KeyStore {
   readonly #db: Database
-  readonly #log: Log
-  #positions = new Map<number, Position>()
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
+  readonly #positions: Latest<number, Position>
+  readonly #uses: Latest<number, Date>
 
   constructor(db: Database, log: Log) {
     this.#db = db
-    this.#log = log
+    this.#positions = new Latest<number, Position>({
+      everyMs: CURSOR_LAG_MS,
+      write: (positions) => writePositions(db, positions),
+      onFailure: (err, keys) => log.warn({ err, keys }, 'cursors could not be written'),
+    })
+    this.#uses = new Latest<number, Date>({
+      everyMs: USE_LAG_MS,
+      write: (uses) => writeUses(db, uses),
+      onFailure: (err, keys) => log.warn({ err, keys }, 'uses of keys could not be written'),
+    })
   }
 
   async load(apiKeyId: number): Promise<KeyFacts | undefined> {
@@ -71,46 +80,44 @@ export class PostgresKeyStore implements KeyStore {
 
   saveCursor(apiKeyId: number, cursor: number, filter: Filter): void {
     this.#positions.set(apiKeyId, { cursor, filter })
-    this.#timer ??= setTimeout(() => void this.flush(), CURSOR_LAG_MS)
   }
 
-  async flushCursor(apiKeyId: number): Promise<void> {
-    if (this.#positions.has(apiKeyId)) await this.flush()
-    else await this.#writing
+  noteUse(apiKeyId: number): void {
+    this.#uses.set(apiKeyId, new Date())
   }
 
-  flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+  async flush(): Promise<void> {
+    await Promise.all([this.#positions.flush(), this.#uses.flush()])
   }
+}
 
-  async #write(): Promise<void> {
-    const positions = [...this.#positions]
-    if (positions.length === 0) return
-    try {
-      await this.#db.query(
-        {
-          name: 'key-cursors',
-          text: `update api_key k
-                    set cursor = greatest(k.cursor, p.cursor), filter = p.filter::jsonb,
-                        polled = true, last_used_at = now()
-                   from unnest($1::bigint[], $2::bigint[], $3::text[]) as p (id, cursor, filter)
-                  where k.id = p.id`,
-        },
-        [
-          positions.map(([id]) => id),
-          positions.map(([, { cursor }]) => cursor),
-          positions.map(([, { filter }]) => JSON.stringify(filter)),
-        ],
-      )
-      for (const [id, position] of positions) {
-        if (this.#positions.get(id) === position) this.#positions.delete(id)
-      }
-    } catch (err) {
-      this.#log.warn({ err, keys: positions.length }, 'cursors could not be written')
-      this.#timer ??= setTimeout(() => void this.flush(), 1_000)
-    }
-  }
+async function writePositions(
+  db: Database,
+  positions: readonly (readonly [apiKeyId: number, position: Position])[],
+): Promise<void> {
+  await db.query(
+    {
+      name: 'key-cursors',
+      text: `update api_key k
+                set cursor = greatest(k.cursor, p.cursor), filter = p.filter::jsonb, polled = true
+               from unnest($1::bigint[], $2::bigint[], $3::text[]) as p (id, cursor, filter)
+              where k.id = p.id`,
+    },
+    [
+      positions.map(([id]) => id),
+      positions.map(([, { cursor }]) => cursor),
+      positions.map(([, { filter }]) => JSON.stringify(filter)),
+    ],
+  )
+}
+
+async function writeUses(
+  db: Database,
+  uses: readonly (readonly [apiKeyId: number, at: Date])[],
+): Promise<void> {
+  await db.query(
+    `update api_key k set last_used_at = u.at
+       from unnest($1::bigint[], $2::timestamptz[]) as u (id, at) where k.id = u.id`,
+    [uses.map(([id]) => id), uses.map(([, at]) => at)],
+  )
 }

@@ -145,7 +145,6 @@ t.test('a store that throws ends the actor and answers its callers', async (t) =
     {
       keys: {
         load: () => Promise.reject(new Error('unused')),
-        flushCursor: () => Promise.reject(new Error('unused')),
         saveCursor: () => {
           throw new Error('boom')
         },
