@@ -64,8 +64,7 @@ export class KeyDesk {
   ): Promise<ApiKeyRecord & { key: string }> {
     await this.#usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
-    // Without an overlap nobody who came in with the old secret stays in.
-    if (overlapSeconds === 0) (await this.#options.live(apiKeyId))?.stop()
+    if (overlapSeconds === 0) await this.#turnOut(apiKeyId)
     else await this.#tell(apiKeyId)
     return { ...(await this.find(userId, apiKeyId)), key }
   }
@@ -80,6 +79,13 @@ export class KeyDesk {
   async #usable(userId: number, apiKeyId: number): Promise<void> {
     const { revoked_at } = await this.find(userId, apiKeyId)
     if (revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+  }
+
+  /** Nobody who came in with the old secret stays in; the next one meets a new actor. */
+  async #turnOut(apiKeyId: number): Promise<void> {
+    const actor = await this.#options.live(apiKeyId)
+    await actor?.revoke()
+    actor?.stop()
   }
 
   async #tell(apiKeyId: number): Promise<void> {
