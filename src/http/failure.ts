@@ -85,6 +85,15 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   return failureBody({ code: 'internal', description: '' })
 }
 
+/** A field that its schema cannot judge, refused in the same form as one that it can. */
+export const invalidField = (field: string, reason: string): Error =>
+  Object.assign(new Error(`field "${field}" ${reason}`), {
+    statusCode: 400,
+    validation: [
+      { instancePath: `/${field.replaceAll('.', '/')}`, keyword: '', message: reason, params: {} },
+    ],
+  })
+
 /** Names the first offending field in words and lists all of them. */
 function invalid(error: FastifyError): FailureBody {
   const errors = (error.validation ?? []).map((problem) => {

@@ -6,6 +6,7 @@ import { failureBody, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { refuseInfinity } from './infinity.ts'
 import { collectPaths } from './known-paths.ts'
+import { refuseNul } from './nul.ts'
 import { type RequestLogOptions, recordRequests } from './request-log.ts'
 import { validators } from './validators.ts'
 
@@ -41,6 +42,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
   app.addHook('preHandler', refuseInfinity)
+  app.addHook('preValidation', refuseNul)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
     if (isKnownPath(request.url.split('?')[0] ?? '')) {

@@ -6,6 +6,7 @@ import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { invalidField } from '../failure.ts'
 import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
@@ -153,7 +154,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
 
 function future<Time extends string | null | undefined>(time: Time): Time {
   if (typeof time === 'string' && Date.parse(time) <= Date.now()) {
-    throw failed('bad_request', 'field "expires_at" must be in the future')
+    throw invalidField('expires_at', 'must be in the future')
   }
   return time
 }

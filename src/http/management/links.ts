@@ -10,6 +10,7 @@ import {
 } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { answers, ok } from '../envelope.ts'
+import { invalidField } from '../failure.ts'
 import { LinkRecord, linkRecord } from './link-record.ts'
 import { type Authenticated, userOf } from './owner.ts'
 
@@ -90,7 +91,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
       const { session_id, otp, password } = request.body
       const flow = await found(request.params.platform, session_id, userOf(request))
       if (otp === undefined && password === undefined) {
-        throw failed('bad_request', 'field "otp" is required')
+        throw invalidField('otp', 'is required')
       }
       await flow.actor.ask({
         type: 'link.verify',
@@ -132,6 +133,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   )
 
   async function found(platform: string, sessionId: string, userId: number): Promise<LinkFlow> {
+    if (!/^[\w-]{22}$/.test(sessionId)) throw failed('not_found')
     const flow = await links.find(sessionId, userId)
     if (flow.link.platform !== platform) throw failed('not_found')
     return flow
@@ -162,11 +164,10 @@ function chosen(platform: Platform, named: string | undefined, fields: object): 
       : methods.find((candidate) => candidate.method === named)
   if (method) {
     const missing = method.fields.find(({ name, required }) => required && !(name in fields))
-    if (missing) throw failed('bad_request', `field "${missing.name}" is required`)
+    if (missing) throw invalidField(missing.name, 'is required')
     return method.method
   }
-  if (named !== undefined)
-    throw failed('bad_request', 'field "method" is no way to link this platform')
+  if (named !== undefined) throw invalidField('method', 'is no way to link this platform')
   const first = methods[0]?.fields.find(({ name, required }) => required && !(name in fields))
-  throw failed('bad_request', `field "${first?.name ?? 'method'}" is required`)
+  throw invalidField(first?.name ?? 'method', 'is required')
 }

@@ -1,6 +1,7 @@
 /** Whose request this is. The routes below are only reached through an authenticating hook. */
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
+import { invalidField } from '../failure.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -16,7 +17,7 @@ export function userOf(request: FastifyRequest): number {
 export function pageBefore(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw failed('bad_request', 'field "before" is not a cursor of this list')
+  throw invalidField('before', 'is not a cursor of this list')
 }
 
 /** The number of a path parameter; what is no number is nobody's resource. */

@@ -1,5 +1,5 @@
 /** The cursor of a list that is ordered by time and then id, newest first. */
-import { failed } from '../../../actors/errors.ts'
+import { invalidField } from '../failure.ts'
 
 export interface Position {
   /** Milliseconds since 1970. */
@@ -13,6 +13,6 @@ export const cursorOf = ({ at, id }: Position): string => `${at}-${id}`
 
 export function positionOf(cursor: string): Position {
   const [, at, id] = form.exec(cursor) ?? []
-  if (!at || !id) throw failed('bad_request', 'field "before" is not a cursor of this list')
+  if (!at || !id) throw invalidField('before', 'is not a cursor of this list')
   return { at: Number(at), id: Number(id) }
 }
