@@ -1,0 +1,25 @@
+/** The kill test in its short form, and that it notices a service that acknowledges too early. */
+import t from 'tap'
+import { runChaos } from './chaos.ts'
+import { summary } from './summary.ts'
+
+const nothing = () => undefined
+
+t.setTimeout(110_000)
+
+t.test('nothing acknowledged is lost, doubled or out of order in kills', async (t) => {
+  const plan = { serviceKills: 12, postgresKills: 3, perSecond: 200 }
+  const report = await runChaos(plan, nothing)
+  for (const line of summary(report)) t.comment(line)
+  t.equal(report.lost, 0)
+  t.same(report.violations, [])
+  t.equal(report.delivered, report.acknowledged)
+  t.ok(report.acknowledged > 1_000, `${report.acknowledged} were acknowledged`)
+})
+
+t.test('an acknowledgement before the commit is found out', async (t) => {
+  const plan = { serviceKills: 2, postgresKills: 0, perSecond: 200, acknowledgesEarly: true }
+  const report = await runChaos(plan, nothing)
+  for (const line of summary(report)) t.comment(line)
+  t.ok(report.lost > 0, `${report.lost} were lost`)
+})

@@ -1,0 +1,88 @@
+/** Everything that takes part in the kill test. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../src/database/database.ts'
+import { type KeptPostgres, keepRunning } from '../../src/database/embedded/supervisor.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openVault } from '../../src/security/vault.ts'
+import { quietLog } from '../support/log.ts'
+import { linkedAccount } from './account.ts'
+import { Consumer } from './consumer.ts'
+import { ServiceProcess } from './service-process.ts'
+import { Spool } from './spool.ts'
+
+const ACCOUNTS = ['ada', 'bob', 'cyd']
+const CHATS = ['north', 'east', 'south', 'west']
+
+export interface StageOptions {
+  readonly perSecond: number
+  readonly acknowledgesEarly: boolean
+}
+
+export interface Stage {
+  readonly postgres: KeptPostgres
+  readonly spool: Spool
+  readonly service: ServiceProcess
+  /** By account, in the order of the spool's. */
+  readonly consumers: readonly Consumer[]
+  close(): Promise<void>
+}
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  await using opened = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'chapar-kill-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  // Postgres may run as another account.
+  await chmod(folder, 0o755)
+  const postgres = await keepRunning({ dir: join(folder, 'postgres'), log: quietLog })
+  opened.defer(() => postgres.stop())
+  const keyFile = join(folder, 'keys')
+  const keys = await linkAccounts(postgres.url(), keyFile)
+  const { perSecond, acknowledgesEarly } = options
+  const spool = await Spool.open(ACCOUNTS, { chats: CHATS, perSecond })
+  opened.defer(() => spool.close())
+  const port = await freePort()
+  const service = new ServiceProcess({
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    KILL_DATABASE_URL: postgres.url(),
+    KILL_KEY_FILE: keyFile,
+    KILL_PORT: `${port}`,
+    SPOOL_PORT: `${spool.port}`,
+    SPOOL_ACKNOWLEDGES_EARLY: `${acknowledgesEarly}`,
+  })
+  opened.defer(() => service.stop())
+  service.start()
+  const consumers = keys.map((key) => new Consumer(`http://127.0.0.1:${port}/bot${key}`))
+  opened.defer(async () => {
+    await Promise.all(consumers.map((consumer) => consumer.stop()))
+  })
+  for (const consumer of consumers) consumer.start()
+  const toClose = opened.move()
+  return { postgres, spool, service, consumers, close: () => toClose.disposeAsync() }
+}
+
+/** Resolves with a key of each. */
+async function linkAccounts(databaseUrl: string, keyFile: string): Promise<string[]> {
+  await migrate(databaseUrl)
+  const db = openDatabase({ url: databaseUrl, log: quietLog })
+  try {
+    const vault = await openVault({ db, keyFile, log: quietLog })
+    const keys: string[] = []
+    for (const name of ACCOUNTS) keys.push(await linkedAccount(db, vault, name))
+    return keys
+  } finally {
+    await db.close()
+  }
+}
+
+/** The same for every start of the service. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
