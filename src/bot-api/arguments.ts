@@ -32,6 +32,11 @@ export class Arguments {
     return this.text(name) !== undefined
   }
 
+  /** Whether a structured parameter is there; a `null` in text is as absent as a bare one. */
+  hasJson(name: string): boolean {
+    return !['', 'null'].includes((this.#values.get(name) ?? '').trim())
+  }
+
   /** A structured parameter: its value, or undefined when it is absent or no JSON. */
   json(name: string): unknown {
     try {

@@ -13,7 +13,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The buttons of a call; undefined when it has none. */
 export function buttonsOf(args: Arguments, platform: Platform): Buttons | undefined {
-  if (!args.has('reply_markup')) return undefined
+  if (!args.hasJson('reply_markup')) return undefined
   const markup = args.json('reply_markup')
   if (markup === undefined) throw bad("can't parse reply keyboard markup JSON object")
   if (!isObject(markup)) throw bad('object expected as reply markup')

@@ -8,7 +8,7 @@ export interface ReplyTarget {
 }
 
 export function replyOf(args: Arguments): ReplyTarget {
-  if (!args.has('reply_parameters')) {
+  if (!args.hasJson('reply_parameters')) {
     const replyTo = args.messageId('reply_to_message_id')
     if (replyTo === 0) return {}
     return { replyTo, replyOptional: args.boolean('allow_sending_without_reply') }
