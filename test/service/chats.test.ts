@@ -1,0 +1,170 @@
+/** Methods about chats and buttons: who is who, typing, keyboards, presses and their answers. */
+import t from 'tap'
+import { scene } from './scene.ts'
+
+const { client, bot, ada, key } = await scene(t)
+const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
+const bad = (description: string) => ({
+  status: 400,
+  body: { ok: false, error_code: 400, description: `Bad Request: ${description}` },
+})
+const send = (reply_markup: unknown) =>
+  call('sendMessage', { chat_id: ada.id, text: 'pick', reply_markup })
+const keyboard = (...buttons: unknown[]) => ({ inline_keyboard: [buttons] })
+const press = (message_id: number, callback_data: string, wait_seconds = 10) =>
+  client.result('POST', `/sandbox/people/${ada.id}/presses`, {
+    chat: bot.id,
+    message_id,
+    callback_data,
+    wait_seconds,
+  })
+
+t.test('getMe has the shape of a bot, whatever the account is', async (t) => {
+  t.same((await call('getMe')).body.result, {
+    id: bot.id,
+    is_bot: true,
+    first_name: 'Bot',
+    username: 'gatebot',
+    can_join_groups: true,
+    can_read_all_group_messages: true,
+    supports_inline_queries: false,
+    supports_guest_queries: false,
+    can_connect_to_business: false,
+    has_main_web_app: false,
+    has_topics_enabled: false,
+    allows_users_to_create_topics: false,
+    can_manage_bots: false,
+    supports_join_request_queries: false,
+  })
+  const nameless = await client.person('Nameless')
+  const other = await client.key(await client.link(nameless))
+  t.match((await client.bot(other.key, 'getMe')).body.result, { username: `user${nameless.id}` })
+})
+
+t.test('getChat knows people and groups, by name and by id', async (t) => {
+  const person = {
+    id: ada.id,
+    type: 'private',
+    first_name: 'Ada',
+    username: 'gatebot_friend',
+    active_usernames: ['gatebot_friend'],
+    accent_color_id: 0,
+    max_reaction_count: 0,
+  }
+  for (const chat_id of [ada.id, `${ada.id}`, '@gatebot_friend', '@Gatebot_Friend']) {
+    t.match((await call('getChat', { chat_id })).body.result, person, `${chat_id}`)
+  }
+  const club = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'The Club',
+    username: 'the_club',
+    description: 'for members',
+    owner: ada.id,
+  })
+  for (const chat_id of [club.id, '@the_club']) {
+    t.match((await call('getChat', { chat_id })).body.result, {
+      id: club.id,
+      type: 'supergroup',
+      title: 'The Club',
+      username: 'the_club',
+      description: 'for members',
+    })
+  }
+  t.ok(club.id < -1_000_000_000_000)
+  const hidden = await client.result('POST', '/sandbox/chats', {
+    kind: 'group',
+    title: 'Secret',
+    owner: ada.id,
+  })
+  for (const chat_id of [hidden.id, 424_242, '@nobody_here', 'the_club']) {
+    t.match(await call('getChat', { chat_id }), bad('chat not found'), `${chat_id}`)
+  }
+  t.match(await call('getChat'), bad('chat_id is empty'))
+})
+
+t.test('typing is shown, in any letter case of its kinds', async (t) => {
+  const act = (action?: string) => call('sendChatAction', { chat_id: ada.id, action })
+  t.match(await act('typing'), { status: 200, body: { result: true } })
+  const { typing } = await client.result('GET', `/sandbox/people/${ada.id}/inbox`)
+  t.match(typing, [{ person: { id: bot.id }, action: 'typing' }])
+  t.match(await act('Upload_Photo'), { status: 200 })
+  t.match(await act('dancing'), bad('wrong parameter action in request'))
+  t.match(await act(), bad('wrong parameter action in request'))
+  t.match(await call('sendChatAction', { action: 'typing' }), bad('chat_id is empty'))
+})
+
+t.test('keyboards are shown as given, and changed by edits', async (t) => {
+  const rows = {
+    inline_keyboard: [
+      [
+        { text: 'A', callback_data: 'a' },
+        { text: 'Site', url: 'https://chapar.test/' },
+      ],
+      [{ text: 7, callback_data: 'ب'.repeat(32) }],
+    ],
+  }
+  const { result } = (await send(rows)).body
+  rows.inline_keyboard[1]![0]!.text = '7'
+  t.same(result.reply_markup, rows)
+  const edit = (more: object) =>
+    call('editMessageText', {
+      chat_id: ada.id,
+      message_id: result.message_id,
+      text: 'pick',
+      ...more,
+    })
+  const other = keyboard({ text: 'B', callback_data: 'b' })
+  t.same((await edit({ reply_markup: other })).body.result.reply_markup, other)
+  t.notOk((await edit({})).body.result.reply_markup, 'an edit without one takes it away')
+  t.notOk((await send({ inline_keyboard: [] })).body.result.reply_markup)
+  t.notOk((await send({ inline_keyboard: [[], []] })).body.result.reply_markup)
+  t.match(await send({ remove_keyboard: true }), { status: 200 })
+  t.match(await send('null'), { status: 200 })
+})
+
+t.test('keyboards that are none are refused', async (t) => {
+  const rows = 'field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays'
+  const button = "can't parse inline keyboard button: "
+  const cases = [
+    ['{', "can't parse reply keyboard markup JSON object"],
+    ['[]', 'object expected as reply markup'],
+    ['7', 'object expected as reply markup'],
+    [{ keyboard: [['A']] }, 'this kind of reply markup is not supported on Sandbox'],
+    [{ force_reply: true }, 'this kind of reply markup is not supported on Sandbox'],
+    [{ inline_keyboard: 'x' }, rows],
+    [{ inline_keyboard: [{ text: 'A' }] }, rows],
+    [keyboard('A'), `${button}InlineKeyboardButton must be an Object`],
+    [keyboard({ callback_data: 'a' }), `${button}can't find field "text"`],
+    [keyboard({ text: {}, callback_data: 'a' }), `${button}field "text" must be of type String`],
+    [keyboard({ text: ' ', callback_data: 'a' }), 'inline keyboard button text must be non-empty'],
+    [keyboard({ text: 'A' }), 'text buttons are unallowed in the inline keyboard'],
+    [keyboard({ text: 'A', callback_data: '' }), 'BUTTON_DATA_INVALID'],
+    [keyboard({ text: 'A', callback_data: 'ب'.repeat(33) }), 'BUTTON_DATA_INVALID'],
+    [keyboard(...Array(101).fill({ text: 'A', callback_data: 'a' })), 'reply markup is too long'],
+  ] as const
+  for (const [markup, description] of cases) t.match(await send(markup), bad(description))
+})
+
+t.test('a press is an update, and its answer is shown to whoever pressed', async (t) => {
+  const { message_id } = (await send(keyboard({ text: 'Go', callback_data: 'go:1' }))).body.result
+  const pressing = press(message_id, 'go:1')
+  const [update] = (await call('getUpdates', { timeout: 10, allowed_updates: ['callback_query'] }))
+    .body.result
+  t.match(update.callback_query, {
+    id: String,
+    from: { id: ada.id, is_bot: false, first_name: 'Ada' },
+    message: { message_id, text: 'pick', chat: { id: ada.id }, from: { id: bot.id } },
+    chat_instance: String,
+    data: 'go:1',
+  })
+  const answer = (more: object = {}) =>
+    call('answerCallbackQuery', { callback_query_id: update.callback_query.id, ...more })
+  t.match(await answer({ text: 'gone', show_alert: true }), { status: 200, body: { result: true } })
+  t.match(await pressing, { answered: true, text: 'gone', show_alert: true })
+  const tooOld = bad('query is too old and response timeout expired or query ID is invalid')
+  t.match(await answer(), tooOld, 'answered once')
+  for (const callback_query_id of ['1', 'x', '', '9'.repeat(30), null]) {
+    t.match(await answer({ callback_query_id }), tooOld, `${callback_query_id}`)
+  }
+  t.match(await press(message_id, 'go:1', 0), { answered: false }, 'nobody answers')
+})
