@@ -1,0 +1,129 @@
+/** Appending: contiguous ids, a fence, every event once, all in one commit. */
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { quietLog } from '../support/log.ts'
+import { FIRST, many, stage, written } from './stage.ts'
+
+t.test('ids begin at the first one and go on without a gap, also after a restart', async (t) => {
+  const { credential, node, stored } = await stage(t)
+  const id = await credential()
+  const one = await node([id])
+  t.equal(await one.append(id, many(3, 'a')), 3)
+  t.equal(await one.append(id, many(2, 'b')), 2)
+  const two = await node([id])
+  t.equal(two.log.next(id), FIRST + 5)
+  t.equal(await two.append(id, many(1, 'c')), 1)
+  t.same(await stored(id), ['a0', 'a1', 'a2', 'b0', 'b1', 'c0'])
+  t.same(
+    (await two.read(id, FIRST - 1)).ids,
+    [0, 1, 2, 3, 4, 5].map((n) => FIRST + n),
+  )
+})
+
+t.test('an owner of before stores nothing and is told so', async (t) => {
+  const { credential, node, stored, epoch, db } = await stage(t)
+  const id = await credential()
+  const before = await node([id])
+  await epoch(id, 1)
+  t.equal(await before.append(id, many(2, 'late'), { checkpoint: 9 }), -1)
+  t.same(await stored(id), [])
+  const facts = await db.query('select checkpoint, next_update_id from credential_log')
+  t.same(facts, [{ checkpoint: null, next_update_id: FIRST }])
+  t.same(await db.query('select * from chat_identity'), [], 'nor the ids it gave')
+  const after = await node([id])
+  t.equal(await after.append(id, many(1, 'now'), { epoch: 1 }), 1)
+  t.equal(await after.append(id, many(1, 'old'), { epoch: 0 }), -1, 'known without asking')
+  t.same(await stored(id), ['now0'])
+})
+
+t.test('one fenced credential does not hold up the others of its group', async (t) => {
+  const { credential, node, stored, epoch } = await stage(t)
+  const ids = await Promise.all(Array.from({ length: 20 }, () => credential()))
+  const [fenced = 0, ...others] = ids
+  const { append, commits } = await node(ids)
+  await epoch(fenced, 7)
+  const counts = await Promise.all(ids.map((id) => append(id, many(2, 'x'))))
+  t.same(counts, [-1, ...others.map(() => 2)])
+  t.same(await stored(fenced), [])
+  for (const id of others) t.same(await stored(id), ['x0', 'x1'])
+  t.ok(commits.length < ids.length, `${commits.length} commits`)
+})
+
+t.test('an event that is reported again is stored once', async (t) => {
+  const { credential, node, stored } = await stage(t)
+  const [id, other, third] = [await credential(), await credential(), await credential()]
+  const one = await node([id, other, third])
+  t.equal(await one.append(id, [written('a'), written('b'), written('a')]), 2, 'in one batch')
+  t.equal(await one.append(id, [written('b'), written('c')]), 1, 'known in memory')
+  const two = await node([id])
+  t.equal(await two.append(id, [written('a'), written('d')]), 1, 'known after a restart')
+
+  const third3 = await Promise.all([
+    one.append(other, many(3, 'y')),
+    // Another process wrote `d`: only the index knows.
+    one.append(id, [written('d'), written('e')]),
+    one.append(third, many(2, 'z')),
+  ])
+  t.same(third3, [3, 1, 2])
+  t.same(await stored(id), ['a', 'b', 'c', 'd', 'e'])
+  t.same(await stored(other), ['y0', 'y1', 'y2'])
+  t.same(await stored(third), ['z0', 'z1'])
+  const read = await one.read(id, FIRST - 1)
+  t.same(read.texts, ['a', 'b', 'c', 'd', 'e'], 'and readers are given what the other wrote')
+  t.same(
+    read.ids,
+    [0, 1, 2, 3, 4].map((n) => FIRST + n),
+  )
+})
+
+t.test('the checkpoint is in the commit of the events, or alone', async (t) => {
+  const { credential, node, db } = await stage(t)
+  const id = await credential()
+  const { append } = await node([id])
+  const rows = () =>
+    db.query('select checkpoint, (select count(*) from update_log) as updates from credential_log')
+  await append(id, many(2, 'a'), { checkpoint: 2 })
+  t.same(await rows(), [{ checkpoint: 2, updates: 2 }])
+  await append(id, [], { checkpoint: 3 })
+  t.same(await rows(), [{ checkpoint: 3, updates: 2 }])
+  await append(id, many(1, 'b'))
+  t.same(await rows(), [{ checkpoint: 3, updates: 3 }])
+  // What cannot be stored leaves the checkpoint where it was.
+  await t.rejects(append(id, [written('nul', { text: 'x', native: '\u0000' })], { checkpoint: 4 }))
+  t.same(await rows(), [{ checkpoint: 3, updates: 3 }])
+})
+
+t.test('what arrives during a commit shares the next one', async (t) => {
+  const { credential, node, stored } = await stage(t)
+  const ids = await Promise.all(Array.from({ length: 30 }, () => credential()))
+  const { append, commits } = await node(ids)
+  await Promise.all(
+    ids.flatMap((id) => [
+      append(id, many(2, 'a')),
+      append(id, many(2, 'b')),
+      append(id, many(2, 'c')),
+    ]),
+  )
+  t.ok(commits.length < 45, `${commits.length} commits for 90 batches`)
+  t.equal(
+    commits.reduce((sum, updates) => sum + updates, 0),
+    180,
+  )
+  for (const id of ids) t.same(await stored(id), ['a0', 'a1', 'b0', 'b1', 'c0', 'c1'])
+})
+
+t.test('without a database a batch is refused, and goes through later', async (t) => {
+  const { credential, node, stored, url } = await stage(t)
+  const id = await credential()
+  const db = openDatabase({ url, log: quietLog })
+  t.teardown(() => db.close())
+  const { append, read } = await node([id], db)
+  await append(id, many(1, 'before'))
+  // The name of the relation is what fails: as unavailable as a server that is away, at a known moment.
+  await db.query('alter table update_log rename to away')
+  await t.rejects(append(id, many(2, 'a'), { checkpoint: 1 }))
+  await db.query('alter table away rename to update_log')
+  t.same(await stored(id), ['before0'])
+  t.equal(await append(id, many(2, 'a'), { checkpoint: 1 }), 2)
+  t.same((await read(id, FIRST - 1)).texts, ['before0', 'a0', 'a1'])
+})

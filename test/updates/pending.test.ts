@@ -1,0 +1,69 @@
+/** Counting what waits for a key: always what a count over the table says. */
+import t from 'tap'
+import type { Filter } from '../../machines/update-kinds.ts'
+import { DEFAULT_KINDS, wants } from '../../machines/update-kinds.ts'
+import { countPending } from '../../src/updates/pending.ts'
+import { retainUpdates } from '../../src/updates/retention.ts'
+import { FIRST, stage } from './stage.ts'
+
+const UPDATES = 12_345
+const NEXT = FIRST + UPDATES
+
+t.test('counts are exact for any cursor, filter and key, in any order of asking', async (t) => {
+  const { credential, key, db } = await stage(t)
+  const id = await credential()
+  const keys = [await key(id), await key(id)]
+  await db.query(
+    `insert into update_log (credential_id, update_id, source_key, kind, api_key_id, payload)
+     select $1, $2 + n, n, (n * 7919) % 4,
+            case when n % 5 = 0 then $3::bigint when n % 11 = 0 then $4 end, ''
+       from generate_series(0, $5::int - 1) n`,
+    [id, FIRST, keys[0], keys[1], UPDATES],
+  )
+  await db.query('update credential_log set next_update_id = $2 where credential_id = $1', [
+    id,
+    NEXT,
+  ])
+  interface Row {
+    readonly update_id: number
+    readonly kind: number
+    readonly api_key_id: number | null
+  }
+  let rows = await db.query<Row>('select update_id, kind, api_key_id from update_log')
+  const counted = (apiKeyId: number, cursor: number, filter: Filter) =>
+    rows.filter(
+      (row) =>
+        row.update_id > cursor &&
+        row.api_key_id !== apiKeyId &&
+        wants(filter, row.update_id, row.kind),
+    ).length
+  const randomId = () => FIRST - 10 + Math.floor(Math.random() * (UPDATES + 20))
+  const check = async (cursor = randomId()) => {
+    const [from = 0, until = 0] = [randomId(), randomId()].sort((a, b) => a - b)
+    const kinds = () => 1 + Math.floor(Math.random() * 15)
+    const filters: Filter[] = [
+      [],
+      [{ from: 0, kinds: kinds() }],
+      [{ from, kinds: kinds() }],
+      [
+        { from, kinds: kinds() },
+        { from: until + 1, kinds: DEFAULT_KINDS },
+      ],
+    ]
+    for (const apiKeyId of keys) {
+      for (const filter of filters) {
+        const question = { credentialId: id, apiKeyId, cursor, filter, next: NEXT }
+        const facts = JSON.stringify(question)
+        t.equal(await countPending(db, question), counted(apiKeyId, cursor, filter), facts)
+      }
+    }
+  }
+  // The newest first: a key that is further behind asks after one that is not.
+  await check(NEXT - 3_500)
+  await check(FIRST - 1)
+  for (let round = 0; round < 10; round++) await check()
+  await retainUpdates(db, { days: 7, updates: 7_777 }, () => undefined)
+  rows = rows.filter(({ update_id }) => update_id >= NEXT - 7_777)
+  await check(FIRST - 1)
+  for (let round = 0; round < 5; round++) await check()
+})

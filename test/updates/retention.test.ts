@@ -1,0 +1,74 @@
+/** Retention: by age and by number, and every key is told what it will never get. */
+import t from 'tap'
+import { retainUpdates } from '../../src/updates/retention.ts'
+import { FIRST, many, onlyEdits, stage, written } from './stage.ts'
+
+t.test('keys are told of what was removed before they read it, and only of that', async (t) => {
+  const { credential, key, node, db } = await stage(t)
+  const id = await credential()
+  const keys = {
+    all: await key(id),
+    half: await key(id, FIRST + 4),
+    done: await key(id, FIRST + 19),
+    edits: await key(id, FIRST - 1, onlyEdits),
+    later: await key(id, FIRST - 1, [{ from: FIRST + 8, kinds: 2 }]),
+  }
+  const other = await credential()
+  const apart = await key(other)
+  const { append, read, log } = await node([id, other])
+  await append(id, many(8, 'm'), { apiKeyId: keys.all })
+  await append(id, [...many(2, 'n'), written('e', { kind: 'edited' }), ...many(9, 'o')])
+  await append(other, many(3, 'x'))
+  const removed = (credentialId: number, updateId: number) => log.removed(credentialId, updateId)
+  t.equal(await retainUpdates(db, { days: 7, updates: 8 }, removed), 12)
+
+  const told = async () =>
+    Object.fromEntries(
+      (
+        await db.query<{ id: number; dropped_updates: number; told: boolean }>(
+          'select id, dropped_updates, dropped_at is not null as told from api_key',
+        )
+      ).map((row) => [row.id, [row.dropped_updates, row.told]]),
+    )
+  t.same(await told(), {
+    [keys.all]: [4, true],
+    [keys.half]: [7, true],
+    [keys.done]: [0, false],
+    [keys.edits]: [1, true],
+    [keys.later]: [9, true],
+    [apart]: [0, false],
+  })
+  t.same((await read(id, FIRST - 1)).ids[0], FIRST + 12, 'memory forgets them too')
+  t.equal(
+    await retainUpdates(db, { days: 7, updates: 8 }, removed),
+    0,
+    'a second time does nothing',
+  )
+  t.equal((await told())[keys.all]?.[0], 4)
+})
+
+t.test('what is too old goes, in steps, and the log goes on where it was', async (t) => {
+  const { credential, key, node, db } = await stage(t)
+  const id = await credential()
+  const behind = await key(id)
+  await db.query(
+    `insert into update_log (credential_id, update_id, source_key, kind, payload, at)
+     select $1, $2 + n, n, 0, '"message":{}',
+            now() - case when n < 11000 then interval '8 days' else interval '6 days' end
+       from generate_series(0, 11999) n`,
+    [id, FIRST],
+  )
+  await db.query('update credential_log set next_update_id = $1', [FIRST + 12_000])
+  const steps: number[] = []
+  const removed = (_: number, updateId: number) => steps.push(updateId)
+  t.equal(await retainUpdates(db, { days: 7, updates: 1_000_000 }, removed), 11_000)
+  t.same(steps, [FIRST + 4_999, FIRST + 9_999, FIRST + 10_999])
+  const [row] = await db.query<object>('select dropped_updates from api_key where id = $1', [
+    behind,
+  ])
+  t.same(row, { dropped_updates: 11_000 })
+  const { append, read } = await node([id])
+  t.equal((await read(id, FIRST - 1)).ids[0], FIRST + 11_000)
+  await append(id, many(1, 'new'))
+  t.same((await read(id, FIRST + 11_999)).ids, [FIRST + 12_000])
+})
