@@ -1,6 +1,7 @@
 /** A process of its own that is asked over a channel: what is measured does not share a heap with the load. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 
 interface Question {
   readonly id: number
@@ -72,11 +73,11 @@ export interface Memory {
   readonly heap: number
 }
 
-/** After everything that can be collected is gone. */
+/** After everything that can be collected is gone, and its pages were given back. */
 export async function memory(): Promise<Memory> {
   for (let round = 0; round < 4; round++) {
-    globalThis.gc?.()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    await pause(50)
   }
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rss, heap: heapUsed + external }

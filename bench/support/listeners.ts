@@ -44,7 +44,7 @@ export class Listeners {
   async #begin(port: number, key: string): Promise<void> {
     const connection = await Connection.open(port)
     this.#connections.push(connection)
-    this.#poll(connection, key).catch(this.#failed.reject)
+    this.#poll(connection, key).catch((cause) => this.#failed.reject(cause))
   }
 
   async #poll(connection: Connection, key: string): Promise<void> {

@@ -25,7 +25,7 @@ answerParent({
   },
   /** Resolves once so many credentials are online. */
   async online(count: number) {
-    while (online() < count) await pause(5)
+    while (online() < count) await pause(50)
   },
   memory,
   waitingPolls: () =>
