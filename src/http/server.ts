@@ -37,6 +37,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...requestIds,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.removeContentTypeParser('text/plain')
   const isKnownPath = collectPaths(app)
   app.setValidatorCompiler(validators())
   setSecurityHeaders(app)

@@ -7,7 +7,7 @@ import type { KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
-import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
   minItems: 1,
@@ -54,7 +54,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
   app,
   { desk, source, authenticate },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate)
 
   app.get(
     '/api_keys',

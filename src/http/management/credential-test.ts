@@ -7,7 +7,7 @@ import { testCredential } from '../../credentials/health-test.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { answers, ok } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
-import { type Authenticated, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
 const TestBody = Type.Union([
   Type.Object(
@@ -41,10 +41,10 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
   app,
   { source, credentials, authenticate },
 ) => {
+  forUsers(app, authenticate)
   app.post(
     '/platforms/credentials/:credential_id/test',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['credentials'],
         summary: 'Health test; `send_to` opts in to a real message',

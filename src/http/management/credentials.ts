@@ -12,7 +12,7 @@ import {
   type RecordSource,
 } from '../../credentials/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
 
 export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })
 
@@ -39,7 +39,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
   app,
   { source, store, credentials, authenticate },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate)
 
   const owned = async (userId: number, text: string): Promise<CredentialRecord> => {
     const record = await findCredential(source, userId, idOf(text))

@@ -12,7 +12,7 @@ import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { answers, ok } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
 import { LinkRecord, linkRecord } from './link-record.ts'
-import { type Authenticated, userOf } from './owner.ts'
+import { type Authenticated, forUsers, userOf } from './owner.ts'
 
 const PlatformParams = Type.Object({ platform: Type.String({ maxLength: 64 }) })
 const SessionParams = Type.Object({
@@ -47,7 +47,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   app,
   { links, source, authenticate },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate)
 
   app.post(
     '/platforms/:platform/link/start',

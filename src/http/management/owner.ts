@@ -1,10 +1,23 @@
 /** Whose request this is. The routes below are only reached through an authenticating hook. */
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
 import { invalidField } from '../failure.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
+}
+
+const security = [{ jwt: [] }, { pat: [] }]
+
+/** Every route of this scope needs a user, and its documentation says so. Call it before the first. */
+export function forUsers(
+  app: Pick<FastifyInstance, 'addHook'>,
+  authenticate: onRequestAsyncHookHandler,
+): void {
+  app.addHook('onRequest', authenticate)
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security }
+  })
 }
 
 export function userOf(request: FastifyRequest): number {

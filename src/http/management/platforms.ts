@@ -5,7 +5,7 @@ import type { Platform } from '../../../actors/platform.ts'
 import type { Platforms } from '../../../actors/ports.ts'
 import { methods } from '../../bot-api/methods/index.ts'
 import { answers, ok } from '../envelope.ts'
-import type { Authenticated } from './owner.ts'
+import { type Authenticated, forUsers } from './owner.ts'
 
 const PlatformRecord = Type.Object({
   platform: Type.String(),
@@ -42,10 +42,10 @@ export const platformRoutes: FastifyPluginAsyncTypebox<PlatformRoutesOptions> = 
   app,
   { platforms, authenticate },
 ) => {
+  forUsers(app, authenticate)
   app.get(
     '/platforms',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['platforms'],
         summary: 'Messengers that can be linked',

@@ -8,7 +8,7 @@ import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { securityHeaders } from '../headers.ts'
 import { CredentialParams } from './credentials.ts'
-import { type Authenticated, idOf, pageBefore, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
 
 const TransitionRecord = Type.Object({
   at: Type.String(),
@@ -35,7 +35,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
   app,
   { source, timeline, node, draining, authenticate },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate)
   const tags = ['credentials']
 
   app.get(

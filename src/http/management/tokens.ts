@@ -36,13 +36,13 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
 ) => {
   const tags = ['account']
   // A token that could make tokens would never have to expire.
-  const preHandler = authenticate(accounts, { pat: false })
+  const onRequest = authenticate(accounts, { pat: false })
   const security = [{ jwt: [] }]
 
   app.get(
     '/user/tokens',
     {
-      preHandler,
+      onRequest,
       schema: {
         tags,
         summary: 'Personal access tokens, newest first',
@@ -60,7 +60,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
   app.post(
     '/user/tokens',
     {
-      preHandler,
+      onRequest,
       schema: {
         tags,
         summary: 'Make a personal access token',
@@ -79,7 +79,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
   app.delete(
     '/user/tokens/:id',
     {
-      preHandler,
+      onRequest,
       schema: {
         tags,
         summary: 'Delete a personal access token',

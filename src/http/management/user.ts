@@ -33,19 +33,19 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts
   { accounts },
 ) => {
   const tags = ['account']
-  const preHandler = authenticate(accounts, { pat: false })
+  const onRequest = authenticate(accounts, { pat: false })
   const security = [{ jwt: [] }]
 
   app.get(
     '/user',
-    { preHandler, schema: { tags, summary: 'The account', security, response: answers(User) } },
+    { onRequest, schema: { tags, summary: 'The account', security, response: answers(User) } },
     async ({ user }) => ok(presentUser(await accounts.user(user.id))),
   )
 
   app.get(
     '/user/sessions',
     {
-      preHandler,
+      onRequest,
       schema: {
         tags,
         summary: 'Where the user is signed in, newest first',
@@ -64,7 +64,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts
   app.delete(
     '/user/sessions/:id',
     {
-      preHandler,
+      onRequest,
       schema: {
         tags,
         summary: 'Sign out elsewhere, or here',
