@@ -27,9 +27,11 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   const listeners = await Listeners.open(service.port, keys)
   await untilHeld(service, 'waitingPolls')
   const ours = perWaiter(before, await service.memory())
+  const processor = await service.ask<number>('processor')
   const received = listeners.receive(ARRIVING.perSecond * ARRIVING.seconds)
   const arrived = service.ask('drizzle', { credentialIds, ...ARRIVING })
   const [delays] = await Promise.all([received, arrived])
+  const worked = (await service.ask<number>('processor')) - processor
   listeners.close()
   await service.stop()
 
@@ -51,6 +53,10 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
       what: `  report to receipt, ${ARRIVING.perSecond} updates/s, each for one of ${WAITERS}`,
       ours: `p50 ${milliseconds(median)}, p99 ${milliseconds(slow)}`,
       ...below(slow, 50, '50 ms'),
+    },
+    {
+      what: '  processor time of the service for each of these updates',
+      ours: milliseconds(worked / delays.length),
     },
   ]
 }

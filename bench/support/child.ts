@@ -75,7 +75,7 @@ export interface Memory {
 
 /** After everything that can be collected is gone, and its pages were given back. */
 export async function memory(): Promise<Memory> {
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 2; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await pause(50)
   }

@@ -28,6 +28,11 @@ answerParent({
     while (online() < count) await pause(50)
   },
   memory,
+  /** Milliseconds of processor time so far. */
+  processor: () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  },
   waitingPolls: () =>
     [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,
   liveKeys: () => gateway.core.keys.size,
