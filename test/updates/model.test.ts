@@ -1,0 +1,33 @@
+/** The log and its keys against a model of arrays and cursors: every answer is the same. */
+import fc from 'fast-check'
+import t from 'tap'
+import { commands, KEYS } from './model/commands.ts'
+import { newKey, newLog } from './model/model.ts'
+import { System } from './model/system.ts'
+import { FIRST, stage } from './stage.ts'
+
+/** Of up to 80 steps. More for a longer search: `MODEL_RUNS=5000`; a failure names its seed, for `MODEL_SEED`. */
+const numRuns = Number(process.env.MODEL_RUNS ?? 40)
+const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
+
+t.setTimeout(Math.max(60_000, numRuns * 500))
+
+t.test('every answer is the model’s, whatever happened before', async (t) => {
+  const scene = await stage(t)
+  t.comment(`seed ${seed}, ${numRuns} runs`)
+  const property = fc.asyncProperty(commands(80), async (drawn) => {
+    const system = await System.open(scene, KEYS)
+    const setup = () => {
+      const logs = [newLog(FIRST), newLog(FIRST)]
+      const keys = KEYS.map((place) => newKey(logs[place] ?? newLog(FIRST)))
+      return { model: { logs, keys }, real: system }
+    }
+    try {
+      await fc.asyncModelRun(setup, drawn)
+    } finally {
+      await system.close()
+    }
+  })
+  await fc.assert(property, { numRuns, seed, endOnFailure: false })
+  t.pass(`${numRuns} histories`)
+})

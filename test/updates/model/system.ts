@@ -1,0 +1,172 @@
+/** The real thing beside the model: log, key store and key actors on tables of their own. */
+import { setImmediate } from 'node:timers/promises'
+import { ApiKeyActor } from '../../../actors/api-key.ts'
+import type { Happening } from '../../../machines/happening.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { pendingUpdates } from '../../../src/keys/backlog.ts'
+import { PostgresKeyStore } from '../../../src/keys/store.ts'
+import { PostgresUpdateLog } from '../../../src/updates/log.ts'
+import { retainUpdates } from '../../../src/updates/retention.ts'
+import type { Translation } from '../../../src/updates/translation.ts'
+import { TestClock } from '../../support/clock.ts'
+import { quietLog } from '../../support/log.ts'
+import { type Stage, written } from '../stage.ts'
+import type { Event } from './model.ts'
+
+/** Payloads that say no more than which event it was. */
+const translation: Translation = {
+  drafts: async (_, happenings) => ({
+    drafts: happenings.map(({ sourceKey, kind }) => ({
+      sourceKey,
+      kind: kind === 'edited' ? 1 : 0,
+      chatId: 1,
+      payload: `"message":${JSON.stringify(sourceKey)}`,
+    })),
+    chats: [],
+    messages: [],
+    stored: () => undefined,
+  }),
+}
+
+const happening = ({ sourceKey, kind }: Event): Happening =>
+  written(sourceKey, { kind: kind === 1 ? 'edited' : 'message' })
+
+const silent = { committed: () => undefined, received: () => undefined }
+const unlimited = { perSecond: 1e9, burst: 1e9 }
+
+export interface RealPoll {
+  readonly offset: number
+  readonly limit: number
+  readonly kinds: number | undefined
+  /** Nothing will come: time has to pass until it is answered. */
+  readonly waits: boolean
+}
+
+export class System {
+  readonly clock = new TestClock()
+  readonly credentials: number[] = []
+  readonly keys: number[] = []
+  readonly #db: Database
+  readonly #epochs: number[] = []
+  #keyStore: PostgresKeyStore
+  #log: PostgresUpdateLog
+  #actors: ApiKeyActor[] = []
+
+  private constructor(db: Database) {
+    this.#db = db
+    this.#keyStore = new PostgresKeyStore(db, quietLog)
+    this.#log = new PostgresUpdateLog(db, translation, silent)
+  }
+
+  /** A key for each number: the place of its credential. */
+  static async open({ db, credential, key }: Stage, keys: readonly number[]): Promise<System> {
+    const system = new System(db)
+    for (let place = 0; place <= Math.max(...keys); place++) {
+      system.credentials.push(await credential())
+      system.#epochs.push(0)
+    }
+    for (const place of keys) system.keys.push(await key(system.credentials[place] ?? 0))
+    await system.#begin()
+    return system
+  }
+
+  async append(place: number, events: readonly Event[], author?: number): Promise<number> {
+    const batch = this.#batch(place, events)
+    const apiKeyId = author === undefined ? {} : { apiKeyId: this.keys[author] ?? 0 }
+    const appended = await this.#log.append({ ...batch, ...apiKeyId })
+    return appended.stored ? appended.count : -1
+  }
+
+  async appendElsewhere(place: number, events: readonly Event[]): Promise<number> {
+    const other = new PostgresUpdateLog(this.#db, translation, silent)
+    const batch = this.#batch(place, events)
+    await other.open(batch.credentialId)
+    const appended = await other.append(batch)
+    return appended.stored ? appended.count : -1
+  }
+
+  /** Somebody else owned it for a moment; resolves with what an append in between came to. */
+  async takeOver(place: number, events: readonly Event[]): Promise<boolean> {
+    const batch = this.#batch(place, events)
+    const epoch = batch.epoch + 1
+    await this.#db.query('update credential_log set epoch = $2 where credential_id = $1', [
+      batch.credentialId,
+      epoch,
+    ])
+    const { stored } = await this.#log.append({ ...batch, checkpoint: 1 })
+    this.#epochs[place] = epoch
+    await this.#log.open(batch.credentialId, epoch)
+    return stored
+  }
+
+  async poll(key: number, { waits, kinds, ...asked }: RealPoll): Promise<unknown> {
+    const actor = this.#actor(key)
+    const request = { ...asked, timeoutMs: 0, ...(kinds !== undefined && { kinds }) }
+    let isAnswered = false
+    const answer = actor.poll(request, AbortSignal.timeout(10_000)).finally(() => {
+      isAnswered = true
+    })
+    if (waits) {
+      while (!isAnswered && !actor.snapshot.context.waiting) await setImmediate()
+      await this.clock.advance(3_000)
+    }
+    return JSON.parse((await answer).json)
+  }
+
+  pending(key: number): Promise<number> {
+    return pendingUpdates(this.#db, this.#log, this.#actor(key))
+  }
+
+  dropPending(key: number): Promise<void> {
+    return this.#actor(key).dropPending()
+  }
+
+  /** Resolves with what each key was told in all. */
+  async retain(updates: number): Promise<number[]> {
+    await this.#keyStore.flush()
+    await retainUpdates(this.#db, { days: 7, updates }, (credentialId, updateId) =>
+      this.#log.removed(credentialId, updateId),
+    )
+    const rows = await this.#db.query<{ dropped_updates: number }>(
+      'select dropped_updates from api_key where id = any($1) order by id',
+      [this.keys],
+    )
+    return rows.map((row) => row.dropped_updates)
+  }
+
+  async restart(): Promise<void> {
+    await this.close()
+    this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
+    this.#log = new PostgresUpdateLog(this.#db, translation, silent)
+    await this.#begin()
+  }
+
+  async close(): Promise<void> {
+    for (const actor of this.#actors) actor.stop()
+    await this.#keyStore.flush()
+  }
+
+  async #begin() {
+    for (const id of this.credentials) await this.#log.open(id)
+    this.#actors = []
+    for (const id of this.keys) {
+      const facts = await this.#keyStore.load(id)
+      if (!facts) throw new Error(`no key ${id}`)
+      const world = { log: this.#log, keys: this.#keyStore, clock: this.clock, logger: quietLog }
+      this.#actors.push(
+        new ApiKeyActor(facts, { ...world, rates: { key: unlimited, chat: unlimited } }),
+      )
+    }
+  }
+
+  #actor(key: number): ApiKeyActor {
+    const actor = this.#actors[key]
+    if (!actor) throw new Error(`no key ${key}`)
+    return actor
+  }
+
+  #batch(place: number, events: readonly Event[]) {
+    const credentialId = this.credentials[place] ?? 0
+    return { credentialId, epoch: this.#epochs[place] ?? 0, happenings: events.map(happening) }
+  }
+}
