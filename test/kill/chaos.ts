@@ -76,9 +76,7 @@ async function kill({ service, postgres, spool }: Stage, victim: Victim): Promis
     await until(() => spool.accounts.every(({ connection }) => connection === undefined))
     return
   }
-  const pid = await until(() => postgres.pid())
-  process.kill(pid, 'SIGKILL')
-  await until(() => ![pid, undefined].includes(postgres.pid()), RECOVERY_MS)
+  await postgres.crash()
 }
 
 const acknowledgement = ({ spool }: Stage) =>

@@ -5,9 +5,12 @@ import { summary } from './summary.ts'
 
 const nothing = () => undefined
 
-t.setTimeout(110_000)
+const takesMs = 110_000
+
+t.setTimeout(takesMs)
 
 t.test('nothing acknowledged is lost, doubled or out of order in kills', async (t) => {
+  t.setTimeout(takesMs)
   const plan = { serviceKills: 12, postgresKills: 3, perSecond: 200 }
   const report = await runChaos(plan, nothing)
   for (const line of summary(report)) t.comment(line)
@@ -18,6 +21,7 @@ t.test('nothing acknowledged is lost, doubled or out of order in kills', async (
 })
 
 t.test('an acknowledgement before the commit is found out', async (t) => {
+  t.setTimeout(takesMs)
   const plan = { serviceKills: 2, postgresKills: 0, perSecond: 200, acknowledgesEarly: true }
   const report = await runChaos(plan, nothing)
   for (const line of summary(report)) t.comment(line)

@@ -23,6 +23,7 @@ export class SpoolSession implements Session {
   readonly #early: boolean
   readonly #pings = new Map<number, () => void>()
   #pingCount = 0
+  #stored: number
   #queue: SpoolEvent[] = []
   #reporting = false
 
@@ -33,11 +34,12 @@ export class SpoolSession implements Session {
     { port, acknowledgesEarly }: SpoolSessionOptions,
   ) {
     this.#report = report
+    this.#stored = Number(checkpoint ?? 0)
     this.#early = acknowledgesEarly
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true, signal })
     this.#socket.setEncoding('utf8')
     this.#socket.once('connect', () => {
-      this.#send({ hello: identity.native, stored: Number(checkpoint ?? 0) })
+      this.#send({ hello: identity.native, stored: this.#stored })
       report.opened(identity)
     })
     this.#socket.on(
@@ -89,9 +91,10 @@ export class SpoolSession implements Session {
       while (this.#queue.length > 0) {
         const events = this.#queue
         this.#queue = []
-        const stored = events.at(-1)?.number ?? 0
-        await this.#report.events(events.map(happeningOf), stored)
-        if (!this.#early) this.#send({ acknowledged: stored })
+        // What is handed over again may be older than what is stored.
+        this.#stored = Math.max(this.#stored, events.at(-1)?.number ?? 0)
+        await this.#report.events(events.map(happeningOf), this.#stored)
+        if (!this.#early) this.#send({ acknowledged: this.#stored })
       }
     } catch {
       // Not stored: the core ends this session, and the next one is handed the same again.

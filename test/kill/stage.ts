@@ -4,12 +4,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/database/database.ts'
-import { type KeptPostgres, keepRunning } from '../../src/database/embedded/supervisor.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { quietLog } from '../support/log.ts'
 import { linkedAccount } from './account.ts'
 import { Consumer } from './consumer.ts'
+import { PostgresProcess } from './postgres-process.ts'
 import { ServiceProcess } from './service-process.ts'
 import { Spool } from './spool.ts'
 
@@ -22,7 +22,7 @@ export interface StageOptions {
 }
 
 export interface Stage {
-  readonly postgres: KeptPostgres
+  readonly postgres: PostgresProcess
   readonly spool: Spool
   readonly service: ServiceProcess
   /** By account, in the order of the spool's. */
@@ -36,7 +36,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
-  const postgres = await keepRunning({ dir: join(folder, 'postgres'), log: quietLog })
+  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), log: quietLog })
   opened.defer(() => postgres.stop())
   const keyFile = join(folder, 'keys')
   const keys = await linkAccounts(postgres.url(), keyFile)
