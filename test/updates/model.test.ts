@@ -10,9 +10,12 @@ import { FIRST, stage } from './stage.ts'
 const numRuns = Number(process.env.MODEL_RUNS ?? 40)
 const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
 
-t.setTimeout(Math.max(60_000, numRuns * 500))
+const takesMs = Math.max(60_000, numRuns * 1_000)
+
+t.setTimeout(takesMs)
 
 t.test('every answer is the model’s, whatever happened before', async (t) => {
+  t.setTimeout(takesMs)
   const scene = await stage(t)
   t.comment(`seed ${seed}, ${numRuns} runs`)
   const property = fc.asyncProperty(commands(80), async (drawn) => {
