@@ -2,15 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { scene } from './scene.ts'
+import { refused, scene } from './scene.ts'
 
 const { service, client, ada, credentialId } = await scene(t)
 
-const unauthorized = {
-  status: 401,
-  body: { ok: false, error_code: 401, description: 'Unauthorized' },
-}
-const gone = { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } }
+const unauthorized = refused(401, 'Unauthorized')
+const gone = refused(404, 'Not Found')
 const create = (more: object = {}) =>
   client.ask('POST', '/api_keys', {
     name: 'a key',
@@ -63,14 +60,7 @@ t.test('keys are listed by pages, newest first', async (t) => {
 })
 
 t.test('scopes decide what a key may do', async (t) => {
-  const lacks = (scope: string) => ({
-    status: 403,
-    body: {
-      ok: false,
-      error_code: 403,
-      description: `Forbidden: the key lacks the scope ${scope}`,
-    },
-  })
+  const lacks = (scope: string) => refused(403, `Forbidden: the key lacks the scope ${scope}`)
   const message = { chat_id: ada.id, text: 'x' }
   const sender = (await made({ scopes: ['bot:send'] })).key
   const receiver = (await made({ scopes: ['bot:receive'] })).key

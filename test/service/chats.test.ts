@@ -1,13 +1,10 @@
 /** Methods about chats and buttons: who is who, typing, keyboards, presses and their answers. */
 import t from 'tap'
-import { scene } from './scene.ts'
+import { refused, scene } from './scene.ts'
 
 const { client, bot, ada, key } = await scene(t)
 const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
-const bad = (description: string) => ({
-  status: 400,
-  body: { ok: false, error_code: 400, description: `Bad Request: ${description}` },
-})
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const send = (reply_markup: unknown) =>
   call('sendMessage', { chat_id: ada.id, text: 'pick', reply_markup })
 const keyboard = (...buttons: unknown[]) => ({ inline_keyboard: [buttons] })

@@ -2,16 +2,11 @@
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
-import { troubledAccount } from './scene.ts'
+import { refused, troubledAccount } from './scene.ts'
 
 const service = await startService(t)
 
 const account = (name: string) => troubledAccount(service, name)
-
-const refused = (error_code: number, description: string) => ({
-  status: error_code,
-  body: { ok: false, error_code, description },
-})
 
 t.test('a dropped connection comes back by itself, with what was missed', async (t) => {
   const { state, fault, write, updates, record, send, timeline } = await account('dropped')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { type Answer, until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
-import { troubledAccount } from './scene.ts'
+import { refused, troubledAccount } from './scene.ts'
 
 const service = await startService(t)
 const account = (name: string) => troubledAccount(service, name)
@@ -127,15 +127,12 @@ t.test('deleting signs out, wipes the secrets and ends the keys', async (t) => {
   const waiting = updates({ timeout: 20 })
   await until(() => service.gateway.core.keys.peek(keyId)?.snapshot.context.waiting)
   t.match(await client.ask('DELETE', path), { status: 200, body: { ok: true, result: true } })
-  const unauthorized = {
-    status: 401,
-    body: { ok: false, error_code: 401, description: 'Unauthorized' },
-  }
+  const unauthorized = refused(401, 'Unauthorized')
   t.match(await waiting, unauthorized, 'the waiting poll ends')
   for (const method of ['getMe', 'getUpdates', 'sendMessage', 'getWebhookInfo', 'sendPhoto']) {
     t.match(await client.bot(key, method, { chat_id: 1, text: 'x' }), unauthorized, method)
   }
-  const gone = { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } }
+  const gone = refused(404, 'Not Found')
   t.match(await client.ask('DELETE', path), gone)
   t.match(await client.ask('GET', path), gone)
   t.match(await client.ask('POST', `${path}/restart`), gone)

@@ -1,7 +1,7 @@
 /** Every way a bot call can be written on the wire, and every way that is none. */
 import t from 'tap'
 import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
-import { type RawRequest, raw, scene } from './scene.ts'
+import { type RawRequest, raw, refused, scene } from './scene.ts'
 
 const { service, client, ada, key } = await scene(t)
 const { url } = service
@@ -13,10 +13,6 @@ const post = (type: string, body: string, path = 'sendMessage') =>
 const json = (body: unknown, path?: string) =>
   post('application/json', typeof body === 'string' ? body : JSON.stringify(body), path)
 const sent = (text: string) => ({ status: 200, body: { ok: true, result: { text } } })
-const refused = (status: number, description: string) => ({
-  status,
-  body: { ok: false, error_code: status, description },
-})
 
 /** One part per entry, written by hand so that nothing is tidied up on the way. */
 function multipart(parts: readonly (readonly [disposition: string, value: string])[]) {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { scene } from './scene.ts'
+import { refused, scene } from './scene.ts'
 
 const { service, client, ada, credentialId } = await scene(t)
 
@@ -36,15 +36,10 @@ async function arrived(...texts: string[]) {
   return read
 }
 
-const conflict = {
-  status: 409,
-  body: {
-    ok: false,
-    error_code: 409,
-    description:
-      'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
-  },
-}
+const conflict = refused(
+  409,
+  'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
+)
 
 t.test('a limit out of range is moved into it', async (t) => {
   const { texts } = await poller()

@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { type Answer, until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { startService } from '../support/service.ts'
+import { refused } from './scene.ts'
 
 const service = await startService(t)
 const client = await service.client()
@@ -12,10 +13,6 @@ const start = (phone: string, more: object = {}) =>
 const verify = (session_id: string, answer: object): Promise<Answer> =>
   client.ask('POST', '/platforms/sandbox/link/verify', { session_id, ...answer })
 const look = (session: string) => client.result('GET', `/platforms/sandbox/link/${session}`)
-const refused = (error_code: number, description: string) => ({
-  status: error_code,
-  body: { ok: false, error_code, description },
-})
 /** Another code than the right one. */
 const wrong = (code: string) => `${(Number(code[0]) + 1) % 10}${code.slice(1)}`
 

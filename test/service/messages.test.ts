@@ -1,16 +1,12 @@
 /** Methods that send, edit, forward, copy and delete: their results, and every refusal in the reference's words. */
 import t from 'tap'
-import { scene } from './scene.ts'
+import { refused, scene } from './scene.ts'
 
 const { service, client, bot, ada, key } = await scene(t)
 const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
 const done = async (method: string, parameters: object) =>
   (await call(method, parameters)).body.result
-const refused = (description: string, error_code = 400) => ({
-  status: error_code,
-  body: { ok: false, error_code, description },
-})
-const bad = (description: string) => refused(`Bad Request: ${description}`)
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const send = (more: object = {}) => call('sendMessage', { chat_id: ada.id, text: 'hi', ...more })
 const sent = async (more: object = {}): Promise<number> => (await send(more)).body.result.message_id
 const inbox = async () => (await client.result('GET', `/sandbox/people/${ada.id}/inbox`)).messages
@@ -109,9 +105,9 @@ t.test('chats that are not there, or not open to the account', async (t) => {
 
   const eve = await client.person('Eve', 'eve_blocks')
   await client.result('PUT', `/sandbox/people/${eve.id}/blocks/${bot.id}`)
-  t.match(await send({ chat_id: eve.id }), refused('Forbidden: bot was blocked by the user', 403))
+  t.match(await send({ chat_id: eve.id }), refused(403, 'Forbidden: bot was blocked by the user'))
   await client.result('PATCH', `/sandbox/people/${eve.id}`, { deactivated: true })
-  t.match(await send({ chat_id: eve.id }), refused('Forbidden: user is deactivated', 403))
+  t.match(await send({ chat_id: eve.id }), refused(403, 'Forbidden: user is deactivated'))
 
   const group = async (kind: string, members: number[]) =>
     (await client.result('POST', '/sandbox/chats', { kind, title: kind, owner: ada.id, members }))
@@ -123,14 +119,14 @@ t.test('chats that are not there, or not open to the account', async (t) => {
   await client.result('DELETE', `/sandbox/chats/${out}/members/${bot.id}?kick=true`)
   t.match(
     await send({ chat_id: out }),
-    refused('Forbidden: bot was kicked from the group chat', 403),
+    refused(403, 'Forbidden: bot was kicked from the group chat'),
   )
   const news = await group('channel', [bot.id])
   t.match(await send({ chat_id: news }), bad('need administrator rights in the channel chat'))
   const closed = await group('supergroup', [])
   t.match(
     await send({ chat_id: closed }),
-    refused('Forbidden: bot is not a member of the supergroup chat', 403),
+    refused(403, 'Forbidden: bot is not a member of the supergroup chat'),
   )
 })
 

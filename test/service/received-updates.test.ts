@@ -87,6 +87,7 @@ t.test('allowed_updates is kept, and counts from the moment it is set', async (t
   await ask({ allowed_updates: '["callback_query"]' })
   t.match(await next(), { message: { text: 'before narrowing' } }, 'narrowing hides nothing older')
   await service.restart()
+  await client.state(credentialId, 'active')
   t.same((await client.bot(key, 'getWebhookInfo')).body.result.allowed_updates, ['callback_query'])
 })
 
@@ -146,6 +147,8 @@ t.test('channel posts come with include_channel_updates', async (t) => {
   })
   const post = (text: string) => client.write(ada.id, channel.id, text)
   await post('unseen')
+  await write('read up to here')
+  t.match(await next(), { message: { text: 'read up to here' } })
   await set({ include_channel_updates: true })
   const seen = await post('seen')
   t.match(await next(), {

@@ -1,7 +1,7 @@
 /** Linking an account again, and links that are refused. */
 import t from 'tap'
 import { startService } from '../support/service.ts'
-import { troubledAccount } from './scene.ts'
+import { refused, troubledAccount } from './scene.ts'
 
 const service = await startService(t)
 const account = (name: string) => troubledAccount(service, name)
@@ -77,7 +77,7 @@ t.test("another user's session is not there", async (t) => {
   const stranger = await service.client()
   const path = `/platforms/sandbox/link/${session_id}`
   const otp = await client.code(bot.id)
-  const gone = { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } }
+  const gone = refused(404, 'Not Found')
   t.match(await stranger.ask('GET', path), gone)
   t.match(await stranger.ask('DELETE', path), gone)
   t.match(await stranger.ask('POST', `${path}/resend`), gone)

@@ -44,6 +44,14 @@ export async function troubledAccount(service: Service, name: string) {
   }
 }
 
+/** A failure in the envelope; tap would be content with a part of the text, so it is matched whole. */
+export const refused = (error_code: number, description: string) => ({
+  status: error_code,
+  body: { ok: false, error_code, description: exactly(description) },
+})
+
+const exactly = (text: string) => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
+
 export interface RawRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
