@@ -26,12 +26,14 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   const before = await service.memory()
   const listeners = await Listeners.open(service.port, keys)
   await untilHeld(service, 'waitingPolls')
-  const ours = perWaiter(before, await service.memory())
   const processor = await service.ask<number>('processor')
   const received = listeners.receive(ARRIVING.perSecond * ARRIVING.seconds)
   const arrived = service.ask('drizzle', { credentialIds, ...ARRIVING })
   const [delays] = await Promise.all([received, arrived])
   const worked = (await service.ask<number>('processor')) - processor
+  // Last, since it throws compiled code away, which would then be missed.
+  await untilHeld(service, 'waitingPolls')
+  const ours = perWaiter(before, await service.memory())
   listeners.close()
   await service.stop()
 

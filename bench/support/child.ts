@@ -73,7 +73,7 @@ export interface Memory {
   readonly heap: number
 }
 
-/** After everything that can be collected is gone, and its pages were given back. */
+/** After everything that can be collected is gone, compiled code too, and its pages were given back. */
 export async function memory(): Promise<Memory> {
   for (let round = 0; round < 2; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
