@@ -3,7 +3,8 @@ import type { Subscription } from 'xstate'
 import { type Outcome, type Reply, refused } from '../machines/protocol.ts'
 import { failed, RequestFailed } from './errors.ts'
 
-const CAPACITY = 1_000
+/** What one actor answers at the same time; a bound for memory, far above what its callers are held to. */
+const CAPACITY = 20_000
 
 const gone = (requestId: string) =>
   refused(

@@ -4,7 +4,7 @@ import { apiKeyMachine } from '../machines/api-key.ts'
 import type { ApiKeyEvent, Scope, UpdatePage } from '../machines/api-key-events.ts'
 import type { KindSet } from '../machines/update-kinds.ts'
 import { Activation } from './activation.ts'
-import { settle } from './errors.ts'
+import { failed, settle } from './errors.ts'
 import type { Clock, KeyFacts, KeyStore, Logger, UpdateLog } from './ports.ts'
 import { RateLimiter, type SendRates } from './rate.ts'
 import { Services } from './services.ts'
@@ -17,6 +17,10 @@ export interface ApiKeyWorld {
   readonly rates: SendRates
 }
 
+/** Calls of one key at the same time, and when to come back; figures of the reference. */
+const CALLS_IN_FLIGHT = 1_000
+const RETRY_SECONDS = 60
+
 export interface PollRequest {
   readonly offset: number
   readonly limit: number
@@ -28,6 +32,7 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   #facts: KeyFacts
   readonly #world: ApiKeyWorld
   readonly #limiter: RateLimiter
+  #calls = 0
 
   constructor(facts: KeyFacts, world: ApiKeyWorld) {
     super(createApiKey(facts, world), () => world.clock.now())
@@ -44,6 +49,19 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   get isEnded(): boolean {
     const { value, context } = this.snapshot
     return value === 'revoked' || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
+  }
+
+  /** Runs one call, unless too many of this key are under way already. */
+  async inFlight<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.#calls >= CALLS_IN_FLIGHT) {
+      throw failed('rate_limited', '', { retryAfterSeconds: RETRY_SECONDS })
+    }
+    this.#calls++
+    try {
+      return await call()
+    } finally {
+      this.#calls--
+    }
   }
 
   /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */

@@ -187,7 +187,9 @@ export function resumable(facts: LinkFacts): LinkFacts {
 /** The first step of a flow; a network that refuses at once is a refusal of the request. */
 export function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused' }> {
   if (step.kind !== 'refused') return step
-  const retry = step.retryAfterSeconds
-  if (retry !== undefined) throw failed('rate_limited', '', { retryAfterSeconds: retry })
-  throw failed('bad_request', step.description)
+  const { reason, description, retryAfterSeconds } = step
+  if (retryAfterSeconds === undefined) throw failed('bad_request', description)
+  // The network's own brake is one thing, a network that is not there another.
+  if (reason === 'flood_wait') throw failed('rate_limited', '', { retryAfterSeconds })
+  throw failed('unavailable', description, { retryAfterSeconds })
 }

@@ -7,6 +7,7 @@ import type { Jobs } from './jobs/jobs.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { retainUpdates } from './updates/retention.ts'
+import { wantedBy } from './updates/wanted.ts'
 
 const HOUR_MS = 3_600_000
 const SWEEP_MS = 30_000
@@ -46,7 +47,7 @@ export function watchActors(
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
   metrics.actors('api_key', () =>
-    census(core.keys.live(), ([, key]) => JSON.stringify(key.snapshot.value)),
+    census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
   )
   metrics.waitingPolls(() => {
     let waiting = 0
@@ -59,6 +60,14 @@ export function watchActors(
     core.links.passivate(LINK_IDLE_MS)
   }, SWEEP_MS)
   return () => clearInterval(sweep)
+}
+
+/** A nested state as a path: `usable.held.listening`. */
+function stateName(value: unknown): string {
+  if (typeof value === 'string') return value
+  return Object.entries(value as object)
+    .map(([state, inner]) => `${state}.${stateName(inner)}`)
+    .join()
 }
 
 function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => string) {
@@ -76,9 +85,9 @@ async function oldestUnread(db: Database): Promise<number> {
     `select extract(epoch from now() - min(u.at))::float8 as age
        from api_key k
        cross join lateral (
-         select at from update_log
-          where credential_id = k.credential_id and update_id > k.cursor
-          order by update_id limit 1) u
+         select u.at from update_log u
+          where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
+          order by u.update_id limit 1) u
       where k.polled and k.revoked_at is null and k.last_used_at > now() - interval '1 day'`,
   )
   return row?.age ?? 0

@@ -43,6 +43,8 @@ export interface Method {
   readonly operation: OperationKind | undefined
   /** Counts as a message to the chat it names, for the sending rates. */
   readonly sends?: boolean
+  /** Does not count towards the calls in flight. */
+  readonly unlimited?: boolean
   readonly parameters: Readonly<Record<string, ParameterType>>
   readonly required: readonly string[]
   run(call: Call): Promise<Result>

@@ -1,7 +1,8 @@
 /** Takes old updates out of the log, and writes down for every key how many it had not read. */
-import { DEFAULT_KINDS } from '../../machines/update-kinds.ts'
+
 import type { Database } from '../database/database.ts'
 import { BLOCK } from './pending.ts'
+import { wantedBy } from './wanted.ts'
 
 const AT_ONCE = 5_000
 
@@ -10,12 +11,6 @@ export interface RetentionLimits {
   /** Newest updates kept of each credential. */
   readonly updates: number
 }
-
-/** What a key with this filter (`k.filter`) is given of the update `u`; filters hold few entries. */
-const wanted = `u.api_key_id is distinct from k.id and (1 << u.kind) & coalesce(
-  (select (entry->>'kinds')::int from jsonb_array_elements(k.filter) entry
-    where (entry->>'from')::bigint <= u.update_id
-    order by (entry->>'from')::bigint desc limit 1), ${DEFAULT_KINDS}) <> 0`
 
 /**
  * Resolves with the number of updates removed. In small steps, so that nothing waits for it; `removed` hears of each:
@@ -64,7 +59,7 @@ async function removeSome(
          from (select k.id, count(*) as unread
                  from api_key k join update_log u
                    on u.credential_id = k.credential_id and u.update_id > k.cursor
-                      and u.update_id <= $2 and ${wanted}
+                      and u.update_id <= $2 and ${wantedBy}
                 where k.credential_id = $1 and k.revoked_at is null
                 group by k.id) d
         where k.id = d.id`,

@@ -24,6 +24,7 @@ const getMe: Method = {
   summary: 'The account behind the key',
   scope: undefined,
   operation: undefined,
+  unlimited: true,
   parameters: {},
   required: [],
   run: async ({ key, world }) => result(await world.profile(key.facts.credentialId)),

@@ -15,6 +15,7 @@ const getUpdates: Method = {
   summary: 'Receives updates by long polling',
   scope: 'bot:receive',
   operation: undefined,
+  unlimited: true,
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
   run: async ({ args, key, signal, world }) => {
@@ -45,6 +46,7 @@ const deleteWebhook: Method = {
   summary: 'Removes the webhook',
   scope: 'bot:receive',
   operation: undefined,
+  unlimited: true,
   parameters: { drop_pending_updates: 'boolean' },
   required: [],
   run: async ({ args, key }) => {
@@ -58,6 +60,7 @@ const getWebhookInfo: Method = {
   summary: 'Pending updates, and the last thing that went wrong',
   scope: 'bot:receive',
   operation: undefined,
+  unlimited: true,
   parameters: {},
   required: [],
   run: async ({ key, world }) => {

@@ -5,7 +5,7 @@ import type { CredentialActor } from '../../../actors/credential.ts'
 import { failed } from '../../../actors/errors.ts'
 import type { Json, Platform } from '../../../actors/platform.ts'
 import type { PublicOperation } from '../../../machines/operation.ts'
-import { type Arguments, chatFrom } from '../../bot-api/arguments.ts'
+import type { Arguments } from '../../bot-api/arguments.ts'
 import type { CallWorld, Method, Result } from '../../bot-api/method.ts'
 import { methodName } from '../../bot-api/method-names.ts'
 import { methods } from '../../bot-api/methods/index.ts'
@@ -62,7 +62,8 @@ async function carryOut(
     const now = Date.now()
     return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
   }
-  return method.run({ method: name, args, key, platform, signal, perform, world })
+  const call = { method: name, args, key, platform, signal, perform, world }
+  return method.unlimited ? method.run(call) : key.inFlight(() => method.run(call))
 }
 
 /** Aborts when the client goes away. Fastify's own signal also aborts once a body was read to its end. */
@@ -77,9 +78,9 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
 const canDo = ({ capabilities }: Platform, { operation }: Method): boolean =>
   operation === undefined || capabilities.operations.includes(operation)
 
-/** The chat whose rate a sending call counts for; malformed ones are refused before they count. */
+/** The chat whose rate a sending call counts for. Names are not told from each other by their letter case. */
 const rated = (method: Method, args: Arguments): string | undefined =>
-  method.sends && args.has('chat_id') ? `${chatFrom(args.text('chat_id') ?? '')}` : undefined
+  method.sends ? args.text('chat_id')?.toLowerCase() : undefined
 
 /** Text that is JSON already goes out as it is. */
 const envelope = ({ json, description }: Result): string =>

@@ -9,10 +9,10 @@ export const LinkRecord = Type.Object({
   state: Type.String(),
   method: Type.String(),
   expires_in: Type.Integer(),
-  resend_in: Type.Optional(Type.Integer()),
+  resend_in: Type.Union([Type.Integer(), Type.Null()]),
   sent_via: Type.Optional(Type.String()),
-  code_length: Type.Optional(Type.Integer()),
-  password_hint: Type.Optional(Type.String()),
+  code_length: Type.Union([Type.Integer(), Type.Null()]),
+  password_hint: Type.Union([Type.String(), Type.Null()]),
   show: Type.Optional(
     Type.Object({ form: Type.String(), value: Type.String(), expires_in: Type.Integer() }),
   ),
@@ -39,10 +39,10 @@ export function linkRecord(
     method: link.method,
     expires_in: seconds(link.expiresAt, now),
     attempts_left: context.attemptsLeft,
-    ...(isOpen && step.resendAt !== undefined && { resend_in: seconds(step.resendAt, now) }),
+    resend_in: isOpen && step.resendAt !== undefined ? seconds(step.resendAt, now) : null,
     ...(isOpen && step.sentVia !== undefined && { sent_via: step.sentVia }),
-    ...(isOpen && step.codeLength !== undefined && { code_length: step.codeLength }),
-    ...(isOpen && step.passwordHint !== undefined && { password_hint: step.passwordHint }),
+    code_length: (isOpen ? step.codeLength : undefined) ?? null,
+    password_hint: (isOpen ? step.passwordHint : undefined) ?? null,
     ...(isOpen &&
       step.show && {
         show: {

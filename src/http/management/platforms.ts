@@ -7,6 +7,9 @@ import { methods } from '../../bot-api/methods/index.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
+/** Of the bot API itself, in code points. */
+const TEXT_LENGTH = 4_096
+
 const PlatformRecord = Type.Object({
   platform: Type.String(),
   name: Type.String(),
@@ -73,7 +76,10 @@ const recordOf = ({ id, name, unavailable, linkMethods, capabilities }: Platform
     update_types: [...capabilities.updates],
     inline_keyboards: capabilities.buttons,
     limits: Object.fromEntries(
-      Object.entries(capabilities.limits).map(([limit, value]) => [snake(limit), value]),
+      Object.entries({
+        ...capabilities.limits,
+        textLength: Math.min(TEXT_LENGTH, capabilities.limits.textLength),
+      }).map(([limit, value]) => [snake(limit), value]),
     ),
   },
 })

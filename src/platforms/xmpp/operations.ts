@@ -1,7 +1,7 @@
 /** Carries out the operations of an account on its stream. */
 import type { Element } from '@xmpp/client'
 import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { Content, Message } from '../../../machines/content.ts'
+import type { Content, Message, Text } from '../../../machines/content.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { parseAddress } from './address.ts'
 import { capabilities } from './capabilities.ts'
@@ -66,7 +66,7 @@ export class Operations {
     const stanza = textMessage({ to, id }, textOf(operation), operation.replyTo)
     const at = await this.#post({ to, id }, stanza, signal)
     const replyTo = operation.replyTo !== undefined && { replyTo: { native: operation.replyTo } }
-    return this.#message({ to, id }, operation.content, { at, ...replyTo })
+    return this.#message({ to, id }, plain(operation), { at, ...replyTo })
   }
 
   async #edit(operation: Of<'edit'>, id: string, signal: AbortSignal): Promise<OperationResult> {
@@ -78,7 +78,7 @@ export class Operations {
     if (found === 'foreign') throw failed('bad_request', "message can't be edited")
     const editedAt = await this.#post({ to, id }, stanza, signal)
     const times = { at: found.at ?? editedAt, editedAt }
-    return this.#message({ to, id: target }, operation.content, times)
+    return this.#message({ to, id: target }, plain(operation), times)
   }
 
   async #delete(
@@ -136,16 +136,24 @@ export class Operations {
   }
 }
 
+/** What arrived: formatting has no place on this network yet. */
+const plain = (operation: Of<'send'> | Of<'edit'>): Content => ({
+  kind: 'text',
+  text: textOf(operation),
+  entities: [],
+})
+
 function textOf({ content, buttons }: Of<'send'> | Of<'edit'>): string {
   if (content.kind !== 'text') {
     const kind = content.kind === 'media' ? content.media.kind : content.kind
     throw failed('bad_request', `${kind} is not supported on XMPP`)
   }
   if (buttons?.length) throw failed('bad_request', 'buttons are not supported on XMPP')
-  if (content.text.length > capabilities.limits.textLength) {
+  const text = withLinks(content)
+  if (text.length > capabilities.limits.textLength) {
     throw failed('bad_request', 'message is too long')
   }
-  return content.text
+  return text
 }
 
 /** People have a local part; what has none is a server. */
@@ -156,3 +164,12 @@ function personAddress(chat: string): string {
 }
 
 const now = () => Math.floor(Date.now() / 1000)
+
+/** A plain text has no place for the target of a link but beside its words. */
+function withLinks({ text, entities }: Text): string {
+  return entities.toReversed().reduce((plain, { type, url, offset, length }) => {
+    if (type !== 'text_link' || !url) return plain
+    const end = offset + length
+    return `${plain.slice(0, end)} (${url})${plain.slice(end)}`
+  }, text)
+}
