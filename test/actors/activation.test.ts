@@ -127,7 +127,7 @@ t.test('an abort after the reply, or after the end, changes nothing', async (t) 
 
 t.test('beyond its capacity an actor refuses at once and goes on', async (t) => {
   const actor = start()
-  const waiting = Array.from({ length: 1_000 }, () => actor.ask({ type: 'keep' }))
+  const waiting = Array.from({ length: 20_000 }, () => actor.ask({ type: 'keep' }))
   await refused(t, actor.ask({ type: 'echo' }), { code: 'rate_limited', retryAfterSeconds: 1 })
   actor.tell({ type: 'answer' })
   t.equal(await waiting[0], 'kept')
@@ -138,7 +138,7 @@ t.test('beyond its capacity an actor refuses at once and goes on', async (t) => 
 })
 
 t.test('it is idle when nobody waits and nobody has asked for a while', async (t) => {
-  let now = 1_000
+  let now = 20_000
   const actor = start(() => now)
   now += 50
   t.ok(actor.isIdle(50))
