@@ -51,6 +51,13 @@ export function failureBody(failure: Failure): FailureBody {
   }
 }
 
+/** A failure that is told by its status alone. */
+export function plainFailure(status: number): FailureBody {
+  const description = plain[status]
+  if (description) return { ok: false, error_code: status, description }
+  return failureBody({ code: 'bad_request', description: "can't parse the request" })
+}
+
 /** Fastify's error handler: the only place where an error becomes an answer. */
 export function replyWithFailure(
   error: FastifyError,
@@ -75,10 +82,7 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   if (error.validation) return invalid(error)
   if (isUnavailable(error)) return failureBody(databaseAway)
   const status = error.statusCode ?? 500
-  const text = plain[status]
-  if (text) return { ok: false, error_code: status, description: text }
-  if (status === 400)
-    return failureBody({ code: 'bad_request', description: "can't parse the request" })
+  if (status === 400 || plain[status]) return plainFailure(status)
   if (status === 503)
     return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
   request.log.error({ err: error }, 'request failed')

@@ -2,9 +2,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { failed } from '../../actors/errors.ts'
+import { answerClientError, followAnswers, requireHost } from './client-error.ts'
 import { failureBody, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { refuseInfinity } from './infinity.ts'
+import { parseJsonBodies } from './json-body.ts'
 import { collectPaths } from './known-paths.ts'
 import { refuseNul } from './nul.ts'
 import { type RequestLogOptions, recordRequests } from './request-log.ts'
@@ -14,21 +16,38 @@ export interface ServerOptions {
   readonly log: FastifyBaseLogger
   readonly requestLog: RequestLogOptions
   readonly trustProxy: string[] | false
+  readonly limits?: Partial<typeof usualLimits>
+}
+
+const usualLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  /** The answer that reaches it says that the connection ends, so nobody's next request is lost. */
+  maxRequestsPerSocket: 1_000,
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const limits = { ...usualLimits, ...options.limits }
+  const { headersTimeout, connectionsCheckingInterval } = limits
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: 262_144,
-    requestTimeout: 30_000,
+    requestTimeout: limits.requestTimeout,
     keepAliveTimeout: 72_000,
-    maxRequestsPerSocket: 0,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
     connectionTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    http: {
+      headersTimeout,
+      connectionsCheckingInterval,
+      maxHeaderSize: 16_384,
+      requireHostHeader: false,
+    },
+    clientErrorHandler: answerClientError(options.log),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...securityHeaders, 'x-request-id': request.id })
@@ -38,10 +57,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.removeContentTypeParser('text/plain')
+  parseJsonBodies(app)
   const isKnownPath = collectPaths(app)
   app.setValidatorCompiler(validators())
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
+  followAnswers(app)
+  requireHost(app)
   app.addHook('preHandler', refuseInfinity)
   app.addHook('preValidation', refuseNul)
   app.setErrorHandler(replyWithFailure)

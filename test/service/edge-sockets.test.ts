@@ -1,0 +1,103 @@
+/** What a server of ours answers to bytes that are no request, and how its connections end. */
+
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
+import { createLog } from '../../src/observability/log.ts'
+
+const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
+
+async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
+  const log = createLog({ level: 'silent' })
+  const app = await createServer({ log, requestLog: nowhere, trustProxy: false, limits })
+  t.teardown(() => app.close())
+  app.post('/echo', async ({ body }) => ({ body }))
+  app.get('/stream', (_, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200).write('begun')
+  })
+  app.get('/name', async () => ({ ok: true }))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
+
+/** All that comes back until the server closes the connection. */
+async function exchange(port: number, bytes: string, more?: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(bytes)
+  if (more !== undefined) {
+    await once(socket, 'readable')
+    socket.write(more)
+  }
+  return Buffer.concat(await socket.toArray()).toString()
+}
+
+function isRefusal(t: Test, text: string, status: number, description: string) {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  t.match(head, new RegExp(`^HTTP/1.1 ${status} `))
+  t.match(head, /^x-request-id: [\w-]{22}$/im)
+  t.match(head, /^content-security-policy: default-src 'none'/im)
+  t.match(head, /^cache-control: no-store/im)
+  t.match(head, /^connection: close/im)
+  t.same(JSON.parse(body), { ok: false, error_code: status, description })
+}
+
+const port = await serve()
+const unreadable = "Bad Request: can't parse the request"
+const host = 'Host: localhost\r\n'
+
+t.test('what is no HTTP is 400 in the envelope', async (t) => {
+  isRefusal(t, await exchange(port, 'garbage\r\n\r\n'), 400, unreadable)
+  isRefusal(t, await exchange(port, `GET / HTTP/9.9\r\n${host}\r\n`), 400, unreadable)
+  isRefusal(t, await exchange(port, `GET /name HTTP/1.1\r\n${host}a b: c\r\n\r\n`), 400, unreadable)
+  const json = `${host}Content-Type: application/json\r\n`
+  const chunked = `POST /echo HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n`
+  isRefusal(t, await exchange(port, `${chunked}not a length\r\n`), 400, unreadable)
+  const both = `POST /echo HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n`
+  isRefusal(t, await exchange(port, `${both}0\r\n\r\n`), 400, unreadable)
+})
+
+t.test('headers that are too large are 431', async (t) => {
+  const large = `GET /name HTTP/1.1\r\n${host}x: ${'y'.repeat(60_000)}\r\n\r\n`
+  isRefusal(t, await exchange(port, large), 431, 'Request Header Fields Too Large')
+})
+
+t.test('slow headers and slow bodies are 408', async (t) => {
+  const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 }
+  const impatient = await serve(limits)
+  const late = 'Request Timeout'
+  isRefusal(t, await exchange(impatient, 'GET /name HTT'), 408, late)
+  const body = `POST /echo HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a"`
+  isRefusal(t, await exchange(impatient, body), 408, late)
+})
+
+t.test('a request of HTTP/1.1 names its host, one of HTTP/1.0 need not', async (t) => {
+  const missing = 'GET /name HTTP/1.1\r\nConnection: close\r\n\r\n'
+  isRefusal(t, await exchange(port, missing), 400, 'Bad Request: the header Host is missing')
+  t.match(await exchange(port, 'GET /name HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
+})
+
+t.test('nothing is written into the middle of an answer', async (t) => {
+  const text = await exchange(port, `GET /stream HTTP/1.1\r\n${host}\r\n`, 'garbage\r\n\r\n')
+  t.match(text, /^HTTP\/1.1 200 /)
+  t.notMatch(text, /HTTP\/1.1 400/)
+})
+
+t.test('a connection serves so many requests, and the last answer says so', async (t) => {
+  const short = await serve({ maxRequestsPerSocket: 3 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  const connections: (string | undefined)[] = []
+  for (let n = 0; n < 7; n++) {
+    const sent = request({ port: short, path: '/name', agent }).end()
+    const [response] = await once(sent, 'response')
+    response.resume()
+    await once(response, 'end')
+    t.equal(response.statusCode, 200)
+    connections.push(response.headers.connection)
+  }
+  const [open, last] = ['keep-alive', 'close']
+  t.same(connections, [open, open, last, open, open, last, open])
+})
