@@ -41,7 +41,8 @@ export class ServiceProcess {
     while (this.#wanted) {
       const child = spawn(process.execPath, [entry], {
         env: this.#environment,
-        stdio: ['ignore', 'ignore', 'inherit'],
+        // The pipe ends with us, and the service with the pipe.
+        stdio: ['pipe', 'ignore', 'inherit'],
       })
       this.#child = child
       const [code] = await once(child, 'exit')

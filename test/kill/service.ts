@@ -15,6 +15,9 @@ import { openRequestJournal } from '../../src/observability/request-journal.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { spoolPlatform } from './spool-platform.ts'
 
+// A test that is cut short leaves nothing running.
+process.stdin.once('close', () => process.exit()).resume()
+
 const { KILL_DATABASE_URL = '', KILL_KEY_FILE = '', KILL_PORT, SPOOL_PORT } = process.env
 const acknowledgesEarly = process.env.SPOOL_ACKNOWLEDGES_EARLY === 'true'
 
