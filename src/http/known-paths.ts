@@ -1,22 +1,22 @@
-/** Which paths exist at all, so that a wrong verb is told from a wrong path. */
+/** Which verbs each path takes, so that a wrong verb is told from a wrong path. */
 import type { FastifyInstance } from 'fastify'
 
-/** Call it before any route is registered. */
-export function collectPaths(app: FastifyInstance): (path: string) => boolean {
-  const patterns = new Set<string>()
-  app.addHook('onRoute', ({ url }) => {
+/** Call it before any route is registered. The list is empty for a path that does not exist. */
+export function collectPaths(app: FastifyInstance): (path: string) => string[] {
+  const verbs = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
     // What a wildcard covers may or may not exist; only a bot call exists whatever stands in its place.
     if (url.includes('*') && !url.startsWith('/bot')) return
-    patterns.add(
-      `^${url
-        .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-        .replace(/:\w+/g, '[^/]+')
-        .replace('*', '.*')}$`,
-    )
+    const pattern = `^${url
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+      .replace('*', '.*')}$`
+    verbs.set(pattern, new Set([...(verbs.get(pattern) ?? []), ...[method].flat()]))
   })
-  let known: RegExp | undefined
+  let known: readonly (readonly [pattern: RegExp, verbs: ReadonlySet<string>])[] | undefined
   return (path) => {
-    known ??= new RegExp([...patterns].join('|') || '^$')
-    return known.test(path)
+    known ??= [...verbs].map(([pattern, taken]) => [new RegExp(pattern), taken])
+    const matching = known.filter(([pattern]) => pattern.test(path))
+    return [...new Set(matching.flatMap(([, taken]) => [...taken]))].sort()
   }
 }

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { failed } from '../../actors/errors.ts'
 import { answerClientError, followAnswers, requireHost } from './client-error.ts'
-import { failureBody, replyWithFailure } from './failure.ts'
+import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { refuseInfinity } from './infinity.ts'
 import { parseJsonBodies } from './json-body.ts'
@@ -58,7 +58,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   app.removeContentTypeParser('text/plain')
   parseJsonBodies(app)
-  const isKnownPath = collectPaths(app)
+  const verbsOf = collectPaths(app)
   app.setValidatorCompiler(validators())
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
@@ -68,8 +68,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addHook('preValidation', refuseNul)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
-    if (isKnownPath(request.url.split('?')[0] ?? '')) {
-      return reply.code(405).send({ ok: false, error_code: 405, description: 'Method Not Allowed' })
+    const verbs = verbsOf(request.url.split('?')[0] ?? '')
+    if (verbs.length > 0) {
+      return reply.code(405).header('allow', verbs.join(', ')).send(plainFailure(405))
     }
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
