@@ -22,10 +22,11 @@ const refused: ReadonlySet<NumberType> = new Set<NumberType>([
 export function parsePhone(text: string): Phone {
   const parsed = parsePhoneNumberFromString(text.trim(), { extract: false })
   if (!parsed?.isValid() || parsed.ext) {
-    throw failed('bad_request', 'phone must be a phone number in international form: +14155550123')
+    const form = 'a phone number in international form: +14155550123'
+    throw failed('bad_request', `field "phone" must be ${form}`)
   }
   if (refused.has(parsed.getType())) {
-    throw failed('bad_request', 'codes are not sent to phone numbers of this kind')
+    throw failed('bad_request', 'field "phone" is of a kind that codes are not sent to')
   }
   return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
 }

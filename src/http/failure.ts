@@ -1,8 +1,9 @@
 /** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { RequestFailed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Failure, FailureCode } from '../../machines/protocol.ts'
 import { isUnavailable } from '../database/unavailable.ts'
+import { type FieldProblem, problemsOf } from './invalid.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
   bad_request: [400, 'Bad Request'],
@@ -32,7 +33,7 @@ export interface FailureBody {
   readonly error_code: number
   readonly description: string
   readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number }
-  readonly errors?: readonly { readonly field: string; readonly reason: string }[]
+  readonly errors?: readonly FieldProblem[]
 }
 
 /** The status and body of a failure. */
@@ -78,8 +79,8 @@ const databaseAway: Failure = {
 }
 
 function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
-  if (error instanceof RequestFailed) return failureBody(error.failure)
-  if (error.validation) return invalid(error)
+  if (error instanceof RequestFailed) return refused(error.failure, request)
+  if (error.validation) return invalid(problemsOf(error.validation))
   if (isUnavailable(error)) return failureBody(databaseAway)
   const status = error.statusCode ?? 500
   if (status === 400 || plain[status]) return plainFailure(status)
@@ -90,42 +91,28 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
 }
 
 /** A field that its schema cannot judge, refused in the same form as one that it can. */
-export const invalidField = (field: string, reason: string): Error =>
-  Object.assign(new Error(`field "${field}" ${reason}`), {
-    statusCode: 400,
-    validation: [
-      { instancePath: `/${field.replaceAll('.', '/')}`, keyword: '', message: reason, params: {} },
-    ],
-  })
+export const invalidField = (field: string, reason: string): RequestFailed =>
+  failed('bad_request', `field "${field}" ${reason}`)
+
+/** Code that knows nothing of HTTP names a field in its text; a bot call's answer has no such list. */
+function refused(failure: Failure, { routeOptions }: FastifyRequest): FailureBody {
+  const [, field, reason] = /^field "(.+?)" (.+)$/s.exec(failure.description) ?? []
+  const isNamed = failure.code === 'bad_request' && field !== undefined && reason !== undefined
+  const body = failureBody(failure)
+  if (!isNamed || routeOptions.url?.startsWith('/bot')) return body
+  return { ...body, errors: [{ field, reason }] }
+}
 
 /** Names the first offending field in words and lists all of them. */
-function invalid(error: FastifyError): FailureBody {
-  const errors = (error.validation ?? []).map((problem) => {
-    const missing = problem.params.missingProperty ?? problem.params.additionalProperty
-    const field = [...problem.instancePath.split('/').slice(1), ...(missing ? [missing] : [])].join(
-      '.',
-    )
-    return { field, reason: reasonOf(problem.keyword, problem.message, problem.params) }
-  })
-  const first = errors[0]
-  const description = first?.field
-    ? `field "${first.field}" ${first.reason}`
-    : "can't parse the request body"
-  return { ...failureBody({ code: 'bad_request', description }), errors }
+function invalid(problems: readonly FieldProblem[]): FailureBody {
+  const [first] = problems
+  if (!first) {
+    const description = "can't parse the request body: a JSON object is expected"
+    return failureBody({ code: 'bad_request', description })
+  }
+  const description = `field "${first.field}" ${first.reason}`
+  return { ...failureBody({ code: 'bad_request', description }), errors: problems }
 }
-
-function reasonOf(
-  keyword: string,
-  message = 'is invalid',
-  params: Record<string, unknown>,
-): string {
-  if (keyword === 'required') return 'is required'
-  if (keyword === 'additionalProperties') return 'is unknown'
-  if (keyword === 'type') return `must be ${article(String(params.type))}`
-  return message
-}
-
-const article = (type: string) => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
 
 function describe({ code, description, retryAfterSeconds }: Failure, prefix: string): string {
   if (code === 'rate_limited' && !description) return `${prefix}: retry after ${retryAfterSeconds}`

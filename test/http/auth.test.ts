@@ -101,7 +101,7 @@ t.test('bad bodies are 400 and name the field', async (t) => {
     ['/auth/sendOtp', {}, 'Bad Request: field "phone" is required'],
     ['/auth/sendOtp', { phone: 989121234567 }, 'Bad Request: field "phone" must be a string'],
     ['/auth/sendOtp', { phone: null }, /field "phone"/],
-    ['/auth/sendOtp', { phone: '+' }, /^Bad Request: phone must be a phone number/],
+    ['/auth/sendOtp', { phone: '+' }, /^Bad Request: field "phone" must be a phone number/],
     ['/auth/sendOtp', { phone: '9'.repeat(1_000) }, /field "phone"/],
     ['/auth/sendOtp', { phone, channel: 'sms' }, 'Bad Request: field "channel" is unknown'],
     ['/auth/sendOtp', [], /must be an object|parse/],
