@@ -1,0 +1,46 @@
+/** `reply_parameters`, member by member: what is refused, and what is forgiven. */
+import t from 'tap'
+import { refused, scene } from './scene.ts'
+
+const { client, ada, bot, key } = await scene(t)
+const first = await client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'first' })
+const { message_id } = first.body.result
+
+const reply = (reply_parameters: object, chat_id: number | string = ada.id) =>
+  client.bot(key, 'sendMessage', { chat_id, text: 'x', reply_parameters })
+const replied = { status: 200, body: { result: { reply_to_message: { message_id } } } }
+
+t.test('message_id is a number, or text that is written like one', async (t) => {
+  t.match(await reply({ message_id }), replied)
+  t.match(await reply({ message_id: `${message_id}` }), replied)
+  const invalid = refused(400, 'Bad Request: field "message_id" must be a valid Number')
+  for (const wrong of ['x', '', '01', ' 1', '1e3', 1.5, true, null, [1], {}, 2 ** 31]) {
+    t.match(await reply({ message_id: wrong }), invalid, JSON.stringify(wrong))
+  }
+  const missing = refused(400, 'Bad Request: message to be replied not found')
+  for (const unknown of [0, -1, '0', '-5', 2 ** 31 - 1]) {
+    t.match(await reply({ message_id: unknown }), missing, JSON.stringify(unknown))
+  }
+  t.match(await reply({ quote: 'x' }), missing)
+})
+
+t.test('allow_sending_without_reply is a boolean', async (t) => {
+  const gone = { message_id: 2 ** 31 - 1 }
+  t.match(await reply({ ...gone, allow_sending_without_reply: true }), { status: 200 })
+  const field = 'field "allow_sending_without_reply"'
+  const invalid = refused(400, `Bad Request: ${field} must be of type Boolean`)
+  for (const wrong of ['true', 1, null, {}]) {
+    t.match(await reply({ ...gone, allow_sending_without_reply: wrong }), invalid)
+  }
+})
+
+t.test('chat_id may name the chat in another way than the call does', async (t) => {
+  const name = `@${ada.username}`
+  t.match(await reply({ message_id, chat_id: ada.id }, name), replied)
+  t.match(await reply({ message_id, chat_id: name }), replied)
+  t.match(await reply({ message_id, chat_id: name.toUpperCase() }, name), replied)
+  t.match(await reply({ message_id, chat_id: `${ada.id}` }), replied)
+  const other = refused(400, 'Bad Request: replies to messages of other chats are not supported')
+  t.match(await reply({ message_id, chat_id: bot.id }), other)
+  t.match(await reply({ message_id, chat_id: '@somebody' }, name), other)
+})
