@@ -1,4 +1,5 @@
 /** The parameters of a bot call, in whatever encoding they come: query, urlencoded, JSON or multipart. */
+import { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
@@ -6,6 +7,7 @@ import { Arguments } from '../../bot-api/arguments.ts'
 import { formEntries, utf8 } from './form.ts'
 import { jsonEntries } from './json.ts'
 import { partsOf } from './multipart.ts'
+import { encodingOf, wholeBody } from './payload.ts'
 
 /** All parameters together; files are not counted (the reference's figure). */
 const PARAMETER_BYTES = 1_048_576
@@ -23,19 +25,8 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
   await app.register(multipart, {
     limits: { fieldSize: PARAMETER_BYTES, fields: 1_000, files: 50, parts: 1_050, headerPairs: 64 },
   })
-  for (const [type, read] of readers) {
-    const options = { parseAs: 'buffer' as const, bodyLimit: PARAMETER_BYTES }
-    app.addContentTypeParser(type, options, async (_: FastifyRequest, body: Buffer) => [
-      ...read(body),
-    ])
-  }
-  // Anything else would be a file without a name in the reference; its parameters are in the query.
-  app.addContentTypeParser('*', (_, payload, done) => {
-    payload
-      .on('error', done)
-      .on('end', () => done(null, []))
-      .resume()
-  })
+  // Bodies are read with the parameters: Fastify would leave those of GET, and the packed ones, as they are.
+  app.addContentTypeParser('*', (_, __, done) => done(null))
 }
 
 /** `method` may stand among the parameters when the path names none. */
@@ -52,24 +43,17 @@ export async function argumentsOf(request: FastifyRequest): Promise<Arguments> {
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Entries> {
-  if (request.isMultipart()) return partsOf(request, PARAMETER_BYTES)
-  if (request.method !== 'GET') return (request.body ?? []) as Entries
-  // Fastify leaves the body of a GET where it is; the reference reads it as it does that of a POST.
+  const encoding = encodingOf(request)
   const type = request.headers['content-type'] ?? ''
-  const read = readers.find(([wanted]) => wanted.test(type))?.[1]
-  return read ? read(await whole(request)) : []
-}
-
-async function whole({ raw }: FastifyRequest): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // The connection has to live on for the answer.
-  for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length
-    if (bytes > PARAMETER_BYTES) {
-      throw Object.assign(new Error('the parameters are too long'), { statusCode: 413 })
-    }
-    chunks.push(chunk)
+  if (/^multipart\/form-data/i.test(type)) {
+    if (encoding === 'plain') return partsOf(request, request.raw, PARAMETER_BYTES)
+    // Files count too in a packed body, since it is unpacked as a whole.
+    const unpacked = Readable.from([await wholeBody(request, PARAMETER_BYTES)])
+    return partsOf(request, unpacked, PARAMETER_BYTES)
   }
-  return Buffer.concat(chunks)
+  const read = readers.find(([wanted]) => wanted.test(type))?.[1]
+  if (read) return read(await wholeBody(request, PARAMETER_BYTES))
+  // Anything else would be a file without a name in the reference; its parameters are in the query.
+  request.raw.resume()
+  return []
 }

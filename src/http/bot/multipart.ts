@@ -1,17 +1,28 @@
 /** Bot calls as `multipart/form-data`: what libraries send once a file is among the parameters. */
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
 import { formEntries } from './form.ts'
 
-export async function partsOf(request: FastifyRequest, limit: number): Promise<[string, string][]> {
+export async function partsOf(
+  request: FastifyRequest,
+  source: Readable,
+  limit: number,
+): Promise<[string, string][]> {
   try {
-    return await read(request, limit)
+    return await read(withBody(request, source), limit)
   } catch (cause) {
     const isTooLarge = cause instanceof Error && 'statusCode' in cause && cause.statusCode === 413
     if (isTooLarge) throw cause
     const description = "can't parse the request body: it is not valid multipart"
     throw failed('bad_request', description, {}, { cause })
   }
+}
+
+/** The parser takes what `raw` streams, and only of a request that Fastify has handed to it. */
+function withBody(request: FastifyRequest, source: Readable): FastifyRequest {
+  const raw = source === request.raw ? source : Object.assign(source, { headers: request.headers })
+  return Object.create(request, { raw: { value: raw }, isMultipart: { value: () => true } })
 }
 
 async function read(request: FastifyRequest, limit: number): Promise<[string, string][]> {
