@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { OtpSenderOptions } from './accounts/senders/sender.ts'
+import { ConfigurationError } from './config-error.ts'
+import { proxiesFrom } from './config-proxies.ts'
 import { otpSenderFrom } from './config-sender.ts'
 
 const Url = Type.String({ pattern: '^https?://[^/]+$' })
@@ -34,7 +36,7 @@ const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
-  UPDATE_LIMIT: Type.Integer({ minimum: 1_000, default: 1_000_000 }),
+  UPDATE_LIMIT: Type.Integer({ minimum: 10, default: 1_000_000 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
   START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
   PROBE_INTERVAL_MS: Milliseconds(60_000),
@@ -87,13 +89,14 @@ export interface Config {
   readonly otpSender: OtpSenderOptions
 }
 
-/** Throws with the name of what is wrong, never with its value. */
+/** Throws a `ConfigurationError`. */
 export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   const env = validated(source)
   const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
   const panel = env.PANEL_URL ?? home
+  const production = env.NODE_ENV === 'production'
   return {
-    production: env.NODE_ENV === 'production',
+    production,
     host: env.HOST,
     port: env.PORT,
     baseUrls: [home, env.INTL_BASE_URL ?? home],
@@ -105,7 +108,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     node: env.NODE_NAME,
     logLevel: env.LOG_LEVEL,
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
-    trustProxy: env.TRUST_PROXY?.split(',').map((range) => range.trim()) ?? false,
+    trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
     retention: {
       updateDays: env.UPDATE_RETENTION,
@@ -125,7 +128,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       key: { perSecond: env.SEND_RATE, burst: env.SEND_BURST },
       chat: { perSecond: env.CHAT_RATE, burst: env.CHAT_BURST },
     },
-    otpSender: otpSenderFrom(source),
+    otpSender: otpSenderFrom(source, production),
   }
 }
 
@@ -140,5 +143,5 @@ function validated(source: NodeJS.ProcessEnv): Environment {
   const problems = Value.Errors(Environment, env).map(
     ({ instancePath, message }) => `${instancePath.slice(1) || 'the environment'} ${message}`,
   )
-  throw new Error(`configuration: ${[...new Set(problems)].join('; ')}`)
+  throw new ConfigurationError([...new Set(problems)].join('; '))
 }

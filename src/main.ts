@@ -1,27 +1,27 @@
 /** Starts the service, tells where it is, and stops it in reverse order. */
 import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import { readConfig } from './config.ts'
-import { keepRunning } from './database/embedded/supervisor.ts'
+import { type Config, readConfig } from './config.ts'
+import { ConfigurationError } from './config-error.ts'
+import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
 import { welcome } from './welcome.ts'
 
 const STOP_WITHIN_MS = 15_000
 
-const config = readConfig()
+const config = configured()
 const logger = createLog({ level: config.logLevel })
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
-const postgres =
-  config.databaseUrl === undefined
-    ? await keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
-    : undefined
-const databaseUrl = config.databaseUrl ?? postgres?.url() ?? ''
-
+let postgres: KeptPostgres | undefined
 try {
+  if (config.databaseUrl === undefined) {
+    postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
+  }
+  const databaseUrl = config.databaseUrl ?? postgres?.url() ?? ''
   const gateway = await startGateway({ config, databaseUrl, logger, print })
   print(welcome(config))
   closeWithGrace({ delay: STOP_WITHIN_MS, logger }, async ({ err }) => {
@@ -34,4 +34,15 @@ try {
   logger.fatal({ err }, 'the service could not start')
   await postgres?.stop()
   process.exit(1)
+}
+
+/** Whoever mistyped a variable is told which, and needs no stack. */
+function configured(): Config {
+  try {
+    return readConfig()
+  } catch (err) {
+    if (!(err instanceof ConfigurationError)) throw err
+    process.stderr.write(`chapar: ${err.message}\n`)
+    process.exit(1)
+  }
 }
