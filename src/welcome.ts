@@ -15,7 +15,7 @@ export function welcome({ baseUrls: [home, abroad], otpSender, sandbox }: Config
     ...(abroad === home ? [] : [`  International  ${abroad}`]),
     `  Bot API        ${home}/bot<API_KEY>/<METHOD>`,
     `  Documentation  ${home}/docs`,
-    ...(sandbox ? [`  Sandbox        ${home}/sandbox`] : []),
+    ...(sandbox ? [`  Sandbox        ${home}/sandbox/people`] : []),
     '',
     `Sign in (${howToSignIn[otpSender.kind]}):`,
     `  curl ${home}/auth/sendOtp -H 'content-type: application/json' -d '{"phone":"+14155550123"}'`,
