@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import type { Database } from './database/database.ts'
 import type { Jobs } from './jobs/jobs.ts'
+import { forgetLinks } from './links/store.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { retainUpdates } from './updates/retention.ts'
@@ -31,7 +32,9 @@ export function everyHour(jobs: Jobs, { db, log, limits, logger }: Upkeep): void
       db,
       { days: limits.updateDays, updates: limits.updates },
       (credentialId, updateId) => log.removed(credentialId, updateId),
+      (credentialId, err) => logger.error({ credentialId, err }, 'old updates were not removed'),
     )
+    await forgetLinks(db)
     if (removed > 0) logger.info({ removed }, 'old updates were removed')
   })
   remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))
@@ -55,10 +58,14 @@ export function watchActors(
     return waiting
   })
   metrics.backlogAge(() => oldestUnread(db))
-  const sweep = setInterval(() => {
-    core.keys.passivate(config.timing.passivateAfter)
-    core.links.passivate(LINK_IDLE_MS)
-  }, SWEEP_MS)
+  const sweep = setInterval(
+    () => {
+      core.keys.passivate(config.timing.passivateAfter)
+      core.log.forgetOld(config.timing.passivateAfter)
+      core.links.passivate(LINK_IDLE_MS)
+    },
+    Math.min(SWEEP_MS, config.timing.passivateAfter),
+  )
   return () => clearInterval(sweep)
 }
 
