@@ -4,7 +4,7 @@ import { type Outcome, type Reply, refused } from '../machines/protocol.ts'
 import { failed, RequestFailed } from './errors.ts'
 
 /** What one actor answers at the same time; a bound for memory, far above what its callers are held to. */
-const CAPACITY = 20_000
+const CAPACITY = 5_000
 
 const gone = (requestId: string) =>
   refused(

@@ -33,6 +33,7 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   readonly #world: ApiKeyWorld
   readonly #limiter: RateLimiter
   #calls = 0
+  #isDraining = false
 
   constructor(facts: KeyFacts, world: ApiKeyWorld) {
     super(createApiKey(facts, world), () => world.clock.now())
@@ -79,10 +80,22 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
     })
   }
 
+  /** The service goes down: the held poll is answered with nothing, and no other one is held. */
+  endPolls(): void {
+    this.#isDraining = true
+    this.tell({ type: 'polls.end' })
+  }
+
   poll(request: PollRequest, signal: AbortSignal): Promise<UpdatePage> {
     const next = this.#world.log.next(this.facts.credentialId)
     return this.ask(
-      { type: 'updates.poll', ...request, next, now: this.#world.clock.now() },
+      {
+        type: 'updates.poll',
+        ...request,
+        ...(this.#isDraining && { timeoutMs: 0 }),
+        next,
+        now: this.#world.clock.now(),
+      },
       signal,
     )
   }

@@ -8,7 +8,7 @@ import type { CredentialContext } from '../machines/credential-setup.ts'
 import { admits, type ReceiveSettings } from '../machines/happening.ts'
 import type { Outcome } from '../machines/protocol.ts'
 import type { CredentialWorld } from './credential.ts'
-import { failed, settle } from './errors.ts'
+import { failed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
 import type { Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
@@ -94,7 +94,8 @@ export class CredentialEffects {
       })
       .catch((cause) => {
         onDefect(cause)
-        report.lost('storage')
+        if (cause instanceof SecretsUnreadable) report.invalid('secrets_unreadable')
+        else report.lost('storage')
       })
     return () => {
       closing.abort()

@@ -35,3 +35,12 @@ export async function settle<Result>(
     return { ok: false, failure: { code: 'internal', description: '' } }
   }
 }
+
+/** What is stored of an account cannot be decrypted: linking again helps, waiting does not. */
+export class SecretsUnreadable extends Error {
+  override readonly name = 'SecretsUnreadable'
+
+  constructor(options?: ErrorOptions) {
+    super('the secrets of the account cannot be read', options)
+  }
+}

@@ -3,7 +3,7 @@ import type { PerformOperation } from '../machines/credential-events.ts'
 import type { CredentialContext } from '../machines/credential-setup.ts'
 import { admits, type Happening } from '../machines/happening.ts'
 import type { Operation, OperationResult } from '../machines/operation.ts'
-import { failed } from './errors.ts'
+import { failed, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
 import type { CredentialFacts, Identities, UpdateLog } from './ports.ts'
 import { within } from './time.ts'
@@ -17,6 +17,8 @@ interface Performing {
   readonly context: CredentialContext
   onDefect(cause: unknown): void
 }
+
+const DONE_UNTOLD = 'the platform carried it out, but the result could not be stored'
 
 const ACTS: readonly Operation['kind'][] = ['send', 'edit', 'forward', 'copy', 'delete']
 
@@ -40,15 +42,19 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   const resolve = (name: string) => ask({ kind: 'resolve', name }, request.requestId)
   const operation = await identities.toNative(credentialId, request.operation, resolve)
   const result = await ask(operation, request.requestId)
-  const json = await identities.present(credentialId, result)
-  await noteOwn(actor, request, operation, result)
-  return json
+  try {
+    const json = await identities.present(credentialId, result)
+    await noteOwn(actor, request, operation, result)
+    return json
+  } catch (cause) {
+    // It is done on the network: whoever is told to try again would do it twice.
+    actor.onDefect(cause)
+    throw failed('timeout', DONE_UNTOLD, { certain: false })
+  }
 }
 
 const timedOut = (cause: unknown) =>
-  cause instanceof Error &&
-  'failure' in cause &&
-  (cause.failure as { code: string }).code === 'timeout'
+  cause instanceof RequestFailed && cause.failure.code === 'timeout'
 
 /** What was sent through the gateway is an update for the other keys, where the settings say so. */
 async function noteOwn(

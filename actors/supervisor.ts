@@ -1,7 +1,9 @@
 /** Keeps credentials alive: restarts what crashes, with backoff, and gives up visibly when it keeps crashing. */
 import type { Resume } from '../machines/credential-setup.ts'
+import type { ReceiveSettings } from '../machines/happening.ts'
 import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
 import { failed } from './errors.ts'
+import { missingPlatform } from './missing-platform.ts'
 import type { CredentialFacts, Platforms } from './ports.ts'
 import { jittered } from './time.ts'
 
@@ -78,6 +80,12 @@ export class CredentialSupervisor {
     return this.#credentials.get(credentialId)?.facts
   }
 
+  /** Also an actor that is being restarted begins with these. */
+  keepSettings(credentialId: number, settings: ReceiveSettings): void {
+    const supervised = this.#credentials.get(credentialId)
+    if (supervised) supervised.facts = { ...supervised.facts, settings }
+  }
+
   peek(credentialId: number): CredentialActor | undefined {
     return this.#credentials.get(credentialId)?.actor
   }
@@ -106,12 +114,7 @@ export class CredentialSupervisor {
 
   #run(supervised: Supervised, resume: Resume): void {
     const { credentialId, platform: platformId } = supervised.facts
-    const platform = this.#world.platforms.get(platformId)
-    if (!platform) {
-      this.#world.logger.error({ credentialId, platform: platformId }, 'no such platform')
-      this.#credentials.delete(credentialId)
-      return
-    }
+    const platform = this.#world.platforms.get(platformId) ?? missingPlatform(platformId)
     const actor = activateCredential(supervised.facts, resume, { ...this.#world, platform })
     supervised.actor = actor
     actor.closed.then((cause) => {

@@ -27,7 +27,7 @@ export type Operation<Place = string, Item = string> =
       readonly from: Place
       readonly message: Item
       readonly silent?: boolean
-      /** Only of a copy: replaces the caption. */
+      /** Only of a copy. */
       readonly replyTo?: Item
       readonly buttons?: Buttons
     }

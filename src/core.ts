@@ -2,6 +2,7 @@
 import { ApiKeyActor } from '../actors/api-key.ts'
 import { Directory } from '../actors/directory.ts'
 import { failed } from '../actors/errors.ts'
+import { missingPlatform } from '../actors/missing-platform.ts'
 import type { Platform } from '../actors/platform.ts'
 import type { Clock } from '../actors/ports.ts'
 import { StartBudget } from '../actors/start-budget.ts'
@@ -12,6 +13,7 @@ import { HealthBuffer } from './credentials/health-buffer.ts'
 import { PostgresCredentialStore } from './credentials/store.ts'
 import { TimelineBuffer } from './credentials/timeline-buffer.ts'
 import type { Database } from './database/database.ts'
+import { KeyGate } from './keys/gate.ts'
 import { PostgresKeyStore } from './keys/store.ts'
 import { LinkFlows } from './links/flows.ts'
 import { PostgresLinkStore } from './links/store.ts'
@@ -30,9 +32,12 @@ export interface CoreOptions {
   received(userId: number, credentialId: number, updates: number): void
 }
 
+const LONGEST_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (work, milliseconds) => setTimeout(work, milliseconds),
+  // Node runs a longer timer at once.
+  setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
 
@@ -62,10 +67,9 @@ export function createCore({
 
   /** The platform of a credential that this node runs. */
   const platformOf = (credentialId: number): Platform => {
-    const platform = platforms.get(supervisor.factsOf(credentialId)?.platform ?? '')
-    if (!platform)
-      throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
-    return platform
+    const id = supervisor.factsOf(credentialId)?.platform
+    if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
+    throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
   }
   const translator = new Translator(db, (credentialId) => platformOf(credentialId).ids)
   const log = new PostgresUpdateLog(db, translator, {
@@ -95,6 +99,16 @@ export function createCore({
     return new ApiKeyActor(facts, { log, keys: keyStore, clock, logger, rates: config.rates })
   })
 
+  const gate = new KeyGate(
+    {
+      peek: (id) => keys.peek(id),
+      load: (id) => keyStore.load(id),
+      find: (id) => keys.find(id),
+    },
+    () => clock.now(),
+    (id) => keyStore.noteUse(id),
+  )
+
   const linkStore = new PostgresLinkStore(db, vault, async ({ credentialId, relinked }) => {
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
@@ -114,15 +128,20 @@ export function createCore({
     store,
     keyStore,
     keys,
+    gate,
     supervisor,
     translator,
     timeline,
     links,
-    platformOf,
+    /** Begins the credential's actor if this node does not run it yet. */
+    async platformOf(credentialId: number): Promise<Platform> {
+      await supervisor.start(credentialId)
+      return platformOf(credentialId)
+    },
 
     /** Held polls are answered with nothing. */
     endPolls(): void {
-      for (const [, key] of keys.live()) key.tell({ type: 'polls.end' })
+      for (const [, key] of keys.live()) key.endPolls()
     },
 
     /** Actors stop, and what is buffered is written. */

@@ -66,9 +66,11 @@ export class Translator implements Identities, Translation {
 
   /** The public id of the account itself. */
   async idOf(credentialId: number, native: string): Promise<number> {
+    const id = Number(native)
+    if (Number.isSafeInteger(id)) return id
     const natives = new Natives()
     natives.addPerson({ native, firstName: '' })
-    const ids = await this.#give(credentialId, natives)
+    const ids = await this.#book.give(credentialId, natives)
     if (ids.newChats.length > 0) {
       await insertIdentities(this.#db, credentialId, ids.newChats, [])
       ids.stored()

@@ -41,13 +41,15 @@ async function writeHealth(
   notes: readonly (readonly [credentialId: number, note: Note])[],
 ): Promise<void> {
   await db.query(
-    `update credential c
+    `with locked as (
+       select id from credential where id = any($1) order by id for update)
+     update credential c
         set healthy = h.healthy, checked_at = h.at,
             latency_ms = coalesce(h.latency_ms, c.latency_ms),
             last_event_at = coalesce(h.event_at, c.last_event_at)
        from unnest($1::bigint[], $2::bool[], $3::timestamptz[], $4::int[], $5::timestamptz[])
             as h (credential_id, healthy, at, latency_ms, event_at)
-      where c.id = h.credential_id`,
+      where c.id = h.credential_id and exists (select from locked where locked.id = c.id)`,
     [
       notes.map(([id]) => id),
       notes.map(([, { healthy }]) => healthy),

@@ -1,8 +1,6 @@
-/** Credentials as the management API shows them: from the table, with the state of the live actor over it. */
+/** Credentials as the management API shows them: from the table, once what actors noted is in it. */
 import { type Static, Type } from 'typebox'
-import type { CredentialActor } from '../../actors/credential.ts'
 import type { AccountIdentity } from '../../actors/platform.ts'
-import { visibleState } from '../../actors/timeline.ts'
 import type { Database } from '../database/database.ts'
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
@@ -62,7 +60,6 @@ interface Row {
 
 export interface RecordSource {
   readonly db: Database
-  actor(credentialId: number): CredentialActor | undefined
   /** Writes what is buffered: a record is read as of now. */
   flush(): Promise<void>
   /** The integer the bot API knows the account by. */
@@ -98,11 +95,12 @@ export async function findCredential(
 
 async function recordOf(source: RecordSource, row: Row): Promise<CredentialRecord> {
   const { native, firstName, lastName, username, phone } = row.account
-  const shown = shownState(row, source.actor(row.id))
   return {
     credential_id: row.id,
     platform: row.platform,
-    ...shown,
+    state: row.state,
+    reason: row.reason,
+    action: row.action,
     account: {
       id: await source.accountId(row.id, native),
       first_name: firstName,
@@ -118,22 +116,15 @@ async function recordOf(source: RecordSource, row: Row): Promise<CredentialRecor
     },
     health: {
       // Without a connection the last good probe says nothing any more.
-      healthy: CONNECTED.includes(shown.state) ? row.healthy : false,
+      healthy: CONNECTED.includes(row.state) ? row.healthy : false,
       checked_at: row.checked_at?.toISOString() ?? null,
       last_event_at: row.last_event_at?.toISOString() ?? null,
       latency_ms: row.latency_ms,
     },
     created_at: row.created_at.toISOString(),
-    online_since: shown.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
+    online_since: row.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
     node: row.node,
   }
 }
 
 const CONNECTED: readonly string[] = ['active', 'degraded']
-
-/** The row is a moment behind; the actor is the truth. */
-function shownState(row: Row, actor: CredentialActor | undefined) {
-  if (!actor?.isActive) return { state: row.state, reason: row.reason, action: row.action }
-  const [, { state, action }] = visibleState(actor.snapshot)
-  return { state, reason: actor.snapshot.context.reason ?? null, action }
-}

@@ -1,5 +1,5 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
-import { failed } from '../../actors/errors.ts'
+import { failed, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
 import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
 import type { ReceiveSettings } from '../../machines/happening.ts'
@@ -94,7 +94,7 @@ export class PostgresCredentialStore implements CredentialStore {
       [credentialId],
     )
     if (!row?.secrets) throw failed('not_found')
-    const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets)
+    const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets).catch(toUnreadable)
     return {
       credentialId,
       identity: row.account,
@@ -137,7 +137,7 @@ export class PostgresCredentialStore implements CredentialStore {
                 state = 'deactivated', machine_state = 'deactivated', action = 'none', node = null
           where id = $1
        )
-       update api_key set revoked_at = now() where credential_id = $1 and revoked_at is null
+       update api_key set revoked_at = coalesce(revoked_at, now()) where credential_id = $1
        returning id`,
       [credentialId],
     )
@@ -157,6 +157,12 @@ export class PostgresCredentialStore implements CredentialStore {
   noteHealth(credentialId: number, health: Parameters<CredentialStore['noteHealth']>[1]): void {
     this.#health.add(credentialId, health)
   }
+}
+
+/** A database that is away may be back soon; what does not decrypt never will. */
+function toUnreadable(cause: unknown): never {
+  if (cause instanceof RequestFailed) throw cause
+  throw new SecretsUnreadable({ cause })
 }
 
 /** Where the secrets of a credential are stored: what their ciphertext is bound to. */

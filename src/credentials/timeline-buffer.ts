@@ -62,7 +62,9 @@ async function writeTransitions(
       ],
     )
     await tx.query(
-      `update credential c
+      `with locked as (
+         select id from credential where id = any($1) order by id for update)
+       update credential c
           set machine_state = t.machine_state, state = t.state, reason = t.reason,
               action = t.action, limited_until = t.limited_until,
               online_since = case when t.state = 'active' and c.state = 'active' then c.online_since
@@ -70,7 +72,8 @@ async function writeTransitions(
          from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[],
                      $6::timestamptz[], $7::timestamptz[])
               as t (credential_id, machine_state, state, reason, action, limited_until, at)
-        where c.id = t.credential_id and c.deactivated_at is null`,
+        where c.id = t.credential_id and c.deactivated_at is null
+          and exists (select from locked where locked.id = c.id)`,
       [
         newest.map((one) => one.credentialId),
         newest.map((one) => one.to),

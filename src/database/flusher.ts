@@ -14,7 +14,7 @@ export class Flusher {
   }
 
   schedule(inMs = this.#everyMs): void {
-    this.#timer ??= setTimeout(() => void this.flush(), inMs)
+    this.#timer ??= setTimeout(() => void this.flush(), inMs).unref()
   }
 
   /** Resolves once everything buffered before the call is written, or kept for the next try. */

@@ -11,7 +11,6 @@ import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import { droppedUpdates, pendingUpdates } from '../keys/backlog.ts'
 import { KeyDesk } from '../keys/desk.ts'
-import { KeyGate } from '../keys/gate.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
@@ -51,6 +50,8 @@ export interface ListenOptions {
   readonly draining: AbortSignal
 }
 
+const SWEEP_MS = 50
+
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
   const app = await createServer({
@@ -60,11 +61,16 @@ export async function listen(options: ListenOptions) {
   })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths(botPaths())
+  app.addHook('onSend', async (_, reply) => {
+    if (options.draining.aborted) reply.header('connection', 'close')
+  })
   await registerRoutes(app, options)
   const address = await app.listen({ host: config.host, port: config.port })
   const closeMetrics = await listenForMetrics(options)
   const close = async () => {
-    await app.close()
+    // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
+    await app.close().finally(() => clearInterval(sweep))
     await closeMetrics()
   }
   return { close, address }
@@ -75,11 +81,10 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const source: RecordSource = {
     db,
-    actor: (credentialId) => core.supervisor.peek(credentialId),
     flush: () => core.store.flush(),
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
   }
-  const gate = new KeyGate(core.keys, Date.now, (id) => core.keyStore.noteUse(id))
+  const { gate } = core
   const desk = new KeyDesk({ db, store: core.keyStore, live: (id) => core.keys.awake(id), gate })
   const { supervisor: credentials, store, timeline, links, platformOf } = core
 

@@ -1,7 +1,9 @@
 /** Lets a bot API key in: finds its actor, and compares the secret in constant time. */
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed, RequestFailed } from '../../actors/errors.ts'
+import { failed } from '../../actors/errors.ts'
+import type { KeyFacts } from '../../actors/ports.ts'
+import { networksOf } from '../accounts/client.ts'
 import { hashSecret, parseApiKey, sameHash } from '../security/keys.ts'
 
 /** Wrong keys from one address in a minute; figures of the reference for unknown bots. */
@@ -9,6 +11,10 @@ const WRONG_PER_MINUTE = 20
 const FORGET_MS = 60_000
 
 interface KeyDirectory {
+  /** The actor if it lives now. */
+  peek(apiKeyId: number): ApiKeyActor | undefined
+  /** What is stored of a key. */
+  load(apiKeyId: number): Promise<KeyFacts | undefined>
   find(apiKeyId: number): Promise<ApiKeyActor>
 }
 
@@ -28,40 +34,40 @@ export class KeyGate {
   /** Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses. */
   async admit(token: string, address: string): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
-    const actor = given && (await this.#find(given.id))
+    const facts = given && (await this.#facts(given.id))
     const hash = hashSecret(given?.secret ?? '')
     const now = this.#now()
-    const isRight = actor?.facts.secrets.some(
+    const isRight = facts?.secrets.some(
       (secret) => now < (secret.until ?? Infinity) && sameHash(secret.hash, hash),
     )
-    if (actor && isRight) {
-      // Whoever has the secret of a key that ended does not guess.
-      if (actor.isEnded) throw failed('unauthorized')
-      this.#onUse(given.id)
-      return actor
+    if (!given || !isRight) {
+      this.#countWrong(networksOf(address).narrow)
+      throw failed('unauthorized')
     }
-    this.#countWrong(address)
-    throw failed('unauthorized')
+    // Only who has the secret wakes the actor.
+    const actor = await this.#keys.find(given.id)
+    if (actor.isEnded) throw failed('unauthorized')
+    this.#onUse(given.id)
+    return actor
   }
 
-  #countWrong(address: string) {
-    const wrong = (this.#wrong.get(address) ?? 0) + 1
-    const left = this.#wrong.getRemainingTTL(address)
-    this.#wrong.set(address, wrong, left > 0 ? { ttl: left } : {})
+  /** Right keys are let in whatever their neighbours do: many may share one address. */
+  #countWrong(network: string) {
+    const wrong = (this.#wrong.get(network) ?? 0) + 1
+    const left = this.#wrong.getRemainingTTL(network)
+    this.#wrong.set(network, wrong, left > 0 ? { ttl: left } : {})
     if (wrong > WRONG_PER_MINUTE) {
       throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil((left || FORGET_MS) / 1000) })
     }
   }
 
-  async #find(id: number): Promise<ApiKeyActor | undefined> {
+  async #facts(id: number): Promise<KeyFacts | undefined> {
+    const live = this.#keys.peek(id)
+    if (live) return live.facts
     if (this.#unknown.has(id)) return undefined
-    try {
-      return await this.#keys.find(id)
-    } catch (cause) {
-      if (!(cause instanceof RequestFailed) || cause.failure.code !== 'not_found') throw cause
-      this.#unknown.set(id, true)
-      return undefined
-    }
+    const facts = await this.#keys.load(id)
+    if (!facts) this.#unknown.set(id, true)
+    return facts
   }
 
   /** A key was made just now: its id is no longer unknown. */

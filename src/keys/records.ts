@@ -1,5 +1,7 @@
 /** API keys as the management API shows them, and how they are made, changed and rotated. */
+
 import { type Static, Type } from 'typebox'
+import { failed } from '../../actors/errors.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { Filter } from '../../machines/update-kinds.ts'
 import type { Database } from '../database/database.ts'
@@ -90,8 +92,10 @@ export async function createKey(db: Database, key: NewKey): Promise<{ id: number
   const [row] = await db.query<{ id: number }>(
     `insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at,
                           cursor)
-     select $1, $2, $3, $4, $5, $6, $7, next_update_id - 1
-       from credential_log where credential_id = $2 returning id`,
+     select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
+       from credential_log l join credential c on c.id = l.credential_id
+      where l.credential_id = $2 and c.deactivated_at is null
+        for share of c returning id`,
     [
       key.userId,
       key.credentialId,
@@ -102,7 +106,7 @@ export async function createKey(db: Database, key: NewKey): Promise<{ id: number
       key.expiresAt ?? null,
     ],
   )
-  if (!row) throw new Error('the credential has no log')
+  if (!row) throw failed('not_found')
   return { id: row.id, key: formatApiKey({ id: row.id, secret }) }
 }
 

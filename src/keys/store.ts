@@ -91,6 +91,9 @@ export class PostgresKeyStore implements KeyStore {
   }
 }
 
+/** Rows are always locked in the order of their ids: two writers of the same rows wait instead of blocking each other. */
+const lockKeys = 'select id from api_key where id = any($1) order by id for update'
+
 async function writePositions(
   db: Database,
   positions: readonly (readonly [apiKeyId: number, position: Position])[],
@@ -98,10 +101,11 @@ async function writePositions(
   await db.query(
     {
       name: 'key-cursors',
-      text: `update api_key k
+      text: `with locked as (${lockKeys})
+             update api_key k
                 set cursor = greatest(k.cursor, p.cursor), filter = p.filter::jsonb, polled = true
                from unnest($1::bigint[], $2::bigint[], $3::text[]) as p (id, cursor, filter)
-              where k.id = p.id`,
+              where k.id = p.id and exists (select from locked where locked.id = k.id)`,
     },
     [
       positions.map(([id]) => id),
@@ -116,8 +120,10 @@ async function writeUses(
   uses: readonly (readonly [apiKeyId: number, at: Date])[],
 ): Promise<void> {
   await db.query(
-    `update api_key k set last_used_at = u.at
-       from unnest($1::bigint[], $2::timestamptz[]) as u (id, at) where k.id = u.id`,
+    `with locked as (${lockKeys})
+     update api_key k set last_used_at = u.at
+       from unnest($1::bigint[], $2::timestamptz[]) as u (id, at)
+      where k.id = u.id and exists (select from locked where locked.id = k.id)`,
     [uses.map(([id]) => id), uses.map(([, at]) => at)],
   )
 }

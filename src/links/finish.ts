@@ -98,9 +98,11 @@ async function revive(
   account: AccountIdentity,
   sealed: Buffer,
 ): Promise<void> {
-  await tx.query(
+  const revived = await tx.query(
     `update credential set account = $2, secrets = $3, state = 'connecting', reason = null,
-            machine_state = 'queued', action = 'none' where id = $1`,
+            machine_state = 'queued', action = 'none'
+      where id = $1 and deactivated_at is null returning id`,
     [credentialId, JSON.stringify(account), sealed],
   )
+  if (revived.length === 0) throw failed('conflict', 'the credential was deleted meanwhile')
 }

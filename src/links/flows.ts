@@ -52,12 +52,22 @@ export class LinkFlows {
 
   /** Rejects with what the platform has against it; nothing is stored then. */
   async start(request: LinkRequest): Promise<LinkFlow> {
-    const { store, clock, answerTakes } = this.#options
+    const { answerTakes } = this.#options
     const platform = this.platform(request.platform)
     if (platform.unavailable) throw failed('bad_request', platform.unavailable)
     const attempt = await within(answerTakes, undefined, (signal) =>
       platform.startLink(request.method, request.fields, signal),
     )
+    try {
+      return await this.#begin(request, attempt)
+    } catch (cause) {
+      await attempt.close()
+      throw cause
+    }
+  }
+
+  async #begin(request: LinkRequest, attempt: LinkAttempt): Promise<LinkFlow> {
+    const { store, clock } = this.#options
     const step = refuseAtOnce(attempt.step)
     const sessionId = randomBytes(16).toString('base64url')
     await store.create({

@@ -104,7 +104,8 @@ export class PostgresLinkStore implements LinkStore {
     if (!row) throw new Error('the link session is gone')
     const sealed = await this.#seal(sessionId, row.user_id, stored)
     await this.#db.query(
-      'update link_session set state = $2, step = $3, stored = $4 where id = $1',
+      `update link_session set state = $2, step = $3, stored = $4
+        where id = $1 and state in ('code_sent', 'password_needed', 'waiting')`,
       [sessionId, step.state, JSON.stringify(step), sealed],
     )
   }
@@ -135,4 +136,12 @@ export class PostgresLinkStore implements LinkStore {
     const text = Buffer.from(JSON.stringify(stored))
     return this.#vault.seal(ownerOf(userId), placeOf(sessionId), text)
   }
+}
+
+/** A flow that is over keeps no secret, and after a week not even its name. */
+export async function forgetLinks(db: Database): Promise<void> {
+  await db.query(
+    'update link_session set stored = null where stored is not null and expires_at < now()',
+  )
+  await db.query(`delete from link_session where expires_at < now() - interval '7 days'`)
 }

@@ -1,4 +1,5 @@
 /** Group commit: batches that arrive while a commit is in flight go into the next one; an idle writer commits at once. */
+import { RequestFailed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import { type Batch, commit } from './commit.ts'
 import { withoutStored } from './duplicates.ts'
@@ -72,12 +73,13 @@ export class GroupCommit {
         else resolve({ fenced: false, firstId, drafts: batch.drafts })
       }
     } catch (cause) {
-      if (!isDuplicate(cause)) for (const { reject } of group) reject(cause)
+      // While the database is away nothing helps; else one bad batch must not cost the others theirs.
+      if (isAway(cause)) for (const { reject } of group) reject(cause)
       else for (const waiting of group) await this.#retry(waiting)
     }
   }
 
-  /** Somebody's source key is stored already: each batch goes alone, without what is known. */
+  /** Somebody's source key is stored already, or a value is not storable: each batch goes alone, without what is known. */
   async #retry({ batch, resolve, reject }: Waiting) {
     try {
       const drafts = await withoutStored(this.#db, batch)
@@ -90,5 +92,5 @@ export class GroupCommit {
   }
 }
 
-const isDuplicate = (cause: unknown) =>
-  cause instanceof Error && 'code' in cause && cause.code === '23505'
+const isAway = (cause: unknown) =>
+  cause instanceof RequestFailed && cause.failure.code === 'unavailable'

@@ -15,6 +15,8 @@ interface OpenLog {
   tail: Tail
   /** Loaded by the first append: an idle credential costs nothing. */
   recent: RecentKeys | undefined
+  /** When it was last written or read past; what rests long enough lets go of its memory. */
+  usedAt: number
   /** Batches of one credential are stored one after another. */
   last: Promise<unknown>
   readonly listeners: Set<Listener>
@@ -66,6 +68,7 @@ export class PostgresUpdateLog implements UpdateLog {
       epoch,
       tail: new Tail(next),
       recent: undefined,
+      usedAt: Date.now(),
       // What the owner before has under way must not share a commit with what comes now.
       last: known?.last ?? Promise.resolve(),
       listeners: known?.listeners ?? new Set(),
@@ -78,11 +81,21 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#logs.get(credentialId)?.tail.removed(updateId)
   }
 
+  /** Lets go of what memory holds of logs that nothing was written to for so long; the tables have it all. */
+  forgetOld(idleMs: number): void {
+    const before = Date.now() - idleMs
+    for (const log of this.#logs.values()) {
+      if (log.usedAt > before) continue
+      log.tail.clear()
+      log.recent = undefined
+    }
+  }
+
   next(credentialId: number): number {
     return this.#log(credentialId).tail.next
   }
 
-  append(batch: Append): Promise<Appended> {
+  async append(batch: Append): Promise<Appended> {
     const log = this.#log(batch.credentialId)
     const appended = log.last.then(() => this.#append(log, batch))
     log.last = appended.catch(() => undefined)
@@ -111,6 +124,7 @@ export class PostgresUpdateLog implements UpdateLog {
     if (log.epoch !== epoch) return { stored: false }
     log.recent ??= await RecentKeys.load(this.#db, credentialId)
     const recent = log.recent
+    log.usedAt = Date.now()
     const fresh = onceEach(batch.happenings, (key) => recent.has(key))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 

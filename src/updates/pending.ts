@@ -50,6 +50,8 @@ async function countRange(db: Database, range: Range): Promise<number> {
   return head + (whole?.updates ?? 0) + tail
 }
 
+const BLOCKS_AT_ONCE = 200
+
 async function countRows(
   db: Database,
   { credentialId, apiKeyId, kinds, from, until }: Range,
@@ -69,6 +71,24 @@ async function countRows(
  * whatever the question is about, so that no block is left out before one that is counted.
  */
 async function countBlocks(db: Database, credentialId: number, past: number): Promise<void> {
+  // In steps that fit into the time a statement has, however much was never counted.
+  for (let to = await uncountedFrom(db, credentialId); to < past; ) {
+    to = Math.min(past, to + BLOCKS_AT_ONCE)
+    await countBlocksBefore(db, credentialId, to)
+  }
+}
+
+async function uncountedFrom(db: Database, credentialId: number): Promise<number> {
+  const [row] = await db.query<{ first: number | null }>(
+    `select coalesce(
+       (select max(block) + 1 from update_block where credential_id = $1),
+       (select min(update_id) / ${BLOCK} from update_log where credential_id = $1)) as first`,
+    [credentialId],
+  )
+  return row?.first ?? Number.POSITIVE_INFINITY
+}
+
+async function countBlocksBefore(db: Database, credentialId: number, past: number) {
   await db.query(
     `insert into update_block (credential_id, block, kind, api_key_id, updates)
      select credential_id, update_id / ${BLOCK}, kind, coalesce(api_key_id, 0), count(*)

@@ -34,6 +34,9 @@ const anyKind = (filter: Filter) => filter.reduce((set, { kinds }) => set | kind
 /** Ids before the first entry are held against the default. */
 const earliest = (filter: Filter) => (filter[0] && filter[0].from <= 0 ? 0 : DEFAULT_KINDS)
 
+/** Ids that one statement looks at. */
+const WINDOW = 20_000
+
 export async function readPage(db: Database, tail: Tail, reader: Reader): Promise<ReadUpdates> {
   const page = new Page(reader)
   const recent = tail.after(reader.after)
@@ -44,25 +47,26 @@ export async function readPage(db: Database, tail: Tail, reader: Reader): Promis
   // Rows that are committed but not told yet come with the next poke; none is skipped, ids being contiguous.
   const { next } = tail
   let after = reader.after
-  for (;;) {
-    const rows = await query(db, reader, after, next)
+  // A window at a time: a key that wants little of a long log must not look through all of it in one statement.
+  while (after < next - 1) {
+    const past = Math.min(next, after + 1 + WINDOW)
+    const rows = await query(db, reader, after, past)
     const wantsMore = page.take(rows)
     if (!wantsMore) return page.result
-    if (rows.length < reader.limit) {
-      page.reach(next - 1)
-      return page.result
-    }
-    after = rows.at(-1)?.updateId ?? after
+    const isExhausted = rows.length < reader.limit
+    after = isExhausted ? past - 1 : (rows.at(-1)?.updateId ?? after)
+    if (isExhausted) page.reach(after)
   }
+  return page.result
 }
 
 async function query(
   db: Database,
   { credentialId, apiKeyId, filter, limit }: Reader,
   after: number,
-  next: number,
+  past: number,
 ): Promise<Row[]> {
-  const values = [credentialId, after, anyKind(filter), apiKeyId, limit, next]
+  const values = [credentialId, after, anyKind(filter), apiKeyId, limit, past]
   const rows = await db.query<StoredRow>(pageAfter, values)
   return rows.map((row) => ({
     updateId: row.update_id,

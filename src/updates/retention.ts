@@ -14,23 +14,30 @@ export interface RetentionLimits {
 
 /**
  * Resolves with the number of updates removed. In small steps, so that nothing waits for it; `removed` hears of each:
- * the newest id that is gone.
+ * the newest id that is gone. A credential that fails does not keep the others from their turn.
  */
 export async function retainUpdates(
   db: Database,
   { days, updates }: RetentionLimits,
   removed: (credentialId: number, updateId: number) => void,
+  onFailure = (_credentialId: number, cause: unknown): void => {
+    throw cause
+  },
 ): Promise<number> {
   const logs = await db.query<{ credential_id: number; next_update_id: number }>(
     'select credential_id, next_update_id from credential_log',
   )
   let total = 0
   for (const { credential_id, next_update_id } of logs) {
+    const keepFrom = next_update_id - updates
     for (;;) {
-      const { count, last } = await removeSome(db, credential_id, next_update_id - updates, days)
-      if (count > 0) removed(credential_id, last)
-      total += count
-      if (count < AT_ONCE) break
+      const step = await removeSome(db, credential_id, keepFrom, days).catch((cause) => {
+        onFailure(credential_id, cause)
+        return { count: 0, last: 0 }
+      })
+      if (step.count > 0) removed(credential_id, step.last)
+      total += step.count
+      if (step.count < AT_ONCE) break
     }
   }
   return total

@@ -44,10 +44,12 @@ export class Tail {
    * what is held ends before them, so it is let go and read from the database.
    */
   reach(next: number): void {
-    if (next <= this.next) return
-    this.#from = next
-    this.#rows = []
-    this.#characters = 0
+    if (next > this.next) this.#startAt(next)
+  }
+
+  /** Lets go of what is held. */
+  clear(): void {
+    this.#startAt(this.next)
   }
 
   /** Updates up to this id are no longer in the log. */
@@ -55,5 +57,11 @@ export class Tail {
     const gone = this.#rows.splice(0, Math.max(0, updateId + 1 - this.#from))
     this.#from += gone.length
     for (const { payload } of gone) this.#characters -= payload.length
+  }
+
+  #startAt(next: number): void {
+    this.#from = next
+    this.#rows = []
+    this.#characters = 0
   }
 }

@@ -160,12 +160,16 @@ t.test('states that last are taken up again, a failed one gets a new chance', as
   t.equal(stateOf(await rig.find(4, { state: 'failed', reason: 'crash_loop' })), 'live.online')
 })
 
-t.test('a platform that is not there is said to be missing, and hurts nobody else', async (t) => {
-  const rig = new SupervisorRig(t)
-  await refused(t, rig.find(1, { platform: 'gone' }), { code: 'not_found' })
-  t.match(rig.logger.errors, [{ text: 'no such platform', platform: 'gone' }])
-  t.equal(stateOf(await rig.find(2)), 'live.online')
-})
+t.test(
+  'an account whose platform is not there waits, says why, and hurts nobody else',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    const actor = await rig.find(1, { platform: 'gone' })
+    t.equal(stateOf(actor), 'waiting')
+    t.equal(actor.snapshot.context.reason, 'platform_unavailable')
+    t.equal(stateOf(await rig.find(2)), 'live.online')
+  },
+)
 
 t.test('stopping closes every session and cancels every restart', async (t) => {
   const rig = new SupervisorRig(t)

@@ -3,12 +3,11 @@
  * only network. What has no part in keeping updates is left out, so that it is back soon.
  */
 import { flushCompileCache } from 'node:module'
-import { createCore, systemClock } from '../../src/core.ts'
+import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/roster.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
-import { KeyGate } from '../../src/keys/gate.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { openRequestJournal } from '../../src/observability/request-journal.ts'
@@ -57,7 +56,7 @@ const server = await createServer({
   trustProxy: false,
 })
 await server.register(botRoutes, {
-  gate: new KeyGate(core.keys, systemClock.now, (id) => core.keyStore.noteUse(id)),
+  gate: core.gate,
   credentials: core.supervisor,
   platformOf: core.platformOf,
   world: {

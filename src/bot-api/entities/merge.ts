@@ -16,6 +16,7 @@ export function mergeDetected(
   entities: readonly MessageEntity[],
   detected: readonly MessageEntity[],
 ): MessageEntity[] {
+  if (entities.length === 0) return [...detected]
   const { styles, quotes, runs } = group(entities)
   const added = dropTouching(dropCrossing(detected, quotes), runs)
   return combine(styles, quotes, [...runs, ...added])

@@ -16,7 +16,7 @@ export interface BotRoutesOptions {
   readonly gate: KeyGate
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
   readonly world: CallWorld
-  platformOf(credentialId: number): Platform
+  platformOf(credentialId: number): Promise<Platform>
 }
 
 export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions): Promise<void> {
@@ -49,7 +49,7 @@ async function carryOut(
   if (!name) throw failed('not_found', 'method not found')
   request.audit.method = name
   const { apiKeyId, credentialId } = key.facts
-  const platform = platformOf(credentialId)
+  const platform = await platformOf(credentialId)
   const method = methods.get(name.toLowerCase())
   if (!method || !canDo(platform, method)) {
     await key.admit(undefined)

@@ -26,10 +26,16 @@ const SettingsBody = Type.Object(
   { additionalProperties: false },
 )
 
+/** Signing out on the network and wiping take seconds; it goes on if the answer does not wait for it. */
+const DELETE_MS = 30_000
+
 export interface CredentialRoutesOptions extends Authenticated {
   readonly source: RecordSource
   readonly store: CredentialStore
-  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+  readonly credentials: {
+    find(credentialId: number): Promise<CredentialActor>
+    keepSettings(credentialId: number, settings: ReceiveSettings): void
+  }
 }
 
 const tags = ['credentials']
@@ -91,6 +97,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
       const { credential_id, settings } = await owned(userOf(request), request.params.credential_id)
       const changed = settingsFrom({ ...settings, ...request.body })
       await store.saveSettings(credential_id, changed)
+      credentials.keepSettings(credential_id, changed)
       const actor = await credentials.find(credential_id)
       await actor.ask({ type: 'credential.settings', settings: changed })
       return ok(await owned(userOf(request), request.params.credential_id))
@@ -121,7 +128,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
     async (request) => {
       const { credential_id } = await owned(userOf(request), request.params.credential_id)
       const actor = await credentials.find(credential_id)
-      await actor.ask({ type: 'credential.delete' })
+      await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
       return ok(true as const)
     },
   )
