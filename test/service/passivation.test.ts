@@ -1,0 +1,42 @@
+/** A key that nobody uses sleeps, and wakes with all that it knew. */
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { scene } from './scene.ts'
+
+t.test('an idle key goes to sleep and wakes with its cursor and filter', async (t) => {
+  const env = { PASSIVATE_AFTER_MS: '200' }
+  const { service, client, bot, ada, credentialId, key, keyId } = await scene(t, { env })
+  const { keys, log } = service.gateway.core
+  const asleep = () => until(() => keys.size === 0 && keys.peek(keyId) === undefined)
+  const write = (text: string) => client.write(ada.id, '@gatebot', text)
+  const updates = async (parameters: object) =>
+    (await client.bot(key, 'getUpdates', parameters)).body.result
+
+  await write('one')
+  const allowed_updates = ['message']
+  const [one] = await updates({ timeout: 10, allowed_updates })
+  t.match(one, { message: { text: 'one' } })
+  t.same(await updates({ offset: one.update_id + 1 }), [])
+  await asleep()
+
+  const { message_id } = await write('two')
+  await client.result('PATCH', `/sandbox/people/${ada.id}/chats/${bot.id}/messages/${message_id}`, {
+    text: 'two, changed',
+  })
+  await write('three')
+  t.equal(keys.size, 0, 'what arrives does not wake it')
+  await until(() => log.next(credentialId) === one.update_id + 4)
+  const found = await updates({})
+  t.match(found, [{ message: {} }, { message: { text: 'three' } }], 'nothing confirmed comes again')
+  t.equal(found.length, 2, 'the edit stays filtered out')
+  t.ok(found[0].update_id > one.update_id)
+  await asleep()
+
+  const waiting = client.bot(key, 'getUpdates', { offset: found[1].update_id + 1, timeout: 20 })
+  await until(() => keys.peek(keyId)?.snapshot.context.waiting !== undefined)
+  await pause(600)
+  t.ok(keys.peek(keyId), 'a waiting poll keeps its key awake')
+  await write('four')
+  t.match((await waiting).body.result, [{ message: { text: 'four' } }])
+})
