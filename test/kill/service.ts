@@ -1,7 +1,4 @@
-/**
- * The service as the kill test runs it, a process to be killed: the real core and bot routes, with the spool as its
- * only network. What has no part in keeping updates is left out, so that it is back soon.
- */
+/** The service as the kill test runs it, a process to be killed: real core and bot routes, the spool as platform. */
 import { flushCompileCache } from 'node:module'
 import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/roster.ts'
