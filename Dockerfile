@@ -13,6 +13,9 @@ RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund \
 COPY --chown=node:node machines machines
 COPY --chown=node:node actors actors
 COPY --chown=node:node src src
+COPY --chown=node:node bin bin
+# The panel is built once, here, instead of at every start.
+RUN node bin/chapar.mjs build-panel
 
 VOLUME /app/data
 EXPOSE 8080

@@ -7,10 +7,12 @@ const howToSignIn: Record<Config['otpSender']['kind'], string> = {
   http: 'the code comes by SMS',
 }
 
-export function welcome({ baseUrls: [home, abroad], otpSender, sandbox }: Config): string {
+export function welcome({ baseUrls, panelUrls: [panel], otpSender, sandbox }: Config): string {
+  const [home, abroad] = baseUrls
   const lines = [
     '',
     'Chapar is running.',
+    `  Panel          ${panel}/dashboard`,
     `  API            ${home}`,
     ...(abroad === home ? [] : [`  International  ${abroad}`]),
     `  Bot API        ${home}/bot<API_KEY>/<METHOD>`,
