@@ -20,7 +20,22 @@ interface Performing {
 
 const DONE_UNTOLD = 'the platform carried it out, but the result could not be stored'
 
-const ACTS: readonly Operation['kind'][] = ['send', 'edit', 'forward', 'copy', 'delete']
+const SENDS: readonly Operation['kind'][] = ['send', 'send_album', 'forward', 'copy']
+
+const lateAnswer = ({ kind }: Operation): string =>
+  SENDS.includes(kind)
+    ? 'the platform did not answer in time; the message may have been sent'
+    : 'the platform did not answer in time; it may have been done'
+
+/** What only looks leaves nothing behind when its answer is late. */
+const LOOKS: readonly Operation['kind'][] = [
+  'resolve',
+  'describe',
+  'administrators',
+  'count_members',
+  'member',
+  'profile_photos',
+]
 
 /** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */
 export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
@@ -32,10 +47,8 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     within(actor.timing.performTakes, undefined, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
-      throw timedOut(cause) && ACTS.includes(operation.kind)
-        ? failed('timeout', 'the platform did not answer in time; the message may have been sent', {
-            certain: false,
-          })
+      throw timedOut(cause) && !LOOKS.includes(operation.kind)
+        ? failed('timeout', lateAnswer(operation), { certain: false })
         : cause
     })
 
@@ -63,23 +76,36 @@ async function noteOwn(
   operation: Operation,
   result: OperationResult,
 ): Promise<void> {
-  if (result.kind !== 'message') return
-  const happening: Happening = {
-    sourceKey: `own:${request.requestId}`,
-    direction: 'own',
-    at: result.message.editedAt ?? result.message.at,
-    kind: operation.kind === 'edit' ? 'edited' : 'message',
-    message: result.message,
-  }
-  if (!admits(context.settings, happening)) return
+  const happenings = ownHappenings(request.requestId, operation, result).filter((happening) =>
+    admits(context.settings, happening),
+  )
+  if (happenings.length === 0) return
   const { credentialId, epoch } = facts
   await log
     .append({
       credentialId,
       epoch,
-      happenings: [happening],
+      happenings,
       ...(request.apiKeyId !== undefined && { apiKeyId: request.apiKeyId }),
       ...(request.traceId !== undefined && { traceId: request.traceId }),
     })
     .catch(onDefect)
 }
+
+function ownHappenings(
+  requestId: string,
+  operation: Operation,
+  result: OperationResult,
+): readonly Happening[] {
+  const messages = result.kind === 'message' ? [result.message] : messagesOf(result)
+  const isChange = operation.kind.startsWith('edit')
+  return messages.map((message, place) => ({
+    sourceKey: place === 0 ? `own:${requestId}` : `own:${requestId}:${place}`,
+    direction: 'own',
+    at: message.editedAt ?? message.at,
+    kind: isChange ? 'edited' : 'message',
+    message,
+  }))
+}
+
+const messagesOf = (result: OperationResult) => (result.kind === 'messages' ? result.messages : [])

@@ -1,5 +1,6 @@
 /** The port to every messenger network: what a platform, a link attempt and a session promise. */
 import type { Surface } from '../machines/content.ts'
+import type { ContentName } from '../machines/content-name.ts'
 import type { Happening } from '../machines/happening.ts'
 import type { Operation, OperationKind, OperationResult } from '../machines/operation.ts'
 
@@ -38,7 +39,8 @@ export interface AccountIdentity {
 export interface Capabilities {
   readonly operations: readonly OperationKind[]
   readonly surfaces: readonly Surface[]
-  readonly content: readonly string[]
+  /** What a message may carry. */
+  readonly content: readonly ContentName[]
   readonly buttons: boolean
   readonly entities: readonly string[]
   /** Update kinds of the bot API that this platform can produce. */

@@ -3,6 +3,7 @@ import type { KeyTerms, Poll } from '../machines/api-key-events.ts'
 import type { Happening, ReceiveSettings } from '../machines/happening.ts'
 import type { Operation, OperationResult, PublicOperation } from '../machines/operation.ts'
 import type { Filter } from '../machines/update-kinds.ts'
+import type { WebhookFacts } from '../machines/webhook-terms.ts'
 import type { AccountIdentity, Json, LinkedAccount, Platform } from './platform.ts'
 
 export interface Logger {
@@ -42,6 +43,8 @@ export interface Transition {
   readonly publicState: string
   readonly action: string
   readonly limitedUntil: number | undefined
+  /** The same line was there before in this loop of reconnects. */
+  readonly isRepeat?: true
 }
 
 export interface CredentialStore {
@@ -52,10 +55,14 @@ export interface CredentialStore {
   saveSettings(credentialId: number, settings: ReceiveSettings): Promise<void>
   saveSecrets(credentialId: number, secrets: Json): Promise<void>
   saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void>
-  /** Wipes secrets and revokes keys in one commit. */
+  /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */
+  saveDeletion(credentialId: number): Promise<void>
+  /** Wipes secrets and revokes keys; what was cut short is done again. */
   deactivate(credentialId: number): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
   record(transition: Transition): void
+  /** Told of everything that a session reports, before anything is cut from it. */
+  noteEvents(credentialId: number, happenings: readonly Happening[]): void
   /** Remembers what a probe or an event showed; buffered. */
   noteHealth(
     credentialId: number,
@@ -117,6 +124,7 @@ export interface KeyFacts {
   readonly revoked: boolean
   readonly cursor: number
   readonly filter: Filter
+  readonly webhook: WebhookFacts | undefined
   /** SHA-256 of the secrets that open this key; an old one only until its time, in milliseconds. */
   readonly secrets: readonly { readonly hash: Buffer; readonly until: number | undefined }[]
 }

@@ -1,4 +1,5 @@
 /** What people send each other, in terms no network owns. All ids here are a network's native ones. */
+import type { Permission } from './membership.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
@@ -24,6 +25,12 @@ export interface Chat {
   readonly username?: string
   readonly description?: string
   readonly memberCount?: number
+  readonly photo?: Media
+  readonly inviteLink?: string
+  /** The newest pinned message, where the network tells. */
+  readonly pinned?: Message
+  /** What ordinary members may do. */
+  readonly permissions?: readonly Permission[]
 }
 
 /** A run of formatted text; `offset` and `length` count UTF-16 code units, `type` is the reference's name. */
@@ -43,18 +50,26 @@ export interface Text {
   readonly entities: readonly TextEntity[]
 }
 
-export interface Media {
-  readonly kind:
-    | 'photo'
-    | 'video'
-    | 'animation'
-    | 'audio'
-    | 'voice'
-    | 'video_note'
-    | 'document'
-    | 'sticker'
+/** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
+export type FileRef =
   /** How the platform finds the bytes again; opaque outside it. */
-  readonly file: string
+  { readonly native: string } | { readonly blob: string }
+
+export type MediaKind =
+  | 'photo'
+  | 'video'
+  | 'animation'
+  | 'audio'
+  | 'voice'
+  | 'video_note'
+  | 'document'
+  | 'sticker'
+
+export interface Media {
+  readonly kind: MediaKind
+  readonly file: FileRef
+  /** The same for the same bytes, whoever sees them, where the network has such a name. */
+  readonly unique?: string
   readonly size?: number
   readonly mime?: string
   readonly name?: string
@@ -65,12 +80,54 @@ export interface Media {
   readonly performer?: string
   readonly emoji?: string
   readonly thumbnail?: Media
+  /** Of a photo: the smaller ones, smallest first; the media itself is the largest. */
+  readonly sizes?: readonly Media[]
+}
+
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+  /** Metres. */
+  readonly accuracy?: number
+  /** Of a live location. */
+  readonly liveSeconds?: number
+  readonly heading?: number
+  /** Metres. */
+  readonly alertDistance?: number
+}
+
+export interface Venue {
+  readonly title: string
+  readonly address: string
+  readonly foursquareId?: string
+  readonly foursquareType?: string
+  readonly googleId?: string
+  readonly googleType?: string
+}
+
+export interface Poll {
+  /** Given by the network; absent on the way to it. */
+  readonly id?: string
+  readonly question: Text
+  readonly options: readonly { readonly text: Text; readonly voters: number }[]
+  readonly voters: number
+  readonly isClosed: boolean
+  readonly isAnonymous: boolean
+  readonly isQuiz: boolean
+  readonly isMultiple: boolean
+  /** Places of the right options of a quiz. */
+  readonly right?: readonly number[]
+  readonly explanation?: Text
+  readonly openSeconds?: number
+  /** Unix time in seconds. */
+  readonly closesAt?: number
 }
 
 export type Service =
   | { readonly fact: 'joined'; readonly people: readonly Person[] }
   | { readonly fact: 'left'; readonly person: Person }
   | { readonly fact: 'title'; readonly title: string }
+  | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
 
@@ -80,25 +137,27 @@ export type Content =
       readonly kind: 'media'
       readonly media: Media
       readonly caption: Text
+      readonly captionAbove?: boolean
       readonly spoiler?: boolean
     }
-  | {
-      readonly kind: 'location'
-      readonly latitude: number
-      readonly longitude: number
-      readonly venue?: { readonly title: string; readonly address: string }
-    }
+  | ({ readonly kind: 'location'; readonly venue?: Venue } & Location)
   | {
       readonly kind: 'contact'
       readonly phone: string
       readonly firstName: string
       readonly lastName?: string
+      readonly vcard?: string
+      /** Native id of the person, where they have an account. */
+      readonly person?: string
     }
-  | { readonly kind: 'poll'; readonly question: Text; readonly options: readonly string[] }
+  | { readonly kind: 'poll'; readonly poll: Poll }
+  /** `value` is thrown by the network; 0 on the way to it. */
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
   | ({ readonly kind: 'service' } & Service)
   /** Something the network has and the bot API has no word for; `label` says what it was. */
   | { readonly kind: 'unsupported'; readonly label: string }
+
+export type Reaction = { readonly emoji: string } | { readonly customEmojiId: string }
 
 export type Button =
   | { readonly text: string; readonly data: string }
@@ -134,4 +193,5 @@ export interface Message {
   /** Messages sent together as one album share this key. */
   readonly album?: string
   readonly signature?: string
+  readonly isProtected?: boolean
 }

@@ -1,5 +1,6 @@
 /** What a session reports to have happened on the network, before it is an update of the bot API. */
-import type { Buttons, Message, Person, Surface } from './content.ts'
+import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
+import type { Invite, Member } from './membership.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */
@@ -29,6 +30,52 @@ export type Happening =
       readonly data: string
       readonly buttons?: Buttons
     })
+  /** Somebody changed what they think of a message. */
+  | (Happened & {
+      readonly kind: 'reaction'
+      readonly chat: Chat
+      /** The message's native id. */
+      readonly target: string
+      readonly person: Person
+      readonly before: readonly Reaction[]
+      readonly after: readonly Reaction[]
+    })
+  /** Where reactions are anonymous: how many there are of each now. */
+  | (Happened & {
+      readonly kind: 'reaction_count'
+      readonly chat: Chat
+      readonly target: string
+      readonly counts: readonly { readonly reaction: Reaction; readonly count: number }[]
+    })
+  /** A poll that the account sent, or one that was stopped, stands differently. */
+  | (Happened & { readonly kind: 'poll'; readonly poll: Poll })
+  | (Happened & {
+      readonly kind: 'poll_answer'
+      readonly poll: string
+      readonly person: Person
+      /** Places of the options chosen; none: the vote was taken back. */
+      readonly options: readonly number[]
+    })
+  /** Somebody's membership changed; the account's own where `isSelf`. */
+  | (Happened & {
+      readonly kind: 'member'
+      readonly chat: Chat
+      readonly by: Person
+      readonly isSelf: boolean
+      readonly before: Member
+      readonly after: Member
+      readonly invite?: Invite
+    })
+  | (Happened & {
+      readonly kind: 'join_request'
+      readonly chat: Chat
+      readonly person: Person
+      readonly bio?: string
+      readonly invite?: Invite
+    })
+
+/** Those that carry a message. */
+export type Telling = Extract<Happening, { readonly message: Message }>
 
 /** The receive settings of a credential. */
 export interface ReceiveSettings {
@@ -38,15 +85,21 @@ export interface ReceiveSettings {
   readonly includeDeletedUpdates: boolean
 }
 
+/** A state that changed is news to a bot, whoever changed it. */
+const ALWAYS_TOLD: readonly Happening['kind'][] = ['member', 'poll']
+
 /** Whether the receive settings let this event become an update. */
 export function admits(settings: ReceiveSettings, happening: Happening): boolean {
   const channel = surfaceOf(happening) === 'channel'
-  if (happening.direction === 'own' && !settings.includeSelfUpdates) return false
+  const isEcho = happening.direction === 'own' && !ALWAYS_TOLD.includes(happening.kind)
+  if (isEcho && !settings.includeSelfUpdates) return false
   if (channel && !settings.includeChannelUpdates) return false
   if (channel && happening.recovered && !settings.includeChannelUpdateRecovery) return false
   return happening.kind !== 'deleted' || settings.includeDeletedUpdates
 }
 
 function surfaceOf(happening: Happening): Surface | undefined {
-  return happening.kind === 'deleted' ? happening.surface : happening.message.chat.surface
+  if (happening.kind === 'deleted') return happening.surface
+  if ('message' in happening) return happening.message.chat.surface
+  return 'chat' in happening ? happening.chat.surface : undefined
 }

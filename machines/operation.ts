@@ -1,35 +1,79 @@
 /** What a platform can be asked to do, in terms no network owns; ids are native unless typed otherwise. */
-import type { Buttons, Chat, Content, Message } from './content.ts'
+import type {
+  Buttons,
+  Chat,
+  Content,
+  Location,
+  Media,
+  Message,
+  Poll,
+  Reaction,
+  Text,
+} from './content.ts'
+import type { Invite, Member } from './membership.ts'
+import type { ChatOperation, ProfileOperation } from './operation-chats.ts'
+
+/** What every kind of sending may ask for. */
+interface Sending<Item> {
+  readonly replyTo?: Item
+  /** Send without the reply when its target is gone. */
+  readonly replyOptional?: boolean
+  readonly silent?: boolean
+  /** Recipients shall not pass it on. */
+  readonly isProtected?: boolean
+}
+
+interface Changing<Place, Item> {
+  readonly chat: Place
+  readonly message: Item
+  readonly buttons?: Buttons
+}
 
 /** `Place` names a chat, `Item` a message in it: native strings towards a session, integers towards a client. */
-export type Operation<Place = string, Item = string> =
-  | {
+export type MessageOperation<Place, Item> =
+  | ({
       readonly kind: 'send'
       readonly chat: Place
       readonly content: Content
-      readonly replyTo?: Item
-      /** Send without the reply when its target is gone. */
-      readonly replyOptional?: boolean
-      readonly silent?: boolean
       readonly buttons?: Buttons
-    }
-  | {
-      readonly kind: 'edit'
+    } & Sending<Item>)
+  /** Several media as one album: all or none. */
+  | ({
+      readonly kind: 'send_album'
       readonly chat: Place
-      readonly message: Item
-      readonly content: Content
-      readonly buttons?: Buttons
-    }
+      readonly contents: readonly (Content & { readonly kind: 'media' })[]
+    } & Sending<Item>)
+  | ({ readonly kind: 'edit'; readonly content: Content } & Changing<Place, Item>)
+  | ({
+      readonly kind: 'edit_caption'
+      readonly caption: Text
+      readonly captionAbove?: boolean
+    } & Changing<Place, Item>)
+  | ({ readonly kind: 'edit_buttons' } & Changing<Place, Item>)
+  | ({
+      readonly kind: 'edit_location'
+      /** Absent: the location stops being live. */
+      readonly location?: Location
+    } & Changing<Place, Item>)
+  | ({ readonly kind: 'stop_poll' } & Changing<Place, Item>)
   | { readonly kind: 'delete'; readonly chat: Place; readonly message: Item }
-  | {
+  | ({
       readonly kind: 'forward' | 'copy'
       readonly chat: Place
       readonly from: Place
       readonly message: Item
-      readonly silent?: boolean
+      /** Only of a copy: stands in for the caption there is. */
+      readonly caption?: Text
       /** Only of a copy. */
-      readonly replyTo?: Item
       readonly buttons?: Buttons
+    } & Sending<Item>)
+  | {
+      readonly kind: 'react'
+      readonly chat: Place
+      readonly message: Item
+      /** Instead of those the account gave before; none takes them back. */
+      readonly reactions: readonly Reaction[]
+      readonly isBig?: boolean
     }
   /** Typing and its kind; `action` is the reference's name. */
   | { readonly kind: 'act'; readonly chat: Place; readonly action: string }
@@ -40,6 +84,11 @@ export type Operation<Place = string, Item = string> =
       readonly alert?: boolean
       readonly url?: string
     }
+
+export type Operation<Place = string, Item = string> =
+  | MessageOperation<Place, Item>
+  | ChatOperation<Place, Item>
+  | ProfileOperation<Place>
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
@@ -53,5 +102,13 @@ export type PublicOperation = Operation<PublicChat, number>
 /** What `Session.perform` resolves with, by operation. */
 export type OperationResult =
   | { readonly kind: 'message'; readonly message: Message }
+  /** Of an album, in its order. */
+  | { readonly kind: 'messages'; readonly messages: readonly Message[] }
   | { readonly kind: 'chat'; readonly chat: Chat }
+  | { readonly kind: 'poll'; readonly poll: Poll }
+  | { readonly kind: 'member'; readonly member: Member }
+  | { readonly kind: 'members'; readonly members: readonly Member[] }
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'invite'; readonly invite: Invite }
+  | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'done' }

@@ -8,8 +8,7 @@ export const action =
     missing(name)
 
 /** An effect that lives as long as a state: leaving the state stops it. */
-export const service = <Input = undefined>(name: string) =>
-  fromCallback<EventObject, Input>(() => missing(name))
+export const service = (name: string) => fromCallback<EventObject, undefined>(() => missing(name))
 
 function missing(name: string): never {
   throw new Error(`The effect '${name}' is not provided`)

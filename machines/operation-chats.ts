@@ -1,0 +1,76 @@
+/** What a platform can be asked to do with chats, their members and the account's own profile. */
+import type { Media } from './content.ts'
+import type { Permission, Right } from './membership.ts'
+
+/** A person is named as the private chat with them is. */
+interface Somebody<Place> {
+  readonly chat: Place
+  readonly person: Place
+}
+
+interface InviteTerms {
+  readonly name?: string
+  /** Unix time in seconds. */
+  readonly expiresAt?: number
+  readonly memberLimit?: number
+  readonly needsApproval?: boolean
+}
+
+export type ChatOperation<Place, Item> =
+  | { readonly kind: 'set_title'; readonly chat: Place; readonly title: string }
+  | { readonly kind: 'set_description'; readonly chat: Place; readonly description: string }
+  /** Without a photo: takes the one there is away. */
+  | { readonly kind: 'set_photo'; readonly chat: Place; readonly photo?: Media }
+  | {
+      readonly kind: 'set_permissions'
+      readonly chat: Place
+      readonly permissions: readonly Permission[]
+    }
+  | {
+      readonly kind: 'pin'
+      readonly chat: Place
+      readonly message: Item
+      readonly silent?: boolean
+    }
+  /** Without a message: the newest one. */
+  | { readonly kind: 'unpin'; readonly chat: Place; readonly message?: Item }
+  | { readonly kind: 'unpin_all'; readonly chat: Place }
+  | { readonly kind: 'leave'; readonly chat: Place }
+  | { readonly kind: 'administrators'; readonly chat: Place }
+  | { readonly kind: 'count_members'; readonly chat: Place }
+  | ({ readonly kind: 'member' } & Somebody<Place>)
+  | ({
+      readonly kind: 'ban'
+      /** Unix time in seconds; absent: for ever. */
+      readonly until?: number
+      readonly deletesMessages?: boolean
+    } & Somebody<Place>)
+  | ({ readonly kind: 'unban'; readonly onlyIfBanned: boolean } & Somebody<Place>)
+  | ({
+      readonly kind: 'restrict'
+      readonly permissions: readonly Permission[]
+      readonly until?: number
+    } & Somebody<Place>)
+  /** No rights at all: an ordinary member again. */
+  | ({
+      readonly kind: 'promote'
+      readonly rights: readonly Right[]
+      readonly isAnonymous?: boolean
+    } & Somebody<Place>)
+  /** `primary` makes a new primary link; the one before no longer works. */
+  | ({ readonly kind: 'invite'; readonly chat: Place; readonly primary: boolean } & InviteTerms)
+  | ({ readonly kind: 'edit_invite'; readonly chat: Place; readonly link: string } & InviteTerms)
+  | { readonly kind: 'revoke_invite'; readonly chat: Place; readonly link: string }
+  | ({ readonly kind: 'answer_join'; readonly approves: boolean } & Somebody<Place>)
+
+export type ProfileOperation<Place> =
+  | {
+      readonly kind: 'profile_photos'
+      readonly person: Place
+      readonly offset: number
+      readonly limit: number
+    }
+  | { readonly kind: 'set_name'; readonly firstName: string; readonly lastName?: string }
+  | { readonly kind: 'set_about'; readonly about: string }
+  /** Without a photo: takes the one there is away. */
+  | { readonly kind: 'set_profile_photo'; readonly photo?: Media }
