@@ -1,6 +1,6 @@
 /** One live actor, and the callers still waiting for its replies. */
 import type { Subscription } from 'xstate'
-import { type Outcome, type Reply, refused } from '../machines/protocol.ts'
+import { type Failure, type Reply, refused } from '../machines/protocol.ts'
 import { failed, RequestFailed } from './errors.ts'
 
 /** What one actor answers at the same time; a bound for memory, far above what its callers are held to. */
@@ -28,56 +28,84 @@ export interface Askable<Event, Snapshot extends { status: string }> {
   getSnapshot(): Snapshot
 }
 
+/** Tells once that whoever asked has left: an `AbortSignal`, or something leaner. */
+export interface Leaving {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+interface ActivationOptions {
+  /** A reply waits for it: what it says must be stored first. A failure of that is what is replied. */
+  readonly before?: () => Promise<Failure | undefined>
+  /** Called once the actor has ended, however it did. */
+  readonly onClosed?: () => void
+}
+
 export class Activation<Event, Snapshot extends { status: string } = { status: string }> {
   readonly #actor: Askable<Event, Snapshot>
   readonly #now: () => number
   readonly #waiting = new Map<string, (reply: Reply) => void>()
-  readonly #closed = Promise.withResolvers<unknown>()
+  readonly #onClosed: (() => void) | undefined
+  readonly #closed: Promise<unknown>
+  #resolveClosed!: (cause: unknown) => void
   #usedAt: number
 
-  /** A reply waits for `before`: what it says must be stored first. */
-  constructor(actor: Askable<Event, Snapshot>, now: () => number, before?: () => Promise<unknown>) {
+  constructor(
+    actor: Askable<Event, Snapshot>,
+    now: () => number,
+    { before, onClosed }: ActivationOptions = {},
+  ) {
     this.#actor = actor
     this.#now = now
     this.#usedAt = now()
+    this.#onClosed = onClosed
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve
+    })
     const settle = (reply: Reply) => this.#waiting.get(reply.requestId)?.(reply)
-    actor.on('reply', before ? (reply) => before().then(() => settle(reply)) : settle)
+    actor.on(
+      'reply',
+      before
+        ? (reply) => before().then((failure) => settle(failure ? refused(reply, failure) : reply))
+        : settle,
+    )
     // Without an error observer XState rethrows a crash globally and takes the process down.
     actor.subscribe({ error: (cause) => this.#close(cause), complete: () => this.#close() })
     actor.start()
   }
 
   /** Sends a command; resolves with the actor's result or rejects with `RequestFailed`. */
-  async ask<Result = unknown>(command: Unsent<Event>, signal?: AbortSignal): Promise<Result> {
-    const outcome = await this.#exchange(command, signal)
-    if (outcome.ok) return outcome.result as Result
-    throw new RequestFailed(outcome.failure)
-  }
-
-  #exchange(command: Unsent<Event>, signal?: AbortSignal): Promise<Outcome> {
-    this.#usedAt = this.#now()
-    if (this.#waiting.size >= CAPACITY) {
-      throw failed('rate_limited', '', { retryAfterSeconds: 1 })
-    }
-    const requestId = crypto.randomUUID()
+  ask<Result = unknown>(command: Unsent<Event>, leaving?: Leaving): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const settle = (reply: Reply) => {
+      this.#usedAt = this.#now()
+      if (this.#waiting.size >= CAPACITY) {
+        throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+      }
+      const requestId = this.newRequestId()
+      const settle = ({ outcome }: Reply) => {
         this.#waiting.delete(requestId)
-        signal?.removeEventListener('abort', abandon)
-        resolve(reply.outcome)
+        leaving?.removeEventListener('abort', abandon)
+        if (outcome.ok) resolve(outcome.result as Result)
+        else reject(new RequestFailed(outcome.failure))
       }
       const abandon = () => {
         this.#waiting.delete(requestId)
         if (this.isActive) this.tell({ type: 'request.abandoned', requestId } as Event)
         reject(failed('timeout', 'the request took too long', { certain: false }))
       }
-      if (signal?.aborted) return abandon()
-      signal?.addEventListener('abort', abandon, { once: true })
+      if (leaving?.aborted) return abandon()
+      leaving?.addEventListener('abort', abandon)
       // A stopped actor would drop the command without a word.
       if (!this.isActive) return settle(gone(requestId))
       this.#waiting.set(requestId, settle)
       this.tell({ ...command, requestId } as Event)
     })
+  }
+
+  /** Networks may show it to others, so that it has to be one of a kind everywhere. */
+  protected newRequestId(): string {
+    return crypto.randomUUID()
   }
 
   /** Sends an event that nobody waits for. */
@@ -95,7 +123,7 @@ export class Activation<Event, Snapshot extends { status: string } = { status: s
 
   /** Resolves once the actor has ended: with the cause if it crashed, else with nothing. */
   get closed(): Promise<unknown> {
-    return this.#closed.promise
+    return this.#closed
   }
 
   isIdle(forMilliseconds: number): boolean {
@@ -108,6 +136,7 @@ export class Activation<Event, Snapshot extends { status: string } = { status: s
 
   #close(cause?: unknown) {
     for (const [requestId, settle] of [...this.#waiting]) settle(gone(requestId))
-    this.#closed.resolve(cause)
+    this.#onClosed?.()
+    this.#resolveClosed(cause)
   }
 }

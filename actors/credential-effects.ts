@@ -10,7 +10,7 @@ import type { Outcome } from '../machines/protocol.ts'
 import type { CredentialWorld } from './credential.ts'
 import { failed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
-import type { Session } from './platform.ts'
+import type { FileStream, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
 import { type Batches, rejectAll, reportTo } from './report.ts'
 import { within } from './time.ts'
@@ -21,6 +21,11 @@ export interface Reported {
 }
 
 type Send = (event: CredentialEvent) => void
+
+interface Ends {
+  readonly done: 'deletion.stored' | 'deactivation.finished'
+  readonly undone: 'deletion.failed' | 'deactivation.failed'
+}
 
 /** The actor whose effects these are. */
 interface Owner {
@@ -70,7 +75,8 @@ export class CredentialEffects {
   openSession(send: Send): () => void {
     const { store, clock, platform } = this.world
     const { credentialId } = this.#facts
-    const closing = new AbortController()
+    const listening = new AbortController()
+    const living = new AbortController()
     const own = { signOut: false }
     this.#ending = own
     const onDefect = (cause: unknown) => this.onDefect(cause)
@@ -84,13 +90,13 @@ export class CredentialEffects {
         send: (event) => queueMicrotask(() => send(event)),
         onDefect,
       },
-      closing.signal,
+      listening.signal,
     )
     store
       .account(credentialId)
       .then((account) => {
-        if (closing.signal.aborted) return
-        this.#session = platform.open(account, report, closing.signal)
+        if (listening.signal.aborted) return
+        this.#session = platform.open(account, report, living.signal)
       })
       .catch((cause) => {
         onDefect(cause)
@@ -98,16 +104,28 @@ export class CredentialEffects {
         else report.lost('storage')
       })
     return () => {
-      closing.abort()
+      listening.abort()
       rejectAll(this.#batches)
       const leaving = this.#session
       this.#session = undefined
+      const close = async () => {
+        // Signing out needs the connection that the signal would cut.
+        if (!own.signOut) living.abort()
+        await leaving?.close(own)
+      }
       // A moment later, when the transition has said whether the account was linked anew.
       Promise.resolve()
-        .then(() => leaving?.close(own))
+        .then(() => within(this.world.timing.signOutTakes, undefined, close))
         .catch(onDefect)
+        .finally(() => living.abort())
       this.#releaseTurn()
     }
+  }
+
+  /** Bytes do not pass through the machine: whoever has a session may read from it. */
+  async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+    if (this.#session) return this.#session.download(file, offset, signal)
+    throw failed('unavailable', 'the credential is not connected', { retryAfterSeconds: 1 })
   }
 
   /** The session that is left belongs to a link that was replaced: it ends on the network too. */
@@ -146,15 +164,15 @@ export class CredentialEffects {
     return () => {}
   }
 
+  storeDeletion(send: Send): () => void {
+    const work = this.world.store.saveDeletion(this.#facts.credentialId)
+    return this.#tellEnd(work, send, { done: 'deletion.stored', undone: 'deletion.failed' })
+  }
+
   deactivate(send: Send): () => void {
-    this.world.store.deactivate(this.#facts.credentialId).then(
-      () => send({ type: 'deactivation.finished' }),
-      (cause) => {
-        this.onDefect(cause)
-        send({ type: 'deactivation.failed' })
-      },
-    )
-    return () => {}
+    const work = this.world.store.deactivate(this.#facts.credentialId)
+    const ends = { done: 'deactivation.finished', undone: 'deactivation.failed' } as const
+    return this.#tellEnd(work, send, ends)
   }
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
@@ -182,6 +200,17 @@ export class CredentialEffects {
     this.#storing = this.#storing.then(() => this.#keep(reported))
   }
 
+  #tellEnd(work: Promise<void>, send: Send, { done, undone }: Ends): () => void {
+    work.then(
+      () => send({ type: done }),
+      (cause) => {
+        this.onDefect(cause)
+        send({ type: undone })
+      },
+    )
+    return () => {}
+  }
+
   async #roundTrip(signal: AbortSignal): Promise<number> {
     if (!this.#session) throw failed('unavailable', 'the credential is reconnecting')
     return this.#session.probe(signal)
@@ -194,6 +223,7 @@ export class CredentialEffects {
     if (!batch) return
     this.#batches.delete(event.batch)
     const reporter = this.#session
+    store.noteEvents(credentialId, event.happenings)
     const happenings = event.happenings.filter((happening) => admits(settings, happening))
     try {
       const { checkpoint } = batch

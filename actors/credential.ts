@@ -5,7 +5,8 @@ import type { CredentialEvent } from '../machines/credential-events.ts'
 import type { Resume } from '../machines/credential-setup.ts'
 import { Activation } from './activation.ts'
 import { CredentialEffects } from './credential-effects.ts'
-import type { Platform } from './platform.ts'
+import { failed } from './errors.ts'
+import type { FileStream, Platform } from './platform.ts'
 import type {
   Clock,
   CredentialFacts,
@@ -43,10 +44,25 @@ export interface CredentialWorld {
 
 const services = new Services<CredentialEffects>()
 
+const effectsOf = new WeakMap<CredentialActor, CredentialEffects>()
+
+/** The bytes of a native file from `offset` on, past the machine. */
+export async function downloadFrom(
+  credential: CredentialActor,
+  file: string,
+  offset: number,
+  signal: AbortSignal,
+): Promise<FileStream> {
+  const effects = effectsOf.get(credential)
+  if (effects) return await effects.download(file, offset, signal)
+  throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+}
+
 const logic = credentialMachine.provide({
   delays: {
     probeEvery: ({ system }) => jittered(services.of({ system }).world.timing.probeEvery),
     probeAgain: ({ system }) => jittered(services.of({ system }).world.timing.probeAgain),
+    tryAgain: () => jittered(300_000),
     backoff: ({ context }) =>
       Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
     // What is left of it: a lost session or a wait for its turn may have come in between.
@@ -57,6 +73,7 @@ const logic = credentialMachine.provide({
     turn: services.create((effects, send) => effects.awaitTurn(send)),
     session: services.create((effects, send) => effects.openSession(send)),
     probe: services.create((effects, send) => effects.probe(send)),
+    deletion: services.create((effects, send) => effects.storeDeletion(send)),
     signOut: services.create((effects, send) => effects.signOut(send)),
     deactivation: services.create((effects, send) => effects.deactivate(send)),
   },
@@ -104,6 +121,7 @@ export function activateCredential(
   const effects = new CredentialEffects(facts, world, actor)
   services.admit(actor, effects)
   const activation: CredentialActor = new Activation(actor, () => clock.now())
+  effectsOf.set(activation, effects)
   activation.closed.then(() => {
     services.endAll(actor)
     effects.releaseTurn()

@@ -4,6 +4,7 @@ import { linkMachine } from '../machines/link.ts'
 import type { LinkEvent, LinkState, ShownStep } from '../machines/link-events.ts'
 import { Activation } from './activation.ts'
 import { failed, settle } from './errors.ts'
+import { LinkEnding } from './link-ending.ts'
 import type {
   AccountIdentity,
   Json,
@@ -57,7 +58,7 @@ export function activateLink(
   const { sessionId } = facts
   const onDefect = (cause: unknown) => world.logger.error({ err: cause }, 'a link flow failed')
   let attempt = live
-  let saving: Promise<void> = Promise.resolve()
+  const ending = new LinkEnding(store, sessionId, onDefect)
   const limited = <Result>(work: (signal: AbortSignal) => Promise<Result>) =>
     within(world.answerTakes, undefined, work)
 
@@ -132,9 +133,7 @@ export function activateLink(
         self.send(await give(requestId, { kind: 'resend' }))
       },
       save: ({ context }, state) => {
-        saving = store
-          .saveEnd(sessionId, state, context.attemptsLeft, context.reason)
-          .catch(onDefect)
+        ending.reach(state, context.attemptsLeft, context.reason)
       },
     },
   })
@@ -142,11 +141,9 @@ export function activateLink(
     clock,
     input: { ...facts, expiresInMs: facts.expiresAt - clock.now() },
   })
-  const activation: LinkActor = new Activation(
-    actor,
-    () => clock.now(),
-    () => saving,
-  )
+  const activation: LinkActor = new Activation(actor, () => clock.now(), {
+    before: () => ending.stored(),
+  })
   activation.closed.then(() => attempt?.close()).catch(onDefect)
   return activation
 }

@@ -5,7 +5,8 @@ type Inhabitant = Pick<AnyActorRef, 'system'>
 
 interface Live<Own> {
   readonly own: Own
-  readonly running: Set<() => void>
+  /** Made for the first one: most actors of some kinds never run any. */
+  running?: Set<() => void>
 }
 
 /**
@@ -17,7 +18,7 @@ export class Services<Own> {
 
   /** To be called before the actor starts. */
   admit({ system }: Inhabitant, own: Own): void {
-    this.#live.set(system, { own, running: new Set() })
+    this.#live.set(system, { own })
   }
 
   of(actor: Inhabitant): Own {
@@ -25,12 +26,14 @@ export class Services<Own> {
   }
 
   /** `start` returns how to end it; that is called once. */
-  create<Input = undefined>(
-    start: (own: Own, send: (event: EventObject) => void, input: Input) => () => void,
-  ): CallbackActorLogic<EventObject, Input> {
-    return fromCallback<EventObject, Input>(({ system, sendBack, input }) => {
-      const { own, running } = this.#find({ system })
-      const stop = start(own, sendBack, input)
+  create(
+    start: (own: Own, send: (event: EventObject) => void) => () => void,
+  ): CallbackActorLogic<EventObject, undefined> {
+    return fromCallback<EventObject, undefined>(({ system, sendBack }) => {
+      const live = this.#find({ system })
+      live.running ??= new Set()
+      const { own, running } = live
+      const stop = start(own, sendBack)
       const end = () => {
         if (running.delete(end)) stop()
       }
@@ -41,7 +44,7 @@ export class Services<Own> {
 
   /** XState ends services when their state is left, but a crash leaves none: here they are ended by hand. */
   endAll(actor: Inhabitant): void {
-    for (const end of [...this.#find(actor).running]) end()
+    for (const end of [...(this.#find(actor).running ?? [])]) end()
   }
 
   #find({ system }: Inhabitant): Live<Own> {

@@ -21,6 +21,7 @@ const lasting: Record<string, Resume> = {
   signedOut: 'signedOut',
   invalid: 'invalid',
   replaced: 'replaced',
+  deleting: 'deleting',
 }
 
 interface Supervised {
@@ -132,15 +133,17 @@ export class CredentialSupervisor {
     onCrash(cause)
     logger.error({ credentialId, err: cause }, 'a credential crashed')
     supervised.crashes = [...supervised.crashes.filter((at) => now - at < withinMs), now]
-    const settings = supervised.actor?.snapshot.context.settings ?? supervised.facts.settings
+    const left = supervised.actor?.snapshot.context
+    const settings = left?.settings ?? supervised.facts.settings
+    const resume = left?.deletion || left?.resume === 'deleting' ? 'deleting' : 'queued'
     supervised.facts = { ...supervised.facts, settings, state: 'crashed', reason: 'crash' }
-    if (supervised.crashes.length >= crashes) {
+    if (supervised.crashes.length >= crashes && resume !== 'deleting') {
       supervised.crashes = []
       supervised.facts = { ...supervised.facts, reason: 'crash_loop' }
       this.#run(supervised, 'failed')
       return
     }
     const delay = jittered(firstDelayMs * 2 ** (supervised.crashes.length - 1))
-    supervised.timer = clock.setTimeout(() => this.#run(supervised, 'queued'), delay)
+    supervised.timer = clock.setTimeout(() => this.#run(supervised, resume), delay)
   }
 }

@@ -13,15 +13,22 @@ export async function within<Result>(
   outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const limit = AbortSignal.timeout(milliseconds)
-  const signal = outer ? AbortSignal.any([outer, limit]) : limit
-  signal.throwIfAborted()
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const expire = () => reject(failed('timeout', 'no answer in time', { certain: false }))
-  signal.addEventListener('abort', expire, { once: true })
+  outer?.throwIfAborted()
+  const over = Promise.withResolvers<never>()
+  const limit = new AbortController()
+  const end = (reason: unknown) => {
+    limit.abort(reason)
+    over.reject(failed('timeout', 'no answer in time', { certain: false }))
+  }
+  const expire = () => end(new DOMException('no answer in time', 'TimeoutError'))
+  const leave = () => end(outer?.reason)
+  // Cleared with the work: the timer of AbortSignal.timeout would stay until its time is over.
+  const timer = setTimeout(expire, milliseconds).unref()
+  outer?.addEventListener('abort', leave, { once: true })
   try {
-    return await Promise.race([work(signal), over])
+    return await Promise.race([work(limit.signal), over.promise])
   } finally {
-    signal.removeEventListener('abort', expire)
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', leave)
   }
 }

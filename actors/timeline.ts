@@ -26,6 +26,8 @@ export class Timeline {
   readonly #clock: Clock
   #state: string
   #since: number
+  /** The lines of the reconnects that go on now; each is written once, and counted after that. */
+  readonly #incident = new Set<string>()
 
   constructor(facts: CredentialFacts, store: CredentialStore, clock: Clock) {
     this.#credentialId = facts.credentialId
@@ -46,17 +48,25 @@ export class Timeline {
     const [to, shown] = visibleState(snapshot)
     if (to === this.#state) return
     const at = this.#clock.now()
+    const event = eventName(inspection.event.type)
+    const { reason, losses } = snapshot.context
+    const line = [this.#state, to, event, reason].join(' ')
+    // What was steady for a while has forgotten its losses: the next loss is another incident.
+    if (losses === 0 || (losses === 1 && to === 'waiting')) this.#incident.clear()
+    const isRepeat = this.#incident.has(line)
+    if (losses > 0) this.#incident.add(line)
     this.#store.record({
       credentialId: this.#credentialId,
       at,
       from: this.#state,
       to,
-      event: eventName(inspection.event.type),
-      reason: snapshot.context.reason,
+      event,
+      reason,
       durationMs: at - this.#since,
       publicState: shown.state,
       action: shown.action,
       limitedUntil: snapshot.context.limit?.until,
+      ...(isRepeat && { isRepeat }),
     })
     this.#state = to
     this.#since = at

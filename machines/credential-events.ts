@@ -69,6 +69,8 @@ export type EffectEvent =
   | { readonly type: 'turn.granted' }
   | { readonly type: 'probe.passed'; readonly latencyMs: number }
   | { readonly type: 'probe.failed'; readonly reason: string }
+  | { readonly type: 'deletion.stored' }
+  | { readonly type: 'deletion.failed' }
   | { readonly type: 'signout.finished' }
   | { readonly type: 'deactivation.finished' }
   | { readonly type: 'deactivation.failed' }

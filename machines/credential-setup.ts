@@ -6,7 +6,7 @@ import * as port from './port.ts'
 import type { Command, Reply } from './protocol.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */
-export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed'
+export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed' | 'deleting'
 
 export interface CredentialInput {
   readonly credentialId: number
@@ -50,6 +50,7 @@ export const credential = setup({
     turn: port.service('turn'),
     session: port.service('session'),
     probe: port.service('probe'),
+    deletion: port.service('deletion'),
     signOut: port.service('signOut'),
     deactivation: port.service('deactivation'),
   },
@@ -74,6 +75,7 @@ export const credential = setup({
       limit,
       reason: limit.reason,
     })),
+    keepLimit: assign({ reason: ({ context }) => context.limit?.reason, failedProbes: 0 }),
     awaitDeletion: assign({ deletion: (_, command: Command) => command }),
   },
   guards: {
@@ -89,6 +91,7 @@ export const credential = setup({
     probeEvery: 60_000,
     probeAgain: 15_000,
     steady: 60_000,
-    deactivateAgain: 1_000,
+    tryAgain: 300_000,
+    deleteAgain: 1_000,
   },
 })

@@ -1,7 +1,8 @@
 /** One credential's life on its platform: queued, connecting, online, deaf, limited, waiting, or stopped for a reason. */
-
+import { deactivating, leaving } from './credential-deletion.ts'
+import { probing, proven } from './credential-probing.ts'
 import * as refusal from './credential-refusals.ts'
-import { refuse, refuseReturn, toRefusal, untilLimitEnds } from './credential-refusals.ts'
+import { refuse, toRefusal, untilLimitEnds } from './credential-refusals.ts'
 import { credential, initially } from './credential-setup.ts'
 import { accepted } from './protocol.ts'
 
@@ -43,6 +44,7 @@ export const credentialMachine = credential.createMachine({
         { guard: { type: 'resumesAs', params: 'invalid' }, target: 'invalid' },
         { guard: { type: 'resumesAs', params: 'replaced' }, target: 'replaced' },
         { guard: { type: 'resumesAs', params: 'failed' }, target: 'failed' },
+        { guard: { type: 'resumesAs', params: 'deleting' }, target: 'live.leaving.returning' },
         { target: 'queued' },
       ],
     },
@@ -109,10 +111,7 @@ export const credentialMachine = credential.createMachine({
             verifying: {
               invoke: { src: 'probe' },
               on: {
-                'probe.passed': [
-                  { guard: 'isLimited', target: '#credential.live.limited' },
-                  { target: '#credential.live.online' },
-                ],
+                'probe.passed': proven,
                 'probe.failed': { target: '#credential.live.deaf', actions: 'countFailedProbe' },
               },
             },
@@ -127,17 +126,7 @@ export const credentialMachine = credential.createMachine({
               actions: { type: 'perform', params: ({ event }) => event },
             },
           },
-          initial: 'quiet',
-          states: {
-            quiet: { after: { probeEvery: { target: 'checking' } } },
-            checking: {
-              invoke: { src: 'probe' },
-              on: {
-                'probe.passed': { target: 'quiet' },
-                'probe.failed': { target: '#credential.live.deaf', actions: 'countFailedProbe' },
-              },
-            },
-          },
+          ...probing,
         },
         deaf: {
           meta: { state: 'degraded', action: 'wait' },
@@ -149,7 +138,7 @@ export const credentialMachine = credential.createMachine({
             checking: {
               invoke: { src: 'probe' },
               on: {
-                'probe.passed': { target: '#credential.live.online' },
+                'probe.passed': proven,
                 'probe.failed': [
                   {
                     guard: 'needsNewSession',
@@ -164,6 +153,7 @@ export const credentialMachine = credential.createMachine({
         },
         limited: {
           meta: { state: 'degraded', action: 'wait' },
+          entry: 'keepLimit',
           after: { limitEnds: { target: 'starting.verifying', actions: 'absolve' } },
           on: {
             'operation.perform': {
@@ -179,21 +169,10 @@ export const credentialMachine = credential.createMachine({
               actions: { type: 'restrict', params: ({ event }) => event },
             },
           },
+          // A restricted account can fall silent like any other.
+          ...probing,
         },
-        leaving: {
-          meta: { state: 'deactivated', action: 'none' },
-          invoke: { src: 'signOut' },
-          on: {
-            ...refuse(refusal.leaving),
-            ...refuseReturn,
-            'signout.finished': { target: '#credential.deactivating' },
-            'session.lost': { target: '#credential.deactivating' },
-            'session.limited': {},
-            'session.replaced': { target: '#credential.deactivating' },
-            'session.revoked': { target: '#credential.deactivating' },
-            'session.invalid': { target: '#credential.deactivating' },
-          },
-        },
+        leaving,
       },
     },
     waiting: {
@@ -212,34 +191,13 @@ export const credentialMachine = credential.createMachine({
       meta: { state: 'invalid', action: 'contact_platform' },
       on: refuse(refusal.invalid),
     },
+    // What crashed again and again may be well by now: it is not left to wait for somebody.
     failed: {
       meta: { state: 'failed', action: 'restart' },
       on: refuse(refusal.broken),
+      after: { tryAgain: { target: 'queued', actions: 'absolve' } },
     },
-    deactivating: {
-      meta: { state: 'deactivated', action: 'none' },
-      on: {
-        ...refuse(refusal.leaving),
-        ...refuseReturn,
-      },
-      initial: 'wiping',
-      states: {
-        wiping: {
-          invoke: { src: 'deactivation' },
-          on: {
-            'deactivation.finished': {
-              target: '#credential.deactivated',
-              actions: {
-                type: 'reply',
-                params: ({ context }) => accepted(context.deletion ?? { requestId: '' }),
-              },
-            },
-            'deactivation.failed': { target: 'pausing' },
-          },
-        },
-        pausing: { after: { deactivateAgain: { target: 'wiping' } } },
-      },
-    },
+    deactivating,
     deactivated: {
       type: 'final',
       meta: { state: 'deactivated', action: 'none' },

@@ -3,7 +3,8 @@ import type { CredentialActor } from '../../actors/credential.ts'
 import { RequestFailed } from '../../actors/errors.ts'
 import { visibleState } from '../../actors/timeline.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
-import type { CredentialRecord } from './records.ts'
+import { explained } from './reasons.ts'
+import type { CredentialRecord } from './record.ts'
 
 export interface Check {
   readonly check: 'session' | 'connection' | 'identity' | 'receive' | 'send'
@@ -14,18 +15,10 @@ export interface Check {
   readonly remedy: string | null
 }
 
-const remedies: Record<string, string> = {
-  none: 'Nothing to do',
-  wait: 'Wait: the service goes on by itself',
-  link_again: 'Link the account again',
-  restart: 'Restart the credential',
-  contact_platform: 'Contact the platform: the account is banned or gone',
-}
-
 export async function testCredential(
   actor: CredentialActor,
   record: CredentialRecord,
-  sendTo: string | undefined,
+  { sendTo, now }: { readonly sendTo: string | undefined; now(): number },
 ) {
   const session = checkSession(actor)
   const connection = await checkConnection(actor, session)
@@ -35,12 +28,12 @@ export async function testCredential(
     connection,
     checkIdentity(record, session),
     checkReceiving(record, connection),
-    await checkSending(actor, sendTo),
+    await checkSending(actor, sendTo, now),
   ]
   return {
     healthy: checks.every((check) => check.ok !== false),
     state,
-    checked_at: new Date().toISOString(),
+    checked_at: new Date(now()).toISOString(),
     checks,
   }
 }
@@ -48,13 +41,14 @@ export async function testCredential(
 function checkSession(actor: CredentialActor): Check {
   const [, { state, action }] = visibleState(actor.snapshot)
   const { reason } = actor.snapshot.context
+  const { text, remedy } = explained(reason ?? null, action)
   const isOk = state === 'active' || state === 'degraded' || state === 'connecting'
   return {
     check: 'session',
     ok: isOk,
     latency_ms: null,
-    detail: `The credential is ${state}${reason ? `: ${reason}` : ''}`,
-    remedy: isOk ? null : (remedies[action] ?? null),
+    detail: `The credential is ${state}${reason ? ` (${reason}): ${text}` : ''}`,
+    remedy: isOk ? null : remedy,
   }
 }
 
@@ -72,7 +66,7 @@ async function checkConnection(actor: CredentialActor, session: Check): Promise<
       remedy: null,
     }
   } catch (cause) {
-    return { check, ok: false, latency_ms: null, ...explained(cause, remedies.wait) }
+    return { check, ok: false, latency_ms: null, ...refusal(cause, explained(null, 'wait').remedy) }
   }
 }
 
@@ -104,19 +98,23 @@ function checkReceiving({ health }: CredentialRecord, connection: Check): Check 
   return { check: 'receive', ok: true, latency_ms: null, detail, remedy: null }
 }
 
-async function checkSending(actor: CredentialActor, sendTo: string | undefined): Promise<Check> {
+async function checkSending(
+  actor: CredentialActor,
+  sendTo: string | undefined,
+  now: () => number,
+): Promise<Check> {
   const check = 'send' as const
   if (sendTo === undefined) return skipped(check, 'Not tried: give send_to to send a message')
   const began = performance.now()
   try {
     const content = { kind: 'text' as const, text: 'Test message of Chapar', entities: [] }
     const operation = { kind: 'send' as const, chat: chatFrom(sendTo), content }
-    await actor.ask({ type: 'operation.perform', operation, now: Date.now() })
+    await actor.ask({ type: 'operation.perform', operation, now: now() })
     const latency_ms = Math.round(performance.now() - began)
     return { check, ok: true, latency_ms, detail: `A message was sent to ${sendTo}`, remedy: null }
   } catch (cause) {
     const remedy = 'Check that the chat exists and the account may write to it'
-    return { check, ok: false, latency_ms: null, ...explained(cause, remedy) }
+    return { check, ok: false, latency_ms: null, ...refusal(cause, remedy) }
   }
 }
 
@@ -128,7 +126,7 @@ const skipped = (check: Check['check'], detail: string): Check => ({
   remedy: null,
 })
 
-function explained(cause: unknown, remedy: string | undefined) {
+function refusal(cause: unknown, remedy: string) {
   if (!(cause instanceof RequestFailed)) throw cause
-  return { detail: cause.failure.description, remedy: remedy ?? null }
+  return { detail: cause.failure.description, remedy }
 }

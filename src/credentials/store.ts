@@ -2,10 +2,11 @@
 import { failed, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
 import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
-import type { ReceiveSettings } from '../../machines/happening.ts'
+import type { Happening, ReceiveSettings } from '../../machines/happening.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
+import { Irregularities } from './irregularities.ts'
 import type { TimelineBuffer } from './timeline-buffer.ts'
 
 export interface ClaimedCredential extends CredentialFacts {
@@ -17,6 +18,7 @@ interface Row {
   readonly user_id: number
   readonly platform: string
   readonly machine_state: string
+  readonly deleting_at: Date | null
   readonly reason: string | null
   readonly limited_until: Date | null
   readonly include_self_updates: boolean
@@ -40,7 +42,7 @@ const claim = (which: string) => `
   ), marked as (
     update credential c set node = $1 from mine where c.id = mine.credential_id
   )
-  select c.id, c.user_id, c.platform, c.machine_state, c.reason, c.limited_until, c.include_self_updates,
+  select c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, c.include_self_updates,
          c.include_channel_updates, c.include_channel_update_recovery, c.include_deleted_updates,
          mine.epoch, mine.next_update_id
     from mine join credential c on c.id = mine.credential_id order by c.id`
@@ -52,6 +54,7 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #timeline: TimelineBuffer
   readonly #health: HealthBuffer
   readonly #keysRevoked: KeysRevoked
+  readonly irregularities = new Irregularities()
 
   constructor(world: {
     db: Database
@@ -130,11 +133,19 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
+  async saveDeletion(credentialId: number): Promise<void> {
+    await this.#db.query(
+      'update credential set deleting_at = coalesce(deleting_at, now()) where id = $1',
+      [credentialId],
+    )
+  }
+
+  /** The last statement says that there is nothing left to do. */
   async deactivate(credentialId: number): Promise<void> {
     const keys = await this.#db.query<{ id: number }>(
       `with ended as (
-         update credential set secrets = null, deactivated_at = coalesce(deactivated_at, now()),
-                state = 'deactivated', machine_state = 'deactivated', action = 'none', node = null
+         update credential set secrets = null, state = 'deactivated',
+                machine_state = 'deactivated', action = 'none', node = null
           where id = $1
        )
        update api_key set revoked_at = coalesce(revoked_at, now()) where credential_id = $1
@@ -143,6 +154,15 @@ export class PostgresCredentialStore implements CredentialStore {
     )
     await this.#keysRevoked(keys.map(({ id }) => id))
     await this.#vault.shred(`credential:${credentialId}`)
+    this.irregularities.forget(credentialId)
+    await this.#db.query(
+      'update credential set deactivated_at = coalesce(deactivated_at, now()) where id = $1',
+      [credentialId],
+    )
+  }
+
+  noteEvents(credentialId: number, happenings: readonly Happening[]): void {
+    this.irregularities.add(credentialId, happenings)
   }
 
   record(transition: Transition): void {
@@ -185,7 +205,7 @@ const factsOf = (row: Row): ClaimedCredential => ({
   platform: row.platform,
   epoch: row.epoch,
   next: row.next_update_id,
-  state: row.machine_state,
+  state: row.deleting_at ? 'deleting' : row.machine_state,
   reason: row.reason ?? undefined,
   limitedUntil: row.limited_until?.getTime(),
   settings: {

@@ -2,12 +2,14 @@
 import { EventEmitter } from 'node:events'
 import type { Transition } from '../../actors/ports.ts'
 import { WriteBuffer } from '../database/buffer.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 
 export class TimelineBuffer {
   readonly #buffer: WriteBuffer<Transition>
-  readonly #watchers = new EventEmitter<Record<`${number}`, [Transition]>>().setMaxListeners(0)
+  readonly #watchers = new EventEmitter<
+    Record<`${number}` | 'any', [Transition]>
+  >().setMaxListeners(0)
 
   constructor(db: Database, node: string, log: Log) {
     this.#buffer = new WriteBuffer<Transition>({
@@ -21,12 +23,19 @@ export class TimelineBuffer {
   add(transition: Transition): void {
     this.#buffer.add(transition)
     this.#watchers.emit(`${transition.credentialId}`, transition)
+    this.#watchers.emit('any', transition)
   }
 
   /** Calls back at every change of one credential; returns how to stop. */
   watch(credentialId: number, listener: (transition: Transition) => void): () => void {
     this.#watchers.on(`${credentialId}`, listener)
     return () => this.#watchers.off(`${credentialId}`, listener)
+  }
+
+  /** Calls back at every change of any credential; returns how to stop. */
+  watchAll(listener: (transition: Transition) => void): () => void {
+    this.#watchers.on('any', listener)
+    return () => this.#watchers.off('any', listener)
   }
 
   flush(): Promise<void> {
@@ -40,6 +49,8 @@ async function writeTransitions(
   transitions: readonly Transition[],
 ): Promise<void> {
   const newest = [...new Map(transitions.map((one) => [one.credentialId, one])).values()]
+  const lines = transitions.filter(({ isRepeat }) => !isRepeat)
+  const repeats = transitions.filter(({ isRepeat }) => isRepeat)
   await db.transaction(async (tx) => {
     await tx.query(
       `insert into credential_transition
@@ -51,16 +62,17 @@ async function writeTransitions(
               as t (credential_id, at, from_state, to_state, event, reason, duration_ms)
          join credential c on c.id = t.credential_id`,
       [
-        transitions.map((one) => one.credentialId),
-        transitions.map((one) => new Date(one.at)),
-        transitions.map((one) => one.from),
-        transitions.map((one) => one.to),
-        transitions.map((one) => one.event),
-        transitions.map((one) => one.reason ?? null),
-        transitions.map((one) => Math.round(one.durationMs)),
+        lines.map((one) => one.credentialId),
+        lines.map((one) => new Date(one.at)),
+        lines.map((one) => one.from),
+        lines.map((one) => one.to),
+        lines.map((one) => one.event),
+        lines.map((one) => one.reason ?? null),
+        lines.map((one) => Math.round(one.durationMs)),
         node,
       ],
     )
+    if (repeats.length > 0) await countRepeats(tx, repeats)
     await tx.query(
       `with locked as (
          select id from credential where id = any($1) order by id for update)
@@ -72,7 +84,7 @@ async function writeTransitions(
          from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[],
                      $6::timestamptz[], $7::timestamptz[])
               as t (credential_id, machine_state, state, reason, action, limited_until, at)
-        where c.id = t.credential_id and c.deactivated_at is null
+        where c.id = t.credential_id and c.deleting_at is null
           and exists (select from locked where locked.id = c.id)`,
       [
         newest.map((one) => one.credentialId),
@@ -85,4 +97,36 @@ async function writeTransitions(
       ],
     )
   })
+}
+
+/** Each is counted where its line was written last. */
+async function countRepeats(tx: Queryable, repeats: readonly Transition[]): Promise<void> {
+  await tx.query(
+    `with repeated as (
+       select credential_id, from_state, to_state, event, reason, count(*)::int as times,
+              max(at) as at, (array_agg(duration_ms order by at desc))[1] as duration_ms
+         from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
+                     $6::text[], $7::bigint[])
+              as t (credential_id, at, from_state, to_state, event, reason, duration_ms)
+        group by credential_id, from_state, to_state, event, reason
+     )
+     update credential_transition line
+        set count = line.count + r.times, last_at = r.at, duration_ms = r.duration_ms
+       from repeated r
+      where line.id = (
+        select id from credential_transition c
+         where c.credential_id = r.credential_id and c.from_state = r.from_state
+           and c.to_state = r.to_state and c.event = r.event
+           and c.reason is not distinct from r.reason
+         order by id desc limit 1)`,
+    [
+      repeats.map((one) => one.credentialId),
+      repeats.map((one) => new Date(one.at)),
+      repeats.map((one) => one.from),
+      repeats.map((one) => one.to),
+      repeats.map((one) => one.event),
+      repeats.map((one) => one.reason ?? null),
+      repeats.map((one) => Math.round(one.durationMs)),
+    ],
+  )
 }

@@ -91,7 +91,7 @@ t.test('the fifth crash within a minute ends in failed, until somebody restarts 
   t.equal(stateOf(failed), 'failed')
   t.equal(failed.snapshot.context.reason, 'crash_loop')
   t.match(rig.store.transitions.at(-1), { to: 'failed', reason: 'crash_loop', from: 'crashed' })
-  await rig.clock.advance(10 * 60_000)
+  await rig.clock.advance(3 * 60_000)
   t.equal(stateOf(failed), 'failed')
   await failed.ask({ type: 'credential.restart' })
   await settled()
@@ -99,6 +99,54 @@ t.test('the fifth crash within a minute ends in failed, until somebody restarts 
   await rig.crash(1)
   await rig.restart(1_000)
   t.equal(stateOf(await rig.supervisor.find(1)), 'live.online', 'and the count begins anew')
+})
+
+t.test(
+  'without anybody it is tried again after five minutes, and fails visibly again',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    await rig.find(1)
+    const giveUp = async () => {
+      for (let crash = 1; crash < 5; crash++) {
+        await rig.crash(1)
+        await rig.restart(1_000 * 2 ** (crash - 1))
+      }
+      await rig.crash(1)
+    }
+    for (let round = 0; round < 2; round++) {
+      await giveUp()
+      const failed = await rig.supervisor.find(1)
+      t.equal(stateOf(failed), 'failed')
+      await rig.clock.advance(239_000)
+      t.equal(stateOf(failed), 'failed')
+      await rig.clock.advance(122_000)
+      t.equal(stateOf(failed), 'live.online')
+      t.ok(rig.store.transitions.some(({ event }) => event === 'after.tryAgain'))
+    }
+  },
+)
+
+t.test('one that crashes while it is deleted is deleted all the same', async (t) => {
+  const rig = new SupervisorRig(t)
+  const actor = await rig.find(1)
+  rig.platform.session.close = () => new Promise(() => {})
+  const deletion = refused(t, actor.ask({ type: 'credential.delete' }), { code: 'unavailable' })
+  await settled()
+  t.equal(stateOf(actor), 'live.leaving')
+  await rig.crash(1)
+  await deletion
+  await rig.restart(1_000)
+  await settled()
+  t.same(rig.platform.session.closings, [{ signOut: true }])
+  t.same(rig.store.deactivated, [1])
+  t.equal(rig.supervisor.peek(1), undefined)
+})
+
+t.test('a deletion that a stop of the service cut short is carried out', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1, { state: 'deleting' })
+  t.same(rig.platform.session.closings, [{ signOut: true }])
+  t.same(rig.store.deactivated, [1])
 })
 
 t.test('crashes that are far apart never add up', async (t) => {

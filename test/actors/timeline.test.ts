@@ -1,6 +1,6 @@
 /** The timeline: every visible change once, with why and for how long. */
 import t from 'tap'
-import { CredentialRig, timing } from './credential-rig.ts'
+import { CredentialRig, stateOf, timing } from './credential-rig.ts'
 
 t.test('each change tells from where, to where, by what, and how long it lasted', async (t) => {
   const rig = new CredentialRig(t)
@@ -92,3 +92,27 @@ t.test('stopping the service is no change', async (t) => {
   await actor.closed
   t.equal(rig.store.transitions.length, lines)
 })
+
+t.test(
+  'a loop of reconnects is one incident, whose lines repeat until it was steady',
+  async (t) => {
+    const rig = new CredentialRig(t)
+    const actor = await rig.online()
+    const loss = async () => {
+      rig.platform.session.report.lost('network')
+      do await rig.clock.advance(500)
+      while (stateOf(actor) !== 'live.online')
+    }
+    const written = () => rig.store.transitions.filter(({ isRepeat }) => !isRepeat).length
+    const before = written()
+    await loss()
+    const incident = written() - before
+    t.equal(incident, 4, 'lost, queued, starting, online')
+    for (let again = 0; again < 5; again++) await loss()
+    t.equal(written(), before + incident)
+    t.equal(rig.store.transitions.filter(({ isRepeat }) => isRepeat).length, 5 * incident)
+    await rig.clock.advance(61_000)
+    await loss()
+    t.equal(written(), before + 2 * incident, 'a later loss is another incident')
+  },
+)

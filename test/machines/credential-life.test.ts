@@ -123,7 +123,7 @@ t.test('a session that is over for good stops the credential, with its reason', 
     [invalid, 'invalid', 'account_banned'],
   ] as const
   const live = ['live.starting.opening', 'live.starting.verifying', 'live.online.checking'] as const
-  for (const place of [...live, 'live.deaf.pausing', 'live.limited'] as const) {
+  for (const place of [...live, 'live.deaf.pausing', 'live.limited.quiet'] as const) {
     for (const [event, state, reason] of endings) {
       const walk = places[place]().send(event)
       t.equal(walk.state, state, place)
@@ -145,7 +145,7 @@ t.test('reports of a session that is gone change nothing', async (t) => {
 
 t.test('a flood wait refuses until its time, in the words of the reference', async (t) => {
   const walk = online().send(limited(30_000, 130_000))
-  t.equal(walk.state, 'live.limited')
+  t.equal(walk.state, 'live.limited.quiet')
   t.equal(walk.timers.limitEnds, 30_000)
   t.equal(walk.snapshot.context.reason, 'flood_wait')
   const retry = (now: number) => {
@@ -164,6 +164,29 @@ t.test('a repeated flood wait counts from its own time', async (t) => {
   t.equal(walk.snapshot.context.limit.until, 95_000)
 })
 
+t.test('a restricted account that falls silent is found, and is restricted still', async (t) => {
+  const walk = online().send(limited(30_000, 30_000)).elapse('probeEvery')
+  t.same(walk.running, ['probe', 'session'])
+  walk.send(probeFailed)
+  t.equal(walk.state, 'live.deaf.pausing')
+  t.equal(walk.snapshot.context.reason, 'no_traffic')
+  walk.elapse('probeAgain').send(passed)
+  t.equal(walk.state, 'live.limited.quiet')
+  t.match(walk.snapshot.context, { reason: 'flood_wait', failedProbes: 0 })
+  t.ok('limitEnds' in walk.timers)
+  walk.elapse('probeEvery').send(passed)
+  t.equal(walk.state, 'live.limited.quiet')
+})
+
+t.test('one that crashed again and again is tried every five minutes', async (t) => {
+  const walk = begin({ resume: 'failed', reason: 'crash_loop' })
+  t.same(walk.timers, { tryAgain: 300_000 })
+  walk.elapse('tryAgain')
+  t.equal(walk.state, 'queued')
+  t.equal(walk.snapshot.context.reason, undefined)
+  t.same(walk.send(granted, opened, passed).state, 'live.online.quiet')
+})
+
 t.test('after a flood wait the round trip is proved before anything is taken up', async (t) => {
   const walk = online().send(limited(30_000, 30_000)).elapse('limitEnds')
   t.equal(walk.state, 'live.starting.verifying')
@@ -173,10 +196,10 @@ t.test('after a flood wait the round trip is proved before anything is taken up'
 
 t.test('a flood wait outlives a lost session and a restart of the service', async (t) => {
   const again = online().send(limited(30_000, 30_000), lost).elapse('backoff')
-  t.equal(again.send(granted, opened, passed).state, 'live.limited')
+  t.equal(again.send(granted, opened, passed).state, 'live.limited.quiet')
   const limit = { reason: 'flood_wait', forMs: 5_000, until: 9_000 }
   const restarted = begin({ limit }).send(granted, opened, passed)
-  t.equal(restarted.state, 'live.limited')
+  t.equal(restarted.state, 'live.limited.quiet')
   t.equal(restarted.timers.limitEnds, 5_000)
 })
 

@@ -20,6 +20,7 @@ export const lost: CredentialEvent = { type: 'session.lost', reason: 'network' }
 export const replaced: CredentialEvent = { type: 'session.replaced' }
 export const revoked: CredentialEvent = { type: 'session.revoked', reason: 'session_revoked' }
 export const invalid: CredentialEvent = { type: 'session.invalid', reason: 'account_banned' }
+export const stored: CredentialEvent = { type: 'deletion.stored' }
 export const signedOut: CredentialEvent = { type: 'signout.finished' }
 export const wiped: CredentialEvent = { type: 'deactivation.finished' }
 
@@ -56,17 +57,22 @@ export const places = {
   'live.online.checking': () => online().elapse('probeEvery'),
   'live.deaf.pausing': () => begin().send(granted, opened, probeFailed),
   'live.deaf.checking': () => begin().send(granted, opened, probeFailed).elapse('probeAgain'),
-  'live.limited': () => online().send(limited(30_000, 30_000)),
-  'live.leaving': () => online().send(command('delete')),
+  'live.limited.quiet': () => online().send(limited(30_000, 30_000)),
+  'live.limited.checking': () => online().send(limited(30_000, 30_000)).elapse('probeEvery'),
+  'live.leaving.noting': () => online().send(command('delete')),
+  'live.leaving.pausing': () => online().send(command('delete'), { type: 'deletion.failed' }),
+  'live.leaving.signingOut': () => online().send(command('delete'), stored),
+  'live.leaving.returning': () => begin({ resume: 'deleting' }),
   waiting: () => online().send(lost),
   replaced: () => online().send(replaced),
   signedOut: () => online().send(revoked),
   invalid: () => online().send(invalid),
   failed: () => begin({ resume: 'failed', reason: 'crash_loop' }),
-  'deactivating.wiping': () => begin().send(command('delete')),
+  'deactivating.noting': () => begin().send(command('delete')),
+  'deactivating.wiping': () => begin().send(command('delete'), stored),
   'deactivating.pausing': () =>
-    begin().send(command('delete'), { type: 'deactivation.failed' } as const),
-  deactivated: () => begin().send(command('delete'), wiped),
+    begin().send(command('delete'), stored, { type: 'deactivation.failed' }),
+  deactivated: () => begin().send(command('delete'), stored, wiped),
 } satisfies Record<string, () => Walk<CredentialEvent>>
 
 export type Place = keyof typeof places

@@ -24,8 +24,12 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
   'live.online.checking': [show('active', 'none'), undefined],
   'live.deaf.pausing': [show('degraded', 'wait'), deaf],
   'live.deaf.checking': [show('degraded', 'wait'), deaf],
-  'live.limited': [show('degraded', 'wait'), refusal('rate_limited', '', 30)],
-  'live.leaving': [show('deactivated', 'none'), gone],
+  'live.limited.quiet': [show('degraded', 'wait'), refusal('rate_limited', '', 30)],
+  'live.limited.checking': [show('degraded', 'wait'), refusal('rate_limited', '', 30)],
+  'live.leaving.noting': [show('deactivated', 'none'), gone],
+  'live.leaving.pausing': [show('deactivated', 'none'), gone],
+  'live.leaving.signingOut': [show('deactivated', 'none'), gone],
+  'live.leaving.returning': [show('deactivated', 'none'), gone],
   waiting: [show('connecting', 'wait'), reconnecting],
   replaced: [
     show('failed', 'restart'),
@@ -43,6 +47,7 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
     show('failed', 'restart'),
     refusal('forbidden', 'the credential has failed; restart it'),
   ],
+  'deactivating.noting': [show('deactivated', 'none'), gone],
   'deactivating.wiping': [show('deactivated', 'none'), gone],
   'deactivating.pausing': [show('deactivated', 'none'), gone],
   deactivated: [show('deactivated', 'none'), undefined],
@@ -85,7 +90,7 @@ t.test('a check is passed to a session and refused where there is none', async (
   for (const [place, arrive] of Object.entries(places)) {
     if (place === 'deactivated') continue
     const walk = arrive().send(command('check'))
-    const isLive = place.startsWith('live.') && place !== 'live.leaving'
+    const isLive = place.startsWith('live.') && !place.startsWith('live.leaving')
     t.same(walk.effects, isLive ? [{ type: 'check', params: command('check') }] : [], place)
     t.equal(walk.replies.length, isLive ? 0 : 1, place)
     t.equal(walk.outcome?.ok, isLive ? undefined : false, place)

@@ -74,7 +74,12 @@ t.test('a credential answers every command', async () => {
   const { granted, opened, passed, probeFailed, lost, replaced, revoked, invalid } = credential
   const usual = [granted, opened, passed, granted, opened, passed, probeFailed, lost]
   const rare = [replaced, revoked, invalid, credential.limited(9, 9), credential.signedOut]
-  const wipe: CredentialEvent[] = [{ type: 'deactivation.failed' }, credential.wiped]
+  const wipe: CredentialEvent[] = [
+    credential.stored,
+    { type: 'deletion.failed' },
+    { type: 'deactivation.failed' },
+    credential.wiped,
+  ]
   const what = ['restart', 'relinked', 'delete', 'check'] as const
   fc.assert(
     fc.property(draws, (moves) => {
@@ -127,9 +132,9 @@ t.test('an API key answers every call and every poll', async () => {
             (requestId) => ({ type: 'key.revoke', requestId }),
             (requestId) => ({ type: 'updates.drop', requestId, next: 120, now: 0 }),
           ],
-          events: [{ type: 'updates.appended' }, { type: 'polls.end' }],
+          events: [{ type: 'polls.end' }],
           answers: ({ type, params }) => {
-            if (type !== 'read') return []
+            if (type !== 'read' && type !== 'listen') return []
             const poll = params as Poll
             const found = times.flatMap((time) => [0, 2].map((n) => key.page(poll, n, time)))
             return [[poll.requestId, [...found, { type: 'poll.failed', poll, failure }]]]

@@ -5,9 +5,11 @@ import { getShortestPaths, getStateNodes } from 'xstate/graph'
 import { apiKeyMachine } from '../../machines/api-key.ts'
 import { credentialMachine } from '../../machines/credential.ts'
 import { linkMachine } from '../../machines/link.ts'
+import { webhookMachine } from '../../machines/webhook.ts'
 import { admit, keyInput, page, poll } from './api-key-rig.ts'
 import * as credential from './credential-rig.ts'
 import { linkInput, step } from './link-rig.ts'
+import { webhookInput } from './webhook-rig.ts'
 
 const nodesOf = (machine: AnyStateMachine) => [machine.root, ...getStateNodes(machine.root)]
 
@@ -47,10 +49,12 @@ t.test('every state of a credential', async (t) => {
     credential.command('delete'),
     credential.signedOut,
     credential.wiped,
+    credential.stored,
+    { type: 'deletion.failed' },
     { type: 'deactivation.failed' },
   ]
   const input = { credentialId: 1, settings: credential.nothing }
-  const inputs = ['queued', 'failed'].map((resume) => ({ ...input, resume }))
+  const inputs = ['queued', 'failed', 'deleting'].map((resume) => ({ ...input, resume }))
   const telling = (context: { failedProbes?: unknown }) => Math.min(Number(context.failedProbes), 4)
   t.same(
     unreached(credentialMachine, inputs, () => [...events, ...more], telling),
@@ -62,13 +66,31 @@ t.test('every state of an API key', async (t) => {
   const events = ({ context }: AnyMachineSnapshot) => [
     poll('p1'),
     ...[context.current, context.waiting].filter(Boolean).map((asked) => page(asked)),
-    { type: 'updates.appended' },
     admit('late', { now: 1e15 }),
     { type: 'key.revoke', requestId: 'k' },
+    { type: 'webhook.change', requestId: 'w', change: { kind: 'replay', after: 1 } },
+    { type: 'webhook.changed', requestId: 'w', changed: { webhook: {}, cursor: 1 } },
   ]
   const terms = { scopes: ['bot:receive' as const], expiresAt: 1e14 }
   t.same(
-    unreached(apiKeyMachine, [keyInput({ terms })], events, ({ current }) => current),
+    unreached(apiKeyMachine, [keyInput({ terms })], events, ({ current, webhook }) => [
+      current,
+      webhook,
+    ]),
+    [],
+  )
+})
+
+t.test('every state of a webhook', async (t) => {
+  const week = 7 * 86_400_000
+  const failing = (since: number, goneSince?: number) => ({
+    type: 'endpoint.failed',
+    trouble: { failures: 9, since, goneSince, dueAt: week },
+    now: week,
+  })
+  const events = () => [failing(week), failing(0), failing(week, 0), { type: 'endpoint.answered' }]
+  t.same(
+    unreached(webhookMachine, [webhookInput()], events, ({ trouble }) => trouble),
     [],
   )
 })

@@ -1,0 +1,98 @@
+/** A credential as the management API shows it. */
+import { type Static, Type } from 'typebox'
+import type { AccountIdentity } from '../../actors/platform.ts'
+import { Nullable } from '../nullable.ts'
+
+export const CredentialRecord = Type.Object({
+  credential_id: Type.Integer(),
+  platform: Type.String(),
+  state: Type.String(),
+  reason: Nullable(Type.String()),
+  action: Type.String(),
+  account: Type.Object({
+    id: Type.Integer(),
+    first_name: Type.String(),
+    last_name: Type.Optional(Type.String()),
+    username: Type.Optional(Type.String()),
+    phone: Type.Optional(Type.String()),
+  }),
+  settings: Type.Object({
+    include_self_updates: Type.Boolean(),
+    include_channel_updates: Type.Boolean(),
+    include_channel_update_recovery: Type.Boolean(),
+    include_deleted_updates: Type.Boolean(),
+  }),
+  health: Type.Object({
+    healthy: Nullable(Type.Boolean()),
+    checked_at: Nullable(Type.String()),
+    last_event_at: Nullable(Type.String()),
+    latency_ms: Nullable(Type.Integer()),
+  }),
+  created_at: Type.String(),
+  online_since: Nullable(Type.String()),
+  node: Nullable(Type.String()),
+})
+
+export type CredentialRecord = Static<typeof CredentialRecord>
+
+export interface CredentialRow {
+  readonly id: number
+  readonly platform: string
+  readonly account: AccountIdentity
+  readonly state: string
+  readonly reason: string | null
+  readonly action: string
+  readonly include_self_updates: boolean
+  readonly include_channel_updates: boolean
+  readonly include_channel_update_recovery: boolean
+  readonly include_deleted_updates: boolean
+  readonly healthy: boolean | null
+  readonly checked_at: Date | null
+  readonly last_event_at: Date | null
+  readonly latency_ms: number | null
+  readonly online_since: Date | null
+  readonly node: string | null
+  readonly created_at: Date
+}
+
+/** The row without the sealed secrets: who only shows a credential has no business with them. */
+export const shownColumns = `id, platform, account, state, reason, action, include_self_updates,
+  include_channel_updates, include_channel_update_recovery, include_deleted_updates, healthy,
+  checked_at, last_event_at, latency_ms, online_since, node, created_at`
+
+/** `accountId` is the integer the bot API knows the account by. */
+export function presentCredential(row: CredentialRow, accountId: number): CredentialRecord {
+  const { firstName, lastName, username, phone } = row.account
+  return {
+    credential_id: row.id,
+    platform: row.platform,
+    state: row.state,
+    reason: row.reason,
+    action: row.action,
+    account: {
+      id: accountId,
+      first_name: firstName,
+      ...(lastName !== undefined && { last_name: lastName }),
+      ...(username !== undefined && { username }),
+      ...(phone !== undefined && { phone }),
+    },
+    settings: {
+      include_self_updates: row.include_self_updates,
+      include_channel_updates: row.include_channel_updates,
+      include_channel_update_recovery: row.include_channel_update_recovery,
+      include_deleted_updates: row.include_deleted_updates,
+    },
+    health: {
+      // Without a connection the last good probe says nothing any more.
+      healthy: CONNECTED.includes(row.state) ? row.healthy : false,
+      checked_at: row.checked_at?.toISOString() ?? null,
+      last_event_at: row.last_event_at?.toISOString() ?? null,
+      latency_ms: row.latency_ms,
+    },
+    created_at: row.created_at.toISOString(),
+    online_since: row.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
+    node: row.node,
+  }
+}
+
+const CONNECTED: readonly string[] = ['active', 'degraded']
