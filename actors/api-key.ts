@@ -1,23 +1,23 @@
-/** The API key machine with its effects: reading the log, listening to it, keeping the cursor. */
+/** One API key as an actor: what may be asked of it, and the machine with its effects. */
 import { createActor, type SnapshotFrom } from 'xstate'
 import { apiKeyMachine } from '../machines/api-key.ts'
 import type { ApiKeyEvent, Scope, UpdatePage } from '../machines/api-key-events.ts'
 import type { KindSet } from '../machines/update-kinds.ts'
-import { Activation } from './activation.ts'
-import { failed, settle } from './errors.ts'
-import type { Clock, KeyFacts, KeyStore, Logger, UpdateLog } from './ports.ts'
+import type { WebhookChange, WebhookFacts } from '../machines/webhook-terms.ts'
+import { Activation, type Leaving } from './activation.ts'
+import { ApiKeyEffects, type EffectsWorld } from './api-key-effects.ts'
+import { failed } from './errors.ts'
+import type { KeyFacts } from './ports.ts'
 import { RateLimiter, type SendRates } from './rate.ts'
 import { Services } from './services.ts'
+import type { WebhookDelivery } from './webhook.ts'
 
-export interface ApiKeyWorld {
-  readonly log: UpdateLog
-  readonly keys: KeyStore
-  readonly clock: Clock
-  readonly logger: Logger
+export interface ApiKeyWorld extends EffectsWorld {
   readonly rates: SendRates
+  /** Calls of one key at the same time; the reference's figure unless given. */
+  readonly callsInFlight?: number
 }
 
-/** Calls of one key at the same time, and when to come back; figures of the reference. */
 const CALLS_IN_FLIGHT = 1_000
 const RETRY_SECONDS = 60
 
@@ -31,15 +31,20 @@ export interface PollRequest {
 export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof apiKeyMachine>> {
   #facts: KeyFacts
   readonly #world: ApiKeyWorld
-  readonly #limiter: RateLimiter
+  readonly #effects: ApiKeyEffects
+  /** Made for the first message: most keys that wait never send one. */
+  #limiter: RateLimiter | undefined
   #calls = 0
+  #asked = 0
   #isDraining = false
 
   constructor(facts: KeyFacts, world: ApiKeyWorld) {
-    super(createApiKey(facts, world), () => world.clock.now())
+    const { actor, effects } = createApiKey(facts, world)
+    // An actor that crashes or is stopped leaves its state without a word.
+    super(actor, () => world.clock.now(), { onClosed: () => effects.end() })
     this.#facts = facts
     this.#world = world
-    this.#limiter = new RateLimiter(world.rates)
+    this.#effects = effects
   }
 
   get facts(): KeyFacts {
@@ -54,7 +59,7 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
 
   /** Runs one call, unless too many of this key are under way already. */
   async inFlight<Result>(call: () => Promise<Result>): Promise<Result> {
-    if (this.#calls >= CALLS_IN_FLIGHT) {
+    if (this.#calls >= (this.#world.callsInFlight ?? CALLS_IN_FLIGHT)) {
       throw failed('rate_limited', '', { retryAfterSeconds: RETRY_SECONDS })
     }
     this.#calls++
@@ -71,7 +76,7 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
     // A call that is refused anyway does not use up the rate.
     const { terms } = this.snapshot.context
     const counts = chat !== undefined && (scope === undefined || terms.scopes.includes(scope))
-    const overBySeconds = counts ? this.#limiter.take(chat, now) : undefined
+    const overBySeconds = counts ? this.#rates.take(chat, now) : undefined
     await this.ask({
       type: 'call.admit',
       scope,
@@ -83,10 +88,15 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   /** The service goes down: the held poll is answered with nothing, and no other one is held. */
   endPolls(): void {
     this.#isDraining = true
+    this.letGo()
+  }
+
+  /** The held poll is answered with nothing. */
+  letGo(): void {
     this.tell({ type: 'polls.end' })
   }
 
-  poll(request: PollRequest, signal: AbortSignal): Promise<UpdatePage> {
+  poll(request: PollRequest, leaving: Leaving): Promise<UpdatePage> {
     const next = this.#world.log.next(this.facts.credentialId)
     return this.ask(
       {
@@ -96,7 +106,7 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
         next,
         now: this.#world.clock.now(),
       },
-      signal,
+      leaving,
     )
   }
 
@@ -109,43 +119,90 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   async refresh(facts: KeyFacts): Promise<void> {
     this.#facts = facts
     await this.ask({ type: 'key.changed', terms: facts.terms })
+    this.delivery?.poke()
+  }
+
+  /** Kinds that are wanted from here on. */
+  async allow(kinds: KindSet): Promise<void> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    await this.ask({ type: 'updates.allow', kinds, next })
+  }
+
+  async changeWebhook(change: WebhookChange): Promise<void> {
+    await this.ask({ type: 'webhook.change', change })
+  }
+
+  get webhook(): WebhookFacts | undefined {
+    return this.snapshot.context.webhook
+  }
+
+  /** It has one, or is about to. */
+  get hasWebhook(): boolean {
+    const { webhook, changing } = this.snapshot.context
+    return webhook !== undefined || changing !== undefined
+  }
+
+  /** The id of the newest update. */
+  get newest(): number {
+    return this.#world.log.next(this.facts.credentialId) - 1
+  }
+
+  /** What delivers to the webhook, while something does. */
+  get delivery(): WebhookDelivery | undefined {
+    return this.#effects.webhook?.delivery
+  }
+
+  /** Resolves once nothing of a stopped delivery is under way any more. */
+  get settled(): Promise<unknown> | undefined {
+    return this.#effects.webhook?.settled
+  }
+
+  override isIdle(forMilliseconds: number): boolean {
+    if (!super.isIdle(forMilliseconds)) return false
+    return this.delivery?.isIdle(forMilliseconds) ?? true
   }
 
   async revoke(): Promise<void> {
     await this.ask({ type: 'key.revoke' })
   }
+
+  get #rates(): RateLimiter {
+    this.#limiter ??= new RateLimiter(this.#world.rates)
+    return this.#limiter
+  }
+
+  /** Nobody but the key's own machine sees it. */
+  protected override newRequestId(): string {
+    return String(++this.#asked)
+  }
 }
 
-const services = new Services<ApiKeyWorld>()
+const services = new Services<ApiKeyEffects>()
 
 const logic = apiKeyMachine.provide({
-  actors: {
-    listener: services.create<{ credentialId: number; after: number }>(({ log }, send, input) =>
-      log.listen(input.credentialId, input.after, () => send({ type: 'updates.appended' })),
-    ),
-  },
   actions: {
-    read: async ({ self, system, context }, poll) => {
-      if (!poll) return
-      const { log, clock, logger } = services.of({ system })
-      const { apiKeyId, credentialId } = context
-      const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
-      const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
-      if (!outcome.ok) self.send({ type: 'poll.failed', poll, failure: outcome.failure })
-      else self.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
+    read: ({ system }, poll) => {
+      if (poll) void services.of({ system }).read(poll)
     },
+    listen: ({ system }, poll) => services.of({ system }).listen(poll),
+    stopListening: ({ system }) => services.of({ system }).stopListening(),
+    change: ({ system }, change) => {
+      if (change) services.of({ system }).change(change)
+    },
+    deliver: ({ system }) => services.of({ system }).deliver(),
+    stopDelivering: ({ system }) => services.of({ system }).stopDelivering(),
     saveCursor: ({ system, context: { apiKeyId, cursor, filter } }) =>
       services.of({ system }).keys.saveCursor(apiKeyId, cursor, filter),
   },
 })
 
 function createApiKey(facts: KeyFacts, world: ApiKeyWorld) {
-  const { apiKeyId, credentialId, terms, revoked, cursor, filter } = facts
+  const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook } = facts
   const actor = createActor(logic, {
     clock: world.clock,
-    input: { apiKeyId, credentialId, terms, revoked, cursor, filter },
+    input: { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook },
   })
-  services.admit(actor, world)
-  actor.subscribe({ error: () => services.endAll(actor) })
-  return actor
+  const effects = new ApiKeyEffects(facts, world, actor)
+  services.admit(actor, effects)
+  return { actor, effects }
 }

@@ -1,6 +1,7 @@
 /** Everything an API key's actor can be told. */
 import type { Command, Failure, RequestAbandoned } from './protocol.ts'
 import type { Filter, KindSet } from './update-kinds.ts'
+import type { WebhookChange, WebhookChanged } from './webhook-terms.ts'
 
 export type Scope = 'bot:send' | 'bot:receive'
 
@@ -28,6 +29,19 @@ export interface DropPending extends Command {
   readonly type: 'updates.drop'
   readonly next: number
   readonly now: number
+}
+
+/** Sets the kinds that are wanted from here on. */
+export interface AllowKinds extends Command {
+  readonly type: 'updates.allow'
+  readonly kinds: KindSet
+  readonly next: number
+}
+
+/** Sets or deletes the webhook, or goes back in what it has delivered. */
+export interface ChangeWebhook extends Command {
+  readonly type: 'webhook.change'
+  readonly change: WebhookChange
 }
 
 /** What may change about a key while it lives. */
@@ -84,12 +98,20 @@ export type ApiKeyEvent =
   | AdmitCall
   | PollUpdates
   | DropPending
+  | AllowKinds
+  | ChangeWebhook
   | KeyChanged
   | RevokeKey
   | RequestAbandoned
   | PollRead
   | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
-  | { readonly type: 'updates.appended' }
   /** The service goes down: a held poll is answered with nothing rather than cut. */
   | { readonly type: 'polls.end' }
-  | { readonly type: 'conflict.due'; readonly requestId: string }
+  | { readonly type: 'conflict.due'; readonly requestId: string; readonly failure: Failure }
+  | {
+      readonly type: 'webhook.changed'
+      readonly requestId: string
+      readonly changed: WebhookChanged
+    }
+  | { readonly type: 'webhook.unchanged'; readonly requestId: string; readonly failure: Failure }
+  | { readonly type: 'webhook.moved'; readonly cursor: number }

@@ -10,6 +10,22 @@ export const otherPoll: Failure = {
     'terminated by other getUpdates request; make sure that only one bot instance is running',
 }
 
+export const setMeanwhile: Failure = {
+  code: 'conflict',
+  description: 'terminated by setWebhook request',
+}
+
+export const webhookActive: Failure = {
+  code: 'conflict',
+  description:
+    "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+}
+
+export const otherChange: Failure = {
+  code: 'conflict',
+  description: 'terminated by other setWebhook',
+}
+
 export const lacks = (scope: Scope | undefined): Failure => ({
   code: 'forbidden',
   description: `the key lacks the scope ${scope}`,
@@ -22,16 +38,19 @@ const toUnauthorized = {
   },
 }
 
+type ConflictDue = Extract<ApiKeyEvent, { type: 'conflict.due' }>
 type PollFailed = Extract<ApiKeyEvent, { type: 'poll.failed' }>
 
 /** A poll that was read before it was held still waits for its first answer. */
-const isFirstRead = ({ event }: { event: { poll: Poll } }) => event.poll.held !== true
+export const isFirstRead = ({ event }: { event: { poll: Poll } }) => event.poll.held !== true
 
 /** What a key that is not usable does with every call, and with what is left of earlier ones. */
 export const turnAway = {
   'call.admit': toUnauthorized,
   'updates.poll': toUnauthorized,
   'updates.drop': toUnauthorized,
+  'updates.allow': toUnauthorized,
+  'webhook.change': toUnauthorized,
   'poll.read': {
     guard: isFirstRead,
     actions: {
@@ -49,7 +68,16 @@ export const turnAway = {
   'conflict.due': {
     actions: {
       type: 'reply' as const,
-      params: ({ event }: { event: Command }): Reply => refused(event, otherPoll),
+      params: ({ event }: { event: ConflictDue }): Reply => refused(event, event.failure),
     },
+  },
+  // The key ended while its webhook was being changed.
+  'webhook.changed': {
+    guard: 'isCurrent' as const,
+    actions: ['turnChangeAway' as const, 'endChange' as const],
+  },
+  'webhook.unchanged': {
+    guard: 'isCurrent' as const,
+    actions: ['turnChangeAway' as const, 'endChange' as const],
   },
 }

@@ -1,11 +1,23 @@
 /** The vocabulary of the API key machine: what it knows, the rules of getUpdates, what it leaves to the actor. */
 import { assign, emit, raise, setup } from 'xstate'
-import type { ApiKeyEvent, KeyTerms, Poll, PollRead, PollUpdates, Scope } from './api-key-events.ts'
-import { unauthorized } from './api-key-refusals.ts'
+import {
+  type AllowKinds,
+  type ApiKeyEvent,
+  type ChangeWebhook,
+  EMPTY_PAGE,
+  type KeyChanged,
+  type KeyTerms,
+  type Poll,
+  type PollRead,
+  type PollUpdates,
+  type Scope,
+} from './api-key-events.ts'
+import { otherPoll, unauthorized } from './api-key-refusals.ts'
 import { confirm } from './cursor.ts'
 import * as port from './port.ts'
-import { type Command, type Reply, refused } from './protocol.ts'
+import { accepted, type Command, type Failure, type Reply, refused } from './protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from './update-kinds.ts'
+import type { WebhookChanged, WebhookFacts } from './webhook-terms.ts'
 
 export interface ApiKeyInput {
   readonly apiKeyId: number
@@ -14,14 +26,20 @@ export interface ApiKeyInput {
   readonly revoked: boolean
   readonly cursor: number
   readonly filter: Filter
+  readonly webhook: WebhookFacts | undefined
 }
+
+/** A poll that holds its connection; nothing up to `head` is for it. */
+export type HeldPoll = Poll & { readonly head: number; readonly heldAt: number }
 
 export interface ApiKeyContext extends ApiKeyInput {
   /** The poll that holds its connection until something arrives. */
-  readonly waiting: (Poll & { readonly head: number }) | undefined
+  readonly waiting: HeldPoll | undefined
   readonly lastPoll: { readonly offset: number; readonly at: number } | undefined
   readonly conflictAt: number
   readonly current: Poll | undefined
+  /** The change of the webhook that is being carried out. */
+  readonly changing: ChangeWebhook | undefined
 }
 
 /** The brakes on short polling and the pacing of conflicts; figures of the reference. */
@@ -47,10 +65,17 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
 }
 
 /** The poll that is held; only asked for where the chart says there is one. */
-export function waitingIn({ waiting }: ApiKeyContext): NonNullable<ApiKeyContext['waiting']> {
+export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
   if (!waiting) throw new Error('no poll is held')
   return waiting
 }
+
+/** How long the key lives on after the poll began to be held. */
+const lifeOf = ({ terms, waiting }: ApiKeyContext) =>
+  (terms.expiresAt ?? Infinity) - (waiting?.heldAt ?? 0)
+
+const mayPoll = ({ terms }: ApiKeyContext, now: number) =>
+  now < (terms.expiresAt ?? Infinity) && terms.scopes.includes('bot:receive')
 
 export const apiKey = setup({
   types: {
@@ -59,11 +84,11 @@ export const apiKey = setup({
     events: {} as ApiKeyEvent,
     emitted: {} as Reply,
   },
-  actors: {
-    listener: port.service<{ credentialId: number; after: number }>('listener'),
-  },
   actions: {
     read: port.action<Poll | undefined>('read'),
+    /** Reads for a poll as soon as there is something newer than its head, with a moment's patience for a burst. */
+    listen: port.action<HeldPoll>('listen'),
+    stopListening: port.action('stopListening'),
     saveCursor: port.action('saveCursor'),
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ terms: (_, terms: KeyTerms) => terms }),
@@ -81,12 +106,13 @@ export const apiKey = setup({
     })),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({
-      waiting: (_, { poll, head, cursor }: PollRead) => ({
+      waiting: (_, { poll, head, cursor, now }: PollRead) => ({
         ...poll,
         held: true as const,
         keepNewest: undefined,
         after: cursor,
         head,
+        heldAt: now,
       }),
     }),
     advance: assign({
@@ -95,9 +121,35 @@ export const apiKey = setup({
     release: assign({ waiting: undefined }),
     noteConflict: assign({ conflictAt: (_, now: number) => now }),
     endWaitingLater: raise(
-      ({ context }) => ({ type: 'conflict.due' as const, requestId: waitingIn(context).requestId }),
+      ({ context }) => ({
+        type: 'conflict.due' as const,
+        requestId: waitingIn(context).requestId,
+        failure: otherPoll,
+      }),
       { delay: CONFLICT_PACE_MS },
     ),
+    refuseLater: raise(
+      (_, { requestId, failure }: Command & { failure: Failure }) => ({
+        type: 'conflict.due' as const,
+        requestId,
+        failure,
+      }),
+      { delay: CONFLICT_PACE_MS },
+    ),
+    allow: assign(({ context }, { kinds, next }: AllowKinds) => ({
+      filter: changeFilter(context.filter, kinds, next),
+    })),
+    beginChange: assign({ changing: (_, change: ChangeWebhook) => change }),
+    /** Carries the change out once the delivery has stopped. */
+    change: port.action<ChangeWebhook | undefined>('change'),
+    endChange: assign({ changing: undefined }),
+    become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
+    turnChangeAway: emit(({ context: { changing } }) =>
+      refused(changing ?? { requestId: '' }, unauthorized),
+    ),
+    /** Delivers what comes after the cursor for as long as the key is in this state. */
+    deliver: port.action('deliver'),
+    stopDelivering: port.action('stopDelivering'),
   },
   guards: {
     isHeld: (_, poll: Poll) => poll.held === true,
@@ -110,11 +162,22 @@ export const apiKey = setup({
     answersWaiting: ({ context }, { count, poll }: PollRead) =>
       count > 0 && context.waiting?.requestId === poll.requestId,
     nobodyWaits: ({ context }) => context.waiting === undefined,
+    hasWebhook: ({ context }) => context.webhook !== undefined,
+    isOutlived: ({ context }) => lifeOf(context) <= (context.waiting?.timeoutMs ?? 0),
+    mayNotReceive: (_, { scopes }: KeyTerms) => !scopes.includes('bot:receive'),
+    expiresOtherwise: ({ context }, { expiresAt }: KeyTerms) =>
+      expiresAt !== context.terms.expiresAt,
+    isCurrent: ({ context, event }) =>
+      'requestId' in event && context.changing?.requestId === event.requestId,
     conflictedLately: ({ context }, now: number) => now - context.conflictAt < CONFLICT_PACE_MS,
+    /** Who may not poll at all is told that first. */
+    mayPoll: ({ context }, now: number) => mayPoll(context, now),
+    conflictsAgain: ({ context }, now: number) =>
+      mayPoll(context, now) && now - context.conflictAt < CONFLICT_PACE_MS,
   },
   delays: {
-    pollEnds: ({ context }) => context.waiting?.timeoutMs ?? 0,
-    burst: 1,
+    pollEnds: ({ context }) =>
+      Math.max(0, Math.min(context.waiting?.timeoutMs ?? 0, lifeOf(context))),
   },
 })
 
@@ -124,3 +187,22 @@ export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
   enqueue.emit(refused(context.waiting, unauthorized))
   enqueue.assign({ waiting: undefined })
 })
+
+/** The poll that is held is answered with nothing. */
+export const letGo = {
+  target: 'quiet' as const,
+  actions: [
+    {
+      type: 'reply' as const,
+      params: ({ context }: { context: ApiKeyContext }): Reply =>
+        accepted(waitingIn(context), EMPTY_PAGE),
+    },
+    'release' as const,
+  ],
+}
+
+/** The key was changed: its new terms hold from here on. */
+export const takeTerms = [
+  { type: 'adopt' as const, params: ({ event }: { event: KeyChanged }) => event.terms },
+  { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
+]

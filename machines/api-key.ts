@@ -1,8 +1,9 @@
-/** One API key: usable, expired or revoked; while usable, at most one getUpdates waits. */
+/** One API key: usable, expired or revoked; while usable, it is polled, has a webhook, or neither. */
 
-import { EMPTY_PAGE, pageOf } from './api-key-events.ts'
+import { pageOf } from './api-key-events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
-import { apiKey, endWaiting, waitingIn } from './api-key-setup.ts'
+import { apiKey, endWaiting, letGo, takeTerms, waitingIn } from './api-key-setup.ts'
+import { changing, webhook } from './api-key-webhook.ts'
 import { accepted, refused } from './protocol.ts'
 
 export const apiKeyMachine = apiKey.createMachine({
@@ -13,6 +14,7 @@ export const apiKeyMachine = apiKey.createMachine({
     lastPoll: undefined,
     conflictAt: Number.NEGATIVE_INFINITY,
     current: undefined,
+    changing: undefined,
   }),
   on: turnAway,
   initial: 'judging',
@@ -73,6 +75,17 @@ export const apiKeyMachine = apiKey.createMachine({
             { type: 'reply', params: ({ event }) => accepted(event) },
           ],
         },
+        'updates.allow': {
+          actions: [
+            { type: 'allow', params: ({ event }) => event },
+            'saveCursor',
+            { type: 'reply', params: ({ event }) => accepted(event) },
+          ],
+        },
+        'webhook.change': {
+          target: '.changing',
+          actions: { type: 'beginChange', params: ({ event }) => event },
+        },
         'poll.read': [
           // Had it still been waiting, it would have been answered where it waits.
           { guard: { type: 'isHeld', params: ({ event }) => event.poll } },
@@ -117,10 +130,7 @@ export const apiKeyMachine = apiKey.createMachine({
           },
         ],
         'key.changed': {
-          actions: [
-            { type: 'adopt', params: ({ event }) => event.terms },
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
+          actions: takeTerms,
         },
         'key.revoke': {
           target: 'revoked',
@@ -129,82 +139,72 @@ export const apiKeyMachine = apiKey.createMachine({
       },
       initial: 'quiet',
       states: {
-        quiet: { meta: { receiving: false } },
+        quiet: { meta: { receiving: false }, always: { guard: 'hasWebhook', target: 'webhook' } },
+        changing,
+        webhook,
         held: {
           meta: { receiving: true },
+          // Whatever is found comes as `poll.read`.
+          entry: { type: 'listen', params: ({ context }) => waitingIn(context) },
+          exit: 'stopListening',
           after: {
-            pollEnds: {
-              target: 'quiet',
-              actions: [
-                {
-                  type: 'reply',
-                  params: ({ context }) => accepted(waitingIn(context), EMPTY_PAGE),
-                },
-                'release',
-              ],
-            },
+            pollEnds: [{ guard: 'isOutlived', target: '#apiKey.expired' }, letGo],
           },
           on: {
-            'polls.end': {
-              target: 'quiet',
-              actions: [
-                {
-                  type: 'reply',
-                  params: ({ context }) => accepted(waitingIn(context), EMPTY_PAGE),
-                },
-                'release',
-              ],
-            },
+            'polls.end': letGo,
+            'key.changed': [
+              {
+                guard: { type: 'mayNotReceive', params: ({ event }) => event.terms },
+                target: 'quiet',
+                actions: [
+                  ...takeTerms,
+                  {
+                    type: 'reply',
+                    params: ({ context }) => refused(waitingIn(context), lacks('bot:receive')),
+                  },
+                  'release',
+                ],
+              },
+              {
+                // The next poll waits by the new time.
+                guard: { type: 'expiresOtherwise', params: ({ event }) => event.terms },
+                target: 'quiet',
+                actions: [...takeTerms, ...letGo.actions],
+              },
+              {
+                actions: takeTerms,
+              },
+            ],
             'request.abandoned': {
               guard: { type: 'isWaiting', params: ({ event }) => event },
               target: 'quiet',
               actions: 'release',
             },
-          },
-          initial: 'listening',
-          states: {
-            listening: {
-              invoke: {
-                src: 'listener',
-                input: ({ context }) => ({
-                  credentialId: context.credentialId,
-                  after: context.waiting?.head ?? context.cursor,
-                }),
-              },
-              on: { 'updates.appended': { target: 'gathering' } },
-            },
-            // A moment of patience lets a burst leave in one answer.
-            gathering: { after: { burst: { target: 'reading' } } },
-            reading: {
-              entry: { type: 'read', params: ({ context }) => context.waiting },
-              on: {
-                'poll.read': [
-                  {
-                    guard: { type: 'answersWaiting', params: ({ event }) => event },
-                    target: '#apiKey.usable.quiet',
-                    actions: [
-                      { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
-                      'release',
-                    ],
-                  },
-                  {
-                    guard: { type: 'isWaiting', params: ({ event }) => event.poll },
-                    target: 'listening',
-                    actions: { type: 'advance', params: ({ event }) => event.head },
-                  },
+            'poll.read': [
+              {
+                guard: { type: 'answersWaiting', params: ({ event }) => event },
+                target: 'quiet',
+                actions: [
+                  { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
+                  'release',
                 ],
-                'poll.failed': {
-                  guard: { type: 'isWaiting', params: ({ event }) => event.poll },
-                  target: '#apiKey.usable.quiet',
-                  actions: [
-                    {
-                      type: 'reply',
-                      params: ({ event }) => refused(event.poll, event.failure),
-                    },
-                    'release',
-                  ],
-                },
               },
+              {
+                // Nothing that the key wants: it waits on, past what was looked at.
+                guard: { type: 'isWaiting', params: ({ event }) => event.poll },
+                actions: [
+                  { type: 'advance', params: ({ event }) => event.head },
+                  { type: 'listen', params: ({ context }) => waitingIn(context) },
+                ],
+              },
+            ],
+            'poll.failed': {
+              guard: { type: 'isWaiting', params: ({ event }) => event.poll },
+              target: 'quiet',
+              actions: [
+                { type: 'reply', params: ({ event }) => refused(event.poll, event.failure) },
+                'release',
+              ],
             },
           },
         },
@@ -215,10 +215,7 @@ export const apiKeyMachine = apiKey.createMachine({
       on: {
         'key.changed': {
           target: 'usable',
-          actions: [
-            { type: 'adopt', params: ({ event }) => event.terms },
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
+          actions: takeTerms,
         },
         'key.revoke': {
           target: 'revoked',

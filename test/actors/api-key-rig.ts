@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { ApiKeyActor, type ApiKeyWorld, type PollRequest } from '../../actors/api-key.ts'
 import type { KeyFacts, KeyStore, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
+import type { Webhooks } from '../../actors/webhook-ports.ts'
 import type { Poll } from '../../machines/api-key-events.ts'
 import { TestClock } from '../support/clock.ts'
 import { FakeLog, FakeLogger, only } from '../support/fakes.ts'
@@ -14,6 +15,7 @@ export const keyFacts = (more: Partial<KeyFacts> = {}): KeyFacts => ({
   revoked: false,
   cursor: 100,
   filter: [],
+  webhook: undefined,
   secrets: [],
   ...more,
 })
@@ -49,6 +51,7 @@ export class ApiKeyRig {
       }),
       clock: this.clock,
       logger: this.logger,
+      webhooks: only<Webhooks>(t, 'Webhooks', {}),
       rates: { key: { perSecond: 30, burst: 30 }, chat: { perSecond: 1, burst: 2 } },
       ...more,
     })

@@ -171,3 +171,23 @@ t.test('a crash leaves no listener behind', async (t) => {
   t.equal(rig.listeners.size, 0)
   t.equal(rig.clock.timers, 0)
 })
+
+t.test('whatever ends a poll while a burst is gathered leaves nothing behind', async (t) => {
+  const leaving = new AbortController()
+  for (const end of [
+    (rig: ApiKeyRig) => rig.actor.stop(),
+    (rig: ApiKeyRig) => rig.actor.endPolls(),
+    () => leaving.abort(),
+  ]) {
+    const rig = new ApiKeyRig(t)
+    const polled = rig.poll({}, leaving.signal).catch(() => undefined)
+    await settled()
+    rig.commit()
+    t.equal(rig.clock.timers, 2, 'the end of the poll and the end of the burst')
+    end(rig)
+    await polled
+    t.equal(rig.listeners.size, 0)
+    t.equal(rig.clock.timers, 0)
+    t.equal(rig.polls.length, 1, 'nothing is read for nobody')
+  }
+})

@@ -1,6 +1,6 @@
 /** Two pollers on one key: the older one gives way, slowly, and each is answered once. */
 import t from 'tap'
-import { held, next, page, poll, reading } from './api-key-rig.ts'
+import { held, listening, next, page, poll } from './api-key-rig.ts'
 
 const conflict = (requestId: string) => ({
   type: 'reply',
@@ -20,9 +20,9 @@ const at = (ms: number) => ({ now: 1_000_000 + ms })
 t.test('a new call that finds nothing ends the older one and waits in its place', async (t) => {
   const walk = next(held('p1'), poll('p2', at(10_000)))
   t.same(walk.replies, [conflict('p1')])
-  t.equal(walk.state, 'usable.held.listening')
+  t.equal(walk.state, 'usable.held')
   t.equal(walk.snapshot.context.waiting.requestId, 'p2')
-  t.same(walk.running, ['listener'])
+  t.equal(listening(walk).requestId, 'p2')
 })
 
 t.test('the new call waits its own time', async (t) => {
@@ -37,7 +37,7 @@ t.test('a new call that finds something leaves the waiting one alone', async (t)
     [['p2', true]],
   )
   t.equal(walk.snapshot.context.waiting.requestId, 'p1')
-  t.equal(walk.state, 'usable.held.listening')
+  t.equal(walk.state, 'usable.held')
 })
 
 t.test('so does one that does not want to wait', async (t) => {
@@ -83,20 +83,20 @@ t.test('a conflict that is held back is told even if the key is revoked meanwhil
 
 t.test('what was being read for the older one does not speak for it again', async (t) => {
   for (const found of [0, 2]) {
-    const walk = held('p1').send({ type: 'updates.appended' }).elapse('burst')
-    const late = page(reading(walk), found)
+    const walk = held('p1')
+    const late = page(listening(walk), found)
     next(walk, poll('p2', at(10_000)))
     t.same(walk.replies, [conflict('p1')])
     walk.send(late)
     t.same(walk.replies, [])
     t.equal(walk.snapshot.context.waiting.requestId, 'p2')
-    t.equal(walk.state, 'usable.held.listening')
+    t.equal(walk.state, 'usable.held')
   }
 })
 
 t.test('nor does a read of it that fails', async (t) => {
-  const walk = held('p1').send({ type: 'updates.appended' }).elapse('burst')
-  const asked = reading(walk)
+  const walk = held('p1')
+  const asked = listening(walk)
   next(walk, poll('p2', at(10_000)))
   const failure = { code: 'internal', description: '' } as const
   walk.send({ type: 'poll.failed', poll: asked, failure })

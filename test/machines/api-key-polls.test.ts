@@ -1,7 +1,7 @@
 /** getUpdates: what it reads, how long it waits, how it ends, what it confirms. */
 import t from 'tap'
 import { kindsFrom, wants } from '../../machines/update-kinds.ts'
-import { begin, held, next, page, poll, reading } from './api-key-rig.ts'
+import { begin, held, listening, next, page, poll, reading } from './api-key-rig.ts'
 
 const answer = (requestId: string, ids: number[]) => ({
   type: 'reply',
@@ -25,31 +25,27 @@ t.test('with nothing there and no timeout the answer is empty, at once', async (
 t.test('with nothing there it listens from the newest id that was looked at', async (t) => {
   const walk = begin().send(poll('p1'))
   walk.send(page(reading(walk), 0, { head: 140 }))
-  t.equal(walk.state, 'usable.held.listening')
+  t.equal(walk.state, 'usable.held')
   t.same(walk.meta, { receiving: true })
   t.same(walk.replies, [])
-  t.same(walk.running, ['listener'])
+  t.match(walk.effects, [{ type: 'listen', params: { requestId: 'p1', head: 140 } }])
   t.equal(walk.timers.pollEnds, 50_000)
-  t.equal(walk.snapshot.context.waiting.head, 140)
 })
 
-t.test('an update ends the wait, after a moment in which others may join it', async (t) => {
-  const walk = held().send({ type: 'updates.appended' })
-  t.equal(walk.state, 'usable.held.gathering')
-  t.equal(walk.timers.burst, 1)
-  t.same(walk.effects, [], 'nothing is read yet')
-  walk.elapse('burst')
-  walk.send(page(reading(walk), 3))
+t.test('what is found while it waits ends the wait', async (t) => {
+  const walk = held()
+  walk.send(page(listening(walk), 3))
   t.same(walk.replies, [answer('p1', [101, 102, 103])])
   t.equal(walk.state, 'usable.quiet')
+  t.same(walk.effects, [{ type: 'stopListening', params: undefined }])
   t.same(walk.timers, {})
 })
 
 t.test('an update that the key does not want lets it wait on, past that update', async (t) => {
-  const walk = held().send({ type: 'updates.appended' }).elapse('burst')
-  walk.send(page(reading(walk), 0, { head: 170 }))
-  t.equal(walk.state, 'usable.held.listening')
-  t.equal(walk.snapshot.context.waiting.head, 170)
+  const walk = held()
+  walk.send(page(listening(walk), 0, { head: 170 }))
+  t.equal(walk.state, 'usable.held')
+  t.match(walk.effects, [{ type: 'listen', params: { requestId: 'p1', head: 170 } }])
   t.same(walk.replies, [])
   t.ok('pollEnds' in walk.timers, 'still within the same timeout')
 })
@@ -63,8 +59,8 @@ t.test('when its time is over the answer is an empty array', async (t) => {
 
 t.test('its time may end while an update is being read; it is answered once', async (t) => {
   for (const found of [0, 2]) {
-    const walk = held().send({ type: 'updates.appended' }).elapse('burst')
-    const late = page(reading(walk), found)
+    const walk = held()
+    const late = page(listening(walk), found)
     t.same(walk.elapse('pollEnds').replies, [answer('p1', [])])
     walk.send(late)
     t.same(walk.replies, [])
@@ -77,10 +73,10 @@ t.test('a caller that went away is waited for no longer', async (t) => {
   const walk = held().send(gone)
   t.equal(walk.state, 'usable.quiet')
   t.same(walk.replies, [])
-  t.same(walk.running, [])
-  t.equal(held().send({ ...gone, requestId: 'p0' }).state, 'usable.held.listening', 'another one')
-  const busy = held().send({ type: 'updates.appended' }).elapse('burst')
-  const late = page(reading(busy), 0)
+  t.same(walk.effects, [{ type: 'stopListening', params: undefined }])
+  t.equal(held().send({ ...gone, requestId: 'p0' }).state, 'usable.held', 'another one')
+  const busy = held()
+  const late = page(listening(busy), 0)
   t.equal(busy.send(gone, late).state, 'usable.quiet', 'while an update was being read')
 })
 
@@ -90,8 +86,8 @@ t.test('a read that fails is told, at once or while waiting', async (t) => {
   const fresh = begin().send(poll('p1'))
   fresh.send({ type: 'poll.failed', poll: reading(fresh), failure })
   t.same(fresh.replies, [refusal])
-  const walk = held().send({ type: 'updates.appended' }).elapse('burst')
-  walk.send({ type: 'poll.failed', poll: reading(walk), failure })
+  const walk = held()
+  walk.send({ type: 'poll.failed', poll: listening(walk), failure })
   t.same(walk.replies, [refusal])
   t.equal(walk.state, 'usable.quiet')
 })
@@ -129,8 +125,7 @@ t.test(
   'a negative offset that finds nothing waits for all that comes, not for the newest',
   async (t) => {
     const walk = next(begin(), poll('p1', { offset: -5 }))
-    walk.send({ type: 'updates.appended' }).elapse('burst')
-    t.equal(reading(walk).keepNewest, undefined)
+    t.equal(listening(walk).keepNewest, undefined)
   },
 )
 

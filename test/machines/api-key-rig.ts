@@ -17,6 +17,7 @@ export const keyInput = (input: Partial<ApiKeyInput> = {}): ApiKeyInput => ({
   revoked: false,
   cursor: 100,
   filter: [],
+  webhook: undefined,
   ...input,
 })
 
@@ -54,12 +55,17 @@ export const page = (asked: Poll, count = 0, more: Partial<PollRead> = {}): Poll
   ...more,
 })
 
-/** What the last step asked to read. */
-export function reading(walk: Walk<ApiKeyEvent>): Poll {
-  const reads = walk.effects.filter(({ type }) => type === 'read')
-  if (reads.length !== 1) throw new Error(`${reads.length} reads instead of one`)
-  return reads[0]?.params as Poll
+const asked = (walk: Walk<ApiKeyEvent>, what: string): Poll => {
+  const effects = walk.effects.filter(({ type }) => type === what)
+  if (effects.length !== 1) throw new Error(`${effects.length} times '${what}' instead of once`)
+  return effects[0]?.params as Poll
 }
+
+/** What the last step asked to read. */
+export const reading = (walk: Walk<ApiKeyEvent>): Poll => asked(walk, 'read')
+
+/** What the last step asked to read as soon as something is there. */
+export const listening = (walk: Walk<ApiKeyEvent>): Poll => asked(walk, 'listen')
 
 /** A poll that found nothing and waits. */
 export function held(requestId = 'p1', more: Partial<PollUpdates> = {}): Walk<ApiKeyEvent> {

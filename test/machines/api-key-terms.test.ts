@@ -55,7 +55,7 @@ t.test(
     for (const call of [admit('a', late), poll('a', late)]) {
       const walk = begin({ terms: expiring }).send(poll('p1'))
       walk.send(page(reading(walk)))
-      t.equal(walk.state, 'usable.held.listening')
+      t.equal(walk.state, 'usable.held')
       walk.send(call)
       t.equal(walk.state, 'expired')
       t.same(byId(walk.replies), [refusal('a'), refusal('p1')])
@@ -72,11 +72,33 @@ t.test('a later expiry revives an expired key', async (t) => {
   t.same(walk.send(admit('b', late)).replies, [yes('b')])
 })
 
-t.test('changed terms count from the next call on and leave a waiting poll alone', async (t) => {
+t.test('a poll that waits is refused at once when its scope is taken away', async (t) => {
   const walk = held().send({ type: 'key.changed', requestId: 'c', terms: sendOnly })
-  t.same(walk.replies, [yes('c')])
-  t.equal(walk.state, 'usable.held.listening')
+  const lacking: Failure = { code: 'forbidden', description: 'the key lacks the scope bot:receive' }
+  t.same(byId(walk.replies), [yes('c'), refusal('p1', lacking)])
+  t.equal(walk.state, 'usable.quiet')
   t.equal(walk.send(poll('p2')).outcome?.ok, false)
+})
+
+t.test('a poll never waits beyond the expiry of its key', async (t) => {
+  const now = 1_990_000
+  const walk = begin({ terms: expiring }).send(poll('p1', { now, timeoutMs: 50_000 }))
+  walk.send(page(reading(walk), 0, { now }))
+  t.same(walk.timers, { pollEnds: 10_000 })
+  walk.elapse('pollEnds')
+  t.equal(walk.state, 'expired')
+  t.same(walk.replies, [refusal('p1')])
+})
+
+t.test('another expiry lets a waiting poll go, other changes leave it alone', async (t) => {
+  const both = ['bot:receive' as const, 'bot:send' as const]
+  const change = (terms: object) => ({ type: 'key.changed', requestId: 'c', terms }) as never
+  const walk = held().send(change({ scopes: both, expiresAt: undefined }))
+  t.equal(walk.state, 'usable.held')
+  t.same(walk.replies, [yes('c')])
+  walk.send(change({ scopes: both, expiresAt: 5_000_000 }))
+  t.equal(walk.state, 'usable.quiet')
+  t.match(byId(walk.replies), [{ requestId: 'c' }, { requestId: 'p1', outcome: { ok: true } }])
 })
 
 t.test('a revoked key refuses everything, for ever', async (t) => {

@@ -1,0 +1,95 @@
+/** What an API key's actor does to the world: reading the log for its polls, waiting for the log to grow. */
+import type { ApiKeyEvent, ChangeWebhook, Poll } from '../machines/api-key-events.ts'
+import type { ApiKeyContext, HeldPoll } from '../machines/api-key-setup.ts'
+import { KeyWebhook, type KeyWebhookWorld } from './api-key-webhook.ts'
+import { settle } from './errors.ts'
+import type { KeyFacts, KeyStore } from './ports.ts'
+
+export interface EffectsWorld extends KeyWebhookWorld {
+  readonly keys: KeyStore
+}
+
+type Facts = Pick<KeyFacts, 'apiKeyId' | 'userId' | 'credentialId'>
+
+interface KeyActor {
+  send(event: ApiKeyEvent): void
+  getSnapshot(): { readonly context: ApiKeyContext }
+}
+
+/** A moment of patience lets a burst leave in one answer. */
+const BURST_MS = 1
+
+export class ApiKeyEffects {
+  readonly #facts: Facts
+  readonly #world: EffectsWorld
+  readonly #actor: KeyActor
+  /** Most keys have none. */
+  #webhook: KeyWebhook | undefined
+  #stop: (() => void) | undefined
+  #burst: unknown
+
+  constructor(facts: Facts, world: EffectsWorld, actor: KeyActor) {
+    this.#facts = facts
+    this.#world = world
+    this.#actor = actor
+  }
+
+  get keys(): KeyStore {
+    return this.#world.keys
+  }
+
+  get webhook(): KeyWebhook | undefined {
+    return this.#webhook
+  }
+
+  deliver(): void {
+    this.#ownWebhook().deliver()
+  }
+
+  stopDelivering(): void {
+    this.#webhook?.stop()
+  }
+
+  change(change: ChangeWebhook): void {
+    this.#ownWebhook().change(change)
+  }
+
+  async read(poll: Poll): Promise<void> {
+    const { apiKeyId, credentialId } = this.#facts
+    const { log, clock, logger } = this.#world
+    const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
+    const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
+    if (!outcome.ok) this.#actor.send({ type: 'poll.failed', poll, failure: outcome.failure })
+    else this.#actor.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
+  }
+
+  /** Reads once there is something newer than the poll has seen; what it listened for before is let go. */
+  listen(poll: HeldPoll): void {
+    this.stopListening()
+    const { log, clock } = this.#world
+    this.#stop = log.listen(this.#facts.credentialId, poll.head, () => {
+      this.#burst ??= clock.setTimeout(() => {
+        this.stopListening()
+        void this.read(poll)
+      }, BURST_MS)
+    })
+  }
+
+  stopListening(): void {
+    this.#stop?.()
+    this.#stop = undefined
+    if (this.#burst !== undefined) this.#world.clock.clearTimeout(this.#burst)
+    this.#burst = undefined
+  }
+
+  /** The actor has ended: it leaves its state without a word. */
+  end(): void {
+    this.stopListening()
+    this.stopDelivering()
+  }
+
+  #ownWebhook(): KeyWebhook {
+    this.#webhook ??= new KeyWebhook(this.#facts.userId, this.#world, this.#actor)
+    return this.#webhook
+  }
+}

@@ -1,0 +1,112 @@
+/** What an API key's actor does about its webhook: deliver while it may, and change it when nothing is under way. */
+import type { ApiKeyEvent, ChangeWebhook } from '../machines/api-key-events.ts'
+import type { ApiKeyContext } from '../machines/api-key-setup.ts'
+import type { Progress } from '../machines/webhook-progress.ts'
+import { settle } from './errors.ts'
+import type { Clock, Logger, UpdateLog } from './ports.ts'
+import { WebhookDelivery } from './webhook.ts'
+import type { Webhooks } from './webhook-ports.ts'
+
+export interface KeyWebhookWorld {
+  readonly log: UpdateLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly webhooks: Webhooks
+}
+
+interface KeyActor {
+  send(event: ApiKeyEvent): void
+  getSnapshot(): { readonly context: ApiKeyContext }
+}
+
+export class KeyWebhook {
+  readonly #userId: number
+  readonly #world: KeyWebhookWorld
+  readonly #actor: KeyActor
+  #delivery: WebhookDelivery | undefined
+  /** What the last delivery had come to: newer than what the key began with. */
+  #progress: Progress | undefined
+  /** One thing after another: what was under way ends before the next begins. */
+  #last: Promise<unknown> = Promise.resolve()
+  #isWanted = false
+
+  constructor(userId: number, world: KeyWebhookWorld, actor: KeyActor) {
+    this.#userId = userId
+    this.#world = world
+    this.#actor = actor
+  }
+
+  get delivery(): WebhookDelivery | undefined {
+    return this.#delivery
+  }
+
+  /** Resolves once nothing is under way any more. */
+  get settled(): Promise<unknown> {
+    return this.#last
+  }
+
+  deliver(): void {
+    this.#isWanted = true
+    this.#then(async () => {
+      if (this.#isWanted) this.#begin()
+    })
+  }
+
+  stop(): void {
+    this.#isWanted = false
+    const delivery = this.#delivery
+    this.#delivery = undefined
+    if (!delivery) return
+    this.#then(async () => {
+      await delivery.stop()
+      this.#progress = delivery.progress
+    })
+  }
+
+  change({ requestId, change }: ChangeWebhook): void {
+    const { webhooks, logger } = this.#world
+    this.#then(async () => {
+      const { apiKeyId, cursor } = this.#actor.getSnapshot().context
+      const at = Math.max(cursor, this.#progress?.cursor ?? 0)
+      const onDefect = (err: unknown) =>
+        logger.error({ apiKeyId, err }, 'a webhook was not changed')
+      const outcome = await settle(() => webhooks.change(apiKeyId, change, at), onDefect)
+      if (!outcome.ok) {
+        this.#actor.send({ type: 'webhook.unchanged', requestId, failure: outcome.failure })
+        return
+      }
+      this.#progress = outcome.result.webhook?.progress
+      this.#actor.send({ type: 'webhook.changed', requestId, changed: outcome.result })
+    })
+  }
+
+  #then(work: () => Promise<void>) {
+    this.#last = this.#last.then(work).catch((err) => {
+      this.#world.logger.error({ err }, 'the webhook of a key is in trouble')
+    })
+  }
+
+  #begin() {
+    const context = () => this.#actor.getSnapshot().context
+    const { apiKeyId, credentialId, cursor, webhook } = context()
+    if (!webhook || this.#delivery) return
+    const key = { apiKeyId, credentialId, userId: this.#userId }
+    const { clock } = this.#world
+    this.#delivery = new WebhookDelivery({
+      ...this.#world,
+      key,
+      facts: { ...webhook, progress: this.#progress ?? webhook.progress },
+      cursor,
+      filter: () => context().filter,
+      mayReceive: () => {
+        const { scopes, expiresAt } = context().terms
+        return scopes.includes('bot:receive') && clock.now() < (expiresAt ?? Infinity)
+      },
+      moved: (moved) => this.#actor.send({ type: 'webhook.moved', cursor: moved }),
+      gone: () => {
+        const change = { kind: 'delete', dropTo: undefined, isGone: true } as const
+        this.#actor.send({ type: 'webhook.change', requestId: crypto.randomUUID(), change })
+      },
+    })
+  }
+}

@@ -1,0 +1,79 @@
+/** What the delivery of a webhook needs from the world. `src/webhooks` implements it. */
+import type { Filter } from '../machines/update-kinds.ts'
+import type { Trouble } from '../machines/webhook.ts'
+import type { Item } from '../machines/webhook-lanes.ts'
+import type { Progress } from '../machines/webhook-progress.ts'
+import type { WebhookChange, WebhookChanged, WebhookTarget } from '../machines/webhook-terms.ts'
+
+export interface WebhookUpdate extends Item {
+  /** The update as JSON; undefined where it is to be read again, memory being short. */
+  readonly body: string | undefined
+  readonly traceId: string | undefined
+}
+
+export interface Delivery {
+  readonly updateId: number
+  readonly body: string
+}
+
+/** How one attempt ended. */
+export interface Attempt {
+  readonly ok: boolean
+  readonly status: number | undefined
+  /** In the reference's words; undefined when it went well. */
+  readonly error: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly durationMs: number
+}
+
+/** One attempt as the owner sees it later. */
+export interface AttemptRecord extends Attempt {
+  readonly at: number
+  readonly updateId: number
+  readonly attempt: number
+  readonly traceId: string | undefined
+  readonly nextAttemptAt: number | undefined
+}
+
+export interface WebhookEndpoint {
+  /** Never rejects: whatever happens is an outcome. Takes no longer than an attempt may. */
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
+  close(): void
+}
+
+export interface WebhookKey {
+  readonly apiKeyId: number
+  readonly userId: number
+  readonly credentialId: number
+}
+
+export interface WebhookReader {
+  readonly filter: Filter
+  readonly after: number
+  readonly limit: number
+}
+
+export interface WebhookState {
+  readonly trouble: Trouble | undefined
+  readonly suspended: boolean
+}
+
+export interface Webhooks {
+  open(key: WebhookKey, target: WebhookTarget): WebhookEndpoint
+  read(
+    key: WebhookKey,
+    reader: WebhookReader,
+  ): Promise<{ readonly updates: readonly WebhookUpdate[]; readonly head: number }>
+  /** Resolves once it is stored: `progress` is asked for just before, so that it is the newest. */
+  saveProgress(apiKeyId: number, progress: () => Progress): Promise<void>
+  /** Buffered. */
+  saveState(apiKeyId: number, state: WebhookState): void
+  /** An update was given up after a week of tries. */
+  dropped(apiKeyId: number): void
+  /** Buffered; a crash may lose the newest. */
+  record(key: WebhookKey, target: WebhookTarget, attempt: AttemptRecord): void
+  /** Has the key's actor woken at that time. */
+  remind(apiKeyId: number, at: number): void
+  /** Stores the change; `cursor` is where the key stands. */
+  change(apiKeyId: number, change: WebhookChange, cursor: number): Promise<WebhookChanged>
+}

@@ -1,0 +1,135 @@
+/** The delivery of one key's updates to its webhook: the machine that judges the endpoint, and the pump it opens. */
+import { createActor, type SnapshotFrom } from 'xstate'
+import { type Flow, webhookMachine } from '../machines/webhook.ts'
+import type { Progress } from '../machines/webhook-progress.ts'
+import type { WebhookFacts } from '../machines/webhook-terms.ts'
+import type { Clock, Logger, UpdateLog } from './ports.ts'
+import { Services } from './services.ts'
+import type { WebhookEndpoint, WebhookKey, WebhookReader, Webhooks } from './webhook-ports.ts'
+import { Pump, type PumpWorld } from './webhook-pump.ts'
+
+export interface DeliveryOptions {
+  readonly key: WebhookKey
+  readonly facts: WebhookFacts
+  readonly cursor: number
+  readonly webhooks: Webhooks
+  readonly log: UpdateLog
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The filter that holds now. */
+  filter(): WebhookReader['filter']
+  /** False while the key is expired or lacks the scope. */
+  mayReceive(): boolean
+  moved(cursor: number): void
+  /** The receiver wants no more. */
+  gone(): void
+}
+
+/** A rest that is longer than this is slept through: somebody will wake the actor. */
+const LONG_MS = 60_000
+
+export class WebhookDelivery {
+  readonly #options: DeliveryOptions
+  readonly #endpoint: WebhookEndpoint
+  readonly #pump: Pump
+  readonly #actor: ReturnType<typeof createWebhook>
+
+  constructor(options: DeliveryOptions) {
+    const { key, facts, cursor, webhooks } = options
+    this.#options = options
+    this.#endpoint = webhooks.open(key, facts)
+    const { progress, trouble } = facts
+    this.#pump = new Pump(this.#world(), { cursor, progress, trouble })
+    this.#actor = createWebhook(facts, options, this.#pump)
+    this.#actor.start()
+  }
+
+  get snapshot(): SnapshotFrom<typeof webhookMachine> {
+    return this.#actor.getSnapshot()
+  }
+
+  get progress(): Progress {
+    return this.#pump.progress
+  }
+
+  /** Nothing to do for so long, or nothing to do before somebody wakes it. */
+  isIdle(forMilliseconds: number): boolean {
+    const { value, context } = this.snapshot
+    const now = this.#options.clock.now()
+    if (value === 'suspended') return true
+    if (value === 'resting') return (context.trouble?.dueAt ?? 0) - now > LONG_MS
+    return this.#pump.isIdle && now - this.#pump.activeAt >= forMilliseconds
+  }
+
+  /** The key may receive something else than before. */
+  poke(): void {
+    this.#pump.poke()
+  }
+
+  /** Resolves once nothing is under way and everything acknowledged is stored. */
+  async stop(): Promise<void> {
+    this.#actor.stop()
+    await this.#pump.stop()
+    this.#endpoint.close()
+  }
+
+  #world(): PumpWorld {
+    const { key, facts, webhooks, log, clock, logger, filter, mayReceive, moved } = this.#options
+    return {
+      maxConnections: facts.maxConnections,
+      read: (after, limit) => webhooks.read(key, { filter: filter(), after, limit }),
+      listen: (after, notify) => log.listen(key.credentialId, after, notify),
+      deliver: (updateId, body, signal) => this.#endpoint.deliver({ updateId, body }, signal),
+      save: (progress) => webhooks.saveProgress(key.apiKeyId, progress),
+      saved: moved,
+      record: (attempt) => webhooks.record(key, facts, attempt),
+      dropped: () => webhooks.dropped(key.apiKeyId),
+      failed: (trouble) => {
+        this.#actor.send({ type: 'endpoint.failed', trouble, now: clock.now() })
+      },
+      answered: () => this.#actor.send({ type: 'endpoint.answered' }),
+      fresh: () => this.#actor.send({ type: 'lane.fresh' }),
+      defect: (err) => logger.error({ apiKeyId: key.apiKeyId, err }, 'a webhook is in trouble'),
+      mayReceive,
+      now: () => clock.now(),
+      chance: () => Math.random(),
+      later(work, milliseconds) {
+        const timer = clock.setTimeout(work, milliseconds)
+        return () => clock.clearTimeout(timer)
+      },
+    }
+  }
+}
+
+interface Own {
+  readonly pump: Pump
+  readonly options: DeliveryOptions
+}
+
+const services = new Services<Own>()
+
+const logic = webhookMachine.provide({
+  actions: {
+    flow: ({ system }, flow: Flow) => services.of({ system }).pump.flow(flow),
+    note: ({ system, context: { trouble } }, state) => {
+      const { key, webhooks } = services.of({ system }).options
+      webhooks.saveState(key.apiKeyId, { trouble, suspended: state === 'suspended' })
+    },
+    remind: ({ system }, at: number) => {
+      const { key, webhooks, clock } = services.of({ system }).options
+      if (at - clock.now() > LONG_MS) webhooks.remind(key.apiKeyId, at)
+    },
+    turnOff: ({ system }) => services.of({ system }).options.gone(),
+  },
+})
+
+function createWebhook(facts: WebhookFacts, options: DeliveryOptions, pump: Pump) {
+  const { clock, logger, key } = options
+  const { trouble, suspended } = facts
+  const actor = createActor(logic, { clock, input: { trouble, suspended, now: clock.now() } })
+  services.admit(actor, { pump, options })
+  actor.subscribe({
+    error: (err) => logger.error({ apiKeyId: key.apiKeyId, err }, 'a webhook delivery crashed'),
+  })
+  return actor
+}

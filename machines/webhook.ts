@@ -1,0 +1,135 @@
+/** The delivery to one endpoint: it goes on, it rests after failures and probes, or it has given up. */
+import { assign, setup } from 'xstate'
+import * as port from './port.ts'
+import { GONE_MS, HOPELESS_MS } from './webhook-schedule.ts'
+
+/** How many attempts may be under way at once: as many as the webhook allows, one, or none. */
+export type Flow = 'open' | 'single' | 'closed'
+
+/** What is stored of an endpoint that fails. */
+export interface Trouble {
+  /** In a row. */
+  readonly failures: number
+  readonly since: number
+  /** Since when every answer was `410 Gone`. */
+  readonly goneSince: number | undefined
+  readonly dueAt: number
+}
+
+export interface WebhookInput {
+  readonly trouble: Trouble | undefined
+  readonly suspended: boolean
+  readonly now: number
+}
+
+export type WebhookEvent =
+  /** Everything fails, or the probe did. */
+  | { readonly type: 'endpoint.failed'; readonly trouble: Trouble; readonly now: number }
+  | { readonly type: 'endpoint.answered' }
+  /** An update that has nothing to do with what failed. */
+  | { readonly type: 'lane.fresh' }
+
+interface WebhookContext {
+  readonly trouble: Trouble | undefined
+  readonly now: number
+}
+
+const known = ({ trouble }: WebhookContext): Trouble => {
+  if (!trouble) throw new Error('nothing is known to have failed')
+  return trouble
+}
+
+export const webhookMachine = setup({
+  types: {
+    input: {} as WebhookInput,
+    context: {} as WebhookContext & { readonly suspended: boolean },
+    events: {} as WebhookEvent,
+  },
+  actions: {
+    flow: port.action<Flow>('flow'),
+    /** Stores how the endpoint stands. */
+    note: port.action<'delivering' | 'resting' | 'suspended'>('note'),
+    /** Somebody has to come back at that time, even if this actor is gone by then. */
+    remind: port.action<number>('remind'),
+    /** The receiver wants no more: the webhook is removed. */
+    turnOff: port.action('turnOff'),
+    learn: assign((_, { trouble, now }: { trouble: Trouble; now: number }) => ({ trouble, now })),
+    forget: assign({ trouble: undefined }),
+  },
+  guards: {
+    isSuspended: ({ context }) => context.suspended,
+    isTroubled: ({ context }) => context.trouble !== undefined,
+    isGone: ({ context: { trouble, now } }) => now - (trouble?.goneSince ?? now) >= GONE_MS,
+    isHopeless: ({ context: { trouble, now } }) => now - (trouble?.since ?? now) >= HOPELESS_MS,
+  },
+  delays: {
+    rest: ({ context }) => Math.max(0, known(context).dueAt - context.now),
+  },
+}).createMachine({
+  id: 'webhook',
+  context: ({ input }) => input,
+  initial: 'waking',
+  states: {
+    waking: {
+      always: [
+        { guard: 'isSuspended', target: 'suspended' },
+        { guard: 'isTroubled', target: 'resting' },
+        { target: 'delivering' },
+      ],
+    },
+    delivering: {
+      entry: { type: 'flow', params: 'open' },
+      on: {
+        'endpoint.failed': {
+          target: 'judging',
+          actions: { type: 'learn', params: ({ event }) => event },
+        },
+      },
+    },
+    judging: {
+      always: [
+        { guard: 'isGone', target: 'off' },
+        {
+          guard: 'isHopeless',
+          target: 'suspended',
+          actions: { type: 'note', params: 'suspended' },
+        },
+        {
+          target: 'resting',
+          actions: [
+            { type: 'note', params: 'resting' },
+            { type: 'remind', params: ({ context }) => known(context).dueAt },
+          ],
+        },
+      ],
+    },
+    resting: {
+      entry: { type: 'flow', params: 'closed' },
+      after: { rest: 'probing' },
+      on: {
+        'lane.fresh': 'probing',
+        // What was under way when the rest began has got through after all.
+        'endpoint.answered': {
+          target: 'delivering',
+          actions: ['forget', { type: 'note', params: 'delivering' }],
+        },
+      },
+    },
+    probing: {
+      entry: { type: 'flow', params: 'single' },
+      on: {
+        'endpoint.failed': {
+          target: 'judging',
+          actions: { type: 'learn', params: ({ event }) => event },
+        },
+        'endpoint.answered': {
+          target: 'delivering',
+          actions: ['forget', { type: 'note', params: 'delivering' }],
+        },
+      },
+    },
+    // Until a webhook is set anew or updates are asked for again.
+    suspended: { entry: { type: 'flow', params: 'closed' } },
+    off: { type: 'final', entry: [{ type: 'flow', params: 'closed' }, 'turnOff'] },
+  },
+})
