@@ -1,5 +1,5 @@
 /** The secrets that clients carry: how they look, how they are made, and how they are compared. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { checksum, hasChecksum, randomBase62 } from './base62.ts'
 
 /** Libraries of the reference API check this shape. Fifteen digits are still an exact number. */
@@ -26,9 +26,9 @@ export function parseApiKey(text: string): ApiKey | undefined {
   return id && secret ? { id: Number(id), secret } : undefined
 }
 
-export type TokenKind = 'pat' | 'ref'
+export type TokenKind = 'pat' | 'ref' | 'lnk'
 
-/** A personal access token (`pat`) or a refresh token (`ref`). */
+/** A personal access token (`pat`), a refresh token (`ref`) or what opens a link page (`lnk`). */
 export function newToken(kind: TokenKind): string {
   const body = `chp_${kind}_${randomBase62(SECRET_LENGTH)}`
   return body + checksum(body)
@@ -43,7 +43,7 @@ export function isToken(kind: TokenKind, text: string): boolean {
 
 /** A plain hash is enough: the secrets are 256 random bits, there is nothing to guess. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {

@@ -34,8 +34,9 @@ for (const [network, prefix] of special6) blocked.addSubnet(network, prefix, 'ip
 const global6 = new BlockList()
 global6.addSubnet('2000::', 3, 'ipv6')
 
-/** False for everything that is no address in its plain notation, mapped IPv4 included. */
+/** False for everything that is no address in its plain notation, mapped IPv4 and zones included. */
 export function isPublicAddress(address: string): boolean {
+  if (address.includes('%')) return false
   switch (isIP(address)) {
     case 4:
       return !blocked.check(address, 'ipv4')

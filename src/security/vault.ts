@@ -14,7 +14,14 @@ export interface Place {
 }
 
 /** What derived keys are for; the same purpose always gives the same key. */
-export type Purpose = 'otp-pepper' | 'phone-index' | 'cookie' | 'file-link' | 'webhook-secret'
+export type Purpose =
+  | 'otp-pepper'
+  | 'phone-index'
+  | 'cookie'
+  | 'file-link'
+  | 'file-id'
+  | 'webhook-secret'
+  | 'media-address'
 
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */

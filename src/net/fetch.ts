@@ -1,0 +1,111 @@
+/** Requests to addresses that users name: guarded, limited in time, read only as far as asked. */
+import type { Readable } from 'node:stream'
+import { type Dispatcher, request } from 'undici'
+
+/** The address is none that could be asked. `reason` is in the reference's words. */
+export class UrlRefused extends Error {
+  override readonly name = 'UrlRefused'
+  readonly reason: string
+
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.reason = reason
+  }
+}
+
+export interface FetchOptions {
+  /** A guarded agent; its limits apply as well. */
+  readonly agent: Dispatcher
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer | Readable
+  /** For everything, from the name's resolution to the last byte. */
+  readonly totalMs: number
+  readonly signal?: AbortSignal
+  /** How many redirects a GET follows. The headers given here go to the first address only. */
+  readonly redirects?: number
+}
+
+export interface OpenResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Has to be read to its end or destroyed. */
+  readonly body: Readable
+}
+
+export interface FetchedResponse {
+  readonly status: number
+  readonly headers: OpenResponse['headers']
+  readonly body: Buffer
+  /** The body went on after what was read. */
+  readonly truncated: boolean
+}
+
+const LONGEST_HOST = 253
+
+export function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new UrlRefused('Host is invalid')
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new UrlRefused('Unsupported URL protocol')
+  }
+  if (url.hostname === '') throw new UrlRefused('URL host is empty')
+  if (url.hostname.length > LONGEST_HOST || url.username !== '' || url.password !== '') {
+    throw new UrlRefused('Host is invalid')
+  }
+  return url
+}
+
+/** Resolves with the headers; the time limit goes on over the body. */
+export async function openUrl(url: string | URL, options: FetchOptions): Promise<OpenResponse> {
+  const { agent, method = 'GET', body, totalMs, redirects = 0 } = options
+  const limit = AbortSignal.timeout(totalMs)
+  const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+  const follow = method === 'GET' ? redirects : 0
+  let target = parseUrl(String(url))
+  for (let hop = 0; ; hop++) {
+    const response = await request(target, {
+      dispatcher: agent,
+      method,
+      signal,
+      headers: {
+        'user-agent': 'Chapar',
+        'accept-encoding': 'identity',
+        ...(hop === 0 && options.headers),
+      },
+      headersTimeout: totalMs,
+      bodyTimeout: totalMs,
+      ...(body !== undefined && { body }),
+    })
+    const { statusCode: status, headers } = response
+    const next = status >= 300 && status < 400 && hop < follow ? headers.location : undefined
+    if (typeof next !== 'string') return { status, headers, body: response.body }
+    response.body.on('error', ignored).destroy()
+    target = redirected(next, target)
+  }
+}
+
+/** Reads at most `maxBytes` of the answer; a longer one is cut, and its connection closed. */
+export async function safeFetch(
+  url: string | URL,
+  options: FetchOptions & { readonly maxBytes: number },
+): Promise<FetchedResponse> {
+  const { status, headers, body } = await openUrl(url, options)
+  const chunks: Buffer[] = []
+  let left = options.maxBytes
+  for await (const chunk of body) {
+    const bytes = chunk as Buffer
+    chunks.push(bytes.subarray(0, left))
+    left -= bytes.length
+    if (left < 0) break
+  }
+  return { status, headers, body: Buffer.concat(chunks), truncated: left < 0 }
+}
+
+function redirected(location: string, from: URL): URL {
+  if (!URL.canParse(location, from.href)) throw new UrlRefused('Host is invalid')
+  return parseUrl(new URL(location, from.href).href)
+}
+
+/** A body that nobody wanted may end as it likes. */
+const ignored = () => undefined

@@ -1,0 +1,103 @@
+/** Connections to public addresses only: what was checked is what is dialled, at every connection anew. */
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, Pool } from 'undici'
+import { isPublicAddress } from '../security/public-address.ts'
+import { type Address, type Resolve, resolveAnything, resolvePublic } from './resolve.ts'
+
+/** The address is not on the public internet. Which one it was is nobody's business. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+
+  constructor() {
+    super('the address is not public')
+  }
+}
+
+export interface GuardOptions {
+  /** Lets private addresses pass: for trying out, never where strangers name the address. */
+  readonly allowPrivate?: boolean
+  readonly resolve?: Resolve
+  /** For each origin. */
+  readonly connections?: number
+  /** Resolving the name included. */
+  readonly connectTimeoutMs?: number
+  /** Trusted instead of the usual authorities, in PEM. */
+  readonly ca?: string
+  /** Dialled instead of what the name resolves to; checked like any other. */
+  readonly pinnedAddress?: string
+  /** For how long an idle connection is kept; short enough that a changed name is noticed. */
+  readonly keepAliveMs?: number
+}
+
+/** For who passes one on without knowing the toolkit. */
+export type GuardedAgent = Agent
+
+/** Never hand it to the global `fetch`: that one speaks another version of the protocol between the two. */
+export function createGuardedAgent(options: GuardOptions = {}): Agent {
+  return new Agent({ ...poolOptions(options), maxOrigins: 10_000 })
+}
+
+/** The same for who speaks to one origin only, again and again. */
+export function createGuardedPool(origin: string, options: GuardOptions): Pool {
+  return new Pool(origin, poolOptions(options))
+}
+
+function poolOptions(options: GuardOptions) {
+  const { connections = 16, keepAliveMs = 10_000 } = options
+  return {
+    connections,
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: 30_000,
+    allowH2: false,
+    connect: guardedConnector(options),
+  }
+}
+
+/** The hook for a dispatcher that is built elsewhere. */
+export function guardedConnector(options: GuardOptions): buildConnector.connector {
+  const { allowPrivate = false, connectTimeoutMs = 5_000, pinnedAddress, ca } = options
+  const resolve = options.resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
+  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address)
+  const connect = buildConnector({
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    lookup: guardedLookup(resolve, isAllowed),
+    ...(ca !== undefined && { ca }),
+  } as buildConnector.BuildOptions)
+
+  return (target, callback) => {
+    const hostname = pinnedAddress ?? target.hostname.replace(/^\[(.*)\]$/, '$1')
+    // A literal address is dialled without being looked up.
+    if (isIP(hostname) && !isAllowed(hostname)) {
+      queueMicrotask(() => callback(new AddressRefused(), null))
+      return
+    }
+    connect({ ...target, hostname }, (error, socket) => {
+      if (error) return callback(error, null)
+      if (isAllowed(socket.remoteAddress ?? '')) return callback(null, socket)
+      socket.destroy()
+      callback(new AddressRefused(), null)
+    })
+  }
+}
+
+/** One bad answer spoils them all: whoever mixes them is after the bad one. */
+function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses
+        if (!first || !addresses.every(({ address }) => isAllowed(address))) {
+          callback(new AddressRefused(), [])
+        } else if (options.all) callback(null, dialled(addresses))
+        else callback(null, first.address, first.family)
+      },
+      (error) => callback(error, []),
+    )
+  }
+}
+
+/** A zone with thousands of addresses is not walked to its end. */
+const dialled = (addresses: readonly Address[]) =>
+  addresses.slice(0, 8).map(({ address, family }) => ({ address, family }))

@@ -1,0 +1,123 @@
+/** Requests to users' addresses: time, size, redirects. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { openUrl, parseUrl, safeFetch, UrlRefused } from '../../src/net/fetch.ts'
+import { createGuardedAgent } from '../../src/net/guard.ts'
+
+const agent = createGuardedAgent({ allowPrivate: true })
+t.teardown(() => agent.destroy())
+
+async function serve(
+  t: { teardown(work: () => void): void },
+  listener: RequestListener,
+): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('an answer comes with its status, headers and body', async (t) => {
+  const url = await serve(t, (request, response) => {
+    response.setHeader('x-seen', String(request.headers['x-given']))
+    response.writeHead(404).end('nothing')
+  })
+  const answer = await safeFetch(url, {
+    agent,
+    totalMs: 2_000,
+    maxBytes: 100,
+    headers: { 'x-given': 'yes' },
+  })
+  t.match(answer, { status: 404, headers: { 'x-seen': 'yes' }, truncated: false })
+  t.equal(answer.body.toString(), 'nothing')
+})
+
+t.test('a body without end is read as far as allowed, and the connection closed', async (t) => {
+  let closed: Promise<unknown> | undefined
+  const url = await serve(t, (_, response) => {
+    closed = once(response, 'close')
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  const { body, truncated } = await safeFetch(url, { agent, totalMs: 5_000, maxBytes: 100_000 })
+  t.equal(body.length, 100_000)
+  t.ok(truncated)
+  await closed
+})
+
+t.test('a body of exactly the limit is whole', async (t) => {
+  const url = await serve(t, (_, response) => response.end(Buffer.alloc(1_000)))
+  const { body, truncated } = await safeFetch(url, { agent, totalMs: 2_000, maxBytes: 1_000 })
+  t.equal(body.length, 1_000)
+  t.notOk(truncated)
+})
+
+t.test('one time limit covers silence, headers and a dripping body', async (t) => {
+  const silent = await serve(t, () => undefined)
+  const dripping = await serve(t, (_, response) => {
+    response.writeHead(200)
+    const drip = setInterval(() => response.write('.'), 50)
+    response.on('close', () => clearInterval(drip))
+  })
+  for (const url of [silent, dripping]) {
+    const began = performance.now()
+    await t.rejects(safeFetch(url, { agent, totalMs: 300, maxBytes: 1_000 }))
+    t.ok(performance.now() - began < 2_000, 'it did not wait any longer')
+  }
+})
+
+t.test('a caller who goes away ends the request', async (t) => {
+  const url = await serve(t, () => undefined)
+  const caller = new AbortController()
+  const answer = safeFetch(url, { agent, totalMs: 60_000, maxBytes: 1, signal: caller.signal })
+  setImmediate(() => caller.abort())
+  await t.rejects(answer)
+})
+
+t.test('redirects are an answer like any other unless they are asked for', async (t) => {
+  const seen: (string | undefined)[] = []
+  const url = await serve(t, (request, response) => {
+    seen.push(request.headers.authorization)
+    if (request.url === '/end') response.end('end')
+    else response.writeHead(302, { location: request.url === '/loop' ? '/loop' : '/end' }).end()
+  })
+  const headers = { authorization: 'secret' }
+  const asked = { agent, totalMs: 2_000, maxBytes: 100, headers }
+  t.equal((await safeFetch(`${url}/a`, asked)).status, 302)
+  t.equal((await safeFetch(`${url}/a`, { ...asked, redirects: 3 })).body.toString(), 'end')
+  t.equal((await safeFetch(`${url}/loop`, { ...asked, redirects: 3 })).status, 302)
+  t.same(seen.slice(0, 3), ['secret', 'secret', undefined], 'a secret is not carried along')
+})
+
+t.test('a redirect leads inside no more than an address does', async (t) => {
+  const guarded = createGuardedAgent({
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  })
+  t.teardown(() => guarded.destroy())
+  await t.rejects(openUrl('http://evil.test/', { agent: guarded, totalMs: 1_000, redirects: 2 }), {
+    name: 'AddressRefused',
+  })
+})
+
+t.test('addresses that are none are refused before anything is asked', async (t) => {
+  const refused = {
+    'ftp://example.com/': 'Unsupported URL protocol',
+    'file:///etc/passwd': 'Unsupported URL protocol',
+    'http://user:pass@example.com/': 'Host is invalid',
+    'http://example.com#@127.0.0.1/': undefined,
+    'not an address': 'Host is invalid',
+    [`http://${'a.'.repeat(130)}com/`]: 'Host is invalid',
+  }
+  for (const [text, reason] of Object.entries(refused)) {
+    if (reason === undefined) t.equal(parseUrl(text).hostname, 'example.com')
+    else t.throws(() => parseUrl(text), new UrlRefused(reason), text)
+  }
+})
