@@ -2,13 +2,13 @@
 import {
   createPostgresBackend,
   type JobsOptions,
-  PostgresConnection,
   Queue,
   type QueueOptions,
   Worker,
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
+import { prepareSchema } from './schema.ts'
 
 /** What a job is about; the facts themselves are in the database, never in the job. */
 export interface Target {
@@ -52,25 +52,6 @@ export interface Backend {
 }
 
 const CONNECT_MILLISECONDS = 5_000
-
-/** With a backlog, statistics taken at an odd moment can make every fetch scan the table; so they stay as they are. */
-const freezeStatistics = `
-  analyze bullmq.job;
-  alter table bullmq.job
-    set (autovacuum_analyze_threshold = 2000000000, autovacuum_analyze_scale_factor = 0)`
-
-async function prepareSchema(connectionString: string): Promise<void> {
-  const connection = new PostgresConnection({ connectionString, migrate: true, max: 1 })
-  try {
-    await connection.waitUntilReady()
-    const { rows } = await connection.pool.query(
-      `select from pg_class where oid = 'bullmq.job'::regclass and reloptions is null`,
-    )
-    if (rows.length > 0) await connection.pool.query(freezeStatistics)
-  } finally {
-    await connection.close()
-  }
-}
 
 export async function postgresBackend(url: string): Promise<Backend> {
   await prepareSchema(url)

@@ -28,7 +28,9 @@ function calls() {
 
 type Open = (t: Pick<Test, 'teardown'>) => Promise<Jobs>
 
+/** All at once: most of it is waiting for a second try. */
 function behaviour(t: Test, open: Open) {
+  t.jobs = 5
   t.test('a code is sent once, however often it is asked for', async (t) => {
     const jobs = await open(t)
     const sent = calls()
@@ -126,6 +128,7 @@ t.test('on PostgreSQL', async (t) => {
 
   t.test('the statistics of the job table are frozen', async (t) => {
     const { url, database } = await testDatabase(t)
+    await database.query('drop schema bullmq cascade')
     const jobs = await createJobs({ databaseUrl: url, log: quietLog })
     t.teardown(() => jobs.close())
     const [table] = await database.query<{ reloptions: string[] }>(

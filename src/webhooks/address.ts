@@ -1,0 +1,88 @@
+/** What `setWebhook` may name: checked in the reference's order and refused in its words. */
+import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { failed } from '../../actors/errors.ts'
+import type { Resolve } from '../net/resolve.ts'
+import { isPublicAddress } from '../security/public-address.ts'
+
+const PORTS = new Set(['', '80', '88', '443', '8443'])
+const SECRET_BYTES = 256
+const CERTIFICATE_BYTES = 3 * 1024 * 1024
+const LONGEST_URL = 2_048
+const RESOLVES_WITHIN_MS = 5_000
+
+const bad = (reason: string) => failed('bad_request', `bad webhook: ${reason}`)
+
+/** The scheme may be left out, and then it is https. */
+export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
+  const invalid = () => failed('bad_request', 'invalid webhook URL specified')
+  if (text.length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
+  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`
+  if (!URL.canParse(whole)) throw invalid()
+  const url = new URL(whole)
+  if (!['http:', 'https:'].includes(url.protocol) || url.hostname === '') throw invalid()
+  if (url.hostname.length > 253) throw invalid()
+  url.hash = ''
+  if (allowPrivate) return url
+  if (url.protocol !== 'https:') throw bad('An HTTPS URL must be provided for webhook')
+  if (!PORTS.has(url.port)) throw bad('Webhook can be set up only on ports 80, 88, 443 or 8443')
+  return url
+}
+
+export function checkSecretToken(token: string): void {
+  if (Buffer.byteLength(token) > SECRET_BYTES)
+    throw failed('bad_request', 'secret token is too long')
+  if (!/^[\w-]*$/.test(token)) {
+    throw failed('bad_request', 'secret token contains unallowed characters')
+  }
+}
+
+export function checkCertificate(pem: Buffer): string {
+  if (pem.length > CERTIFICATE_BYTES) {
+    throw failed('bad_request', `certificate size is too big (${pem.length} bytes)`)
+  }
+  try {
+    new X509Certificate(pem)
+  } catch (cause) {
+    throw failed('bad_request', "bad webhook: can't parse the certificate", {}, { cause })
+  }
+  return pem.toString('latin1')
+}
+
+export interface Reach {
+  readonly allowPrivate: boolean
+  readonly resolve: Resolve
+}
+
+/** Whether the host has an address that may be reached. It is asked again at every connection. */
+export async function checkReachable(
+  url: URL,
+  ipAddress: string | undefined,
+  { allowPrivate, resolve }: Reach,
+): Promise<void> {
+  if (ipAddress !== undefined && !isIP(ipAddress)) throw bad('Invalid IP address specified')
+  const host = ipAddress ?? url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const addresses = isIP(host) ? [host] : await resolved(host, resolve)
+  const reserved = addresses.find((address) => !allowPrivate && !isPublicAddress(address))
+  if (reserved !== undefined) throw bad(`IP address ${reserved} is reserved`)
+}
+
+async function resolved(host: string, resolve: Resolve): Promise<string[]> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('timed out')), RESOLVES_WITHIN_MS)
+  try {
+    const addresses = await Promise.race([resolve(host), late])
+    return addresses.map(({ address }) => address)
+  } catch (cause) {
+    const description = 'bad webhook: Failed to resolve host: Name or service not known'
+    throw failed('bad_request', description, {}, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** As the owner may see it in logs: without user info and query. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}

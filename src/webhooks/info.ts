@@ -1,0 +1,31 @@
+/** What is shown of a webhook, to the key itself and to its owner. */
+import type { Database } from '../database/database.ts'
+
+interface Row {
+  readonly last_error_at: Date | null
+  readonly last_error_message: string | null
+  readonly last_success_at: Date | null
+  readonly suspended_at: Date | null
+}
+
+/** Times as Unix seconds. */
+export interface WebhookEnds {
+  readonly lastError: { readonly at: number; readonly message: string } | undefined
+  readonly lastSuccessAt: number | undefined
+}
+
+/** How the last attempts ended; also of a webhook that its receiver turned off. */
+export async function webhookEnds(db: Database, apiKeyId: number): Promise<WebhookEnds> {
+  const [row] = await db.query<Row>(
+    `select last_error_at, last_error_message, last_success_at, suspended_at
+       from webhook where api_key_id = $1`,
+    [apiKeyId],
+  )
+  const { last_error_at: at, last_error_message: message } = row ?? {}
+  return {
+    lastError: at && message ? { at: seconds(at), message } : undefined,
+    lastSuccessAt: row?.last_success_at ? seconds(row.last_success_at) : undefined,
+  }
+}
+
+const seconds = (time: Date) => Math.floor(time.getTime() / 1000)

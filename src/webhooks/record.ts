@@ -1,0 +1,67 @@
+/** A key's webhook as its owner sees it: as getWebhookInfo shows it, and how it stands. */
+import { Type } from 'typebox'
+import { currentKinds, DEFAULT_KINDS, type Filter, kindNames } from '../../machines/update-kinds.ts'
+
+export const WebhookRecord = Type.Object({
+  url: Type.String({ description: 'Without user info and query' }),
+  has_custom_certificate: Type.Boolean(),
+  pending_update_count: Type.Integer(),
+  max_connections: Type.Integer(),
+  ip_address: Type.Optional(Type.String()),
+  allowed_updates: Type.Optional(Type.Array(Type.String())),
+  last_error_date: Type.Optional(Type.Integer()),
+  last_error_message: Type.Optional(Type.String()),
+  last_success_date: Type.Optional(Type.Integer()),
+  state: Type.Union([
+    Type.Literal('delivering'),
+    Type.Literal('resting'),
+    Type.Literal('suspended'),
+  ]),
+  next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
+})
+
+/** Times as Unix seconds. */
+export interface WebhookColumns {
+  readonly url: string
+  readonly has_certificate: boolean
+  readonly max_connections: number
+  readonly ip_address: string | null
+  readonly error_at: number | null
+  readonly error: string | null
+  readonly success_at: number | null
+  readonly due_at: number | null
+  readonly suspended: boolean
+}
+
+const unix = (column: string) => `extract(epoch from w.${column})::float8`
+
+/** One JSON object of the table `w`, or null where the key has no webhook. */
+export const webhookObject = `case when w.api_key_id is not null then jsonb_build_object(
+  'url', w.shown_url, 'has_certificate', w.has_certificate, 'max_connections', w.max_connections,
+  'ip_address', w.ip_address, 'error_at', ${unix('last_error_at')}, 'error', w.last_error_message,
+  'success_at', ${unix('last_success_at')}, 'due_at', ${unix('due_at')},
+  'suspended', w.suspended_at is not null) end`
+
+export function webhookRecord(row: WebhookColumns, pending: number, filter: Filter) {
+  const kinds = currentKinds(filter)
+  return {
+    url: row.url,
+    has_custom_certificate: row.has_certificate,
+    pending_update_count: pending,
+    max_connections: row.max_connections,
+    ...(row.ip_address !== null && { ip_address: row.ip_address }),
+    ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
+    ...(row.error_at !== null && {
+      last_error_date: Math.floor(row.error_at),
+      last_error_message: row.error ?? '',
+    }),
+    ...(row.success_at !== null && { last_success_date: Math.floor(row.success_at) }),
+    state: stateOf(row),
+    ...(row.due_at !== null && { next_attempt_at: new Date(1000 * row.due_at).toISOString() }),
+  }
+}
+
+function stateOf({ suspended, due_at }: WebhookColumns) {
+  if (suspended) return 'suspended' as const
+  return due_at === null ? ('delivering' as const) : ('resting' as const)
+}

@@ -1,0 +1,182 @@
+/** Webhooks in Postgres: their addresses and secrets sealed, their changes in one commit with the key's cursor. */
+import { failed } from '../../actors/errors.ts'
+import type { Progress } from '../../machines/webhook-progress.ts'
+import type {
+  WebhookChange,
+  WebhookChanged,
+  WebhookFacts,
+  WebhookTarget,
+} from '../../machines/webhook-terms.ts'
+import type { Database, Queryable } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+import { checkReachable, type Reach, shownUrl } from './address.ts'
+
+/** The columns of a key and its webhook that its actor begins with. */
+export const webhookColumns = `w.sealed, w.ip_address, w.max_connections, w.failures, w.failing_since,
+  w.gone_since, w.due_at, w.suspended_at, k.webhook_progress`
+
+export interface WebhookRow {
+  readonly sealed: Buffer | null
+  readonly ip_address: string | null
+  readonly max_connections: number
+  readonly failures: number
+  readonly failing_since: Date | null
+  readonly gone_since: Date | null
+  readonly due_at: Date | null
+  readonly suspended_at: Date | null
+  readonly webhook_progress: Progress | null
+}
+
+/** What nobody else may read. */
+type Secrets = Pick<WebhookTarget, 'url' | 'secretToken' | 'certificate'>
+
+export interface WebhookStoreOptions {
+  readonly db: Database
+  readonly vault: Vault
+  readonly reach: Reach
+  /** Cursors on their way to the table get there. */
+  flush(): Promise<void>
+}
+
+const placeOf = (apiKeyId: number) => ({ table: 'webhook', column: 'sealed', row: apiKeyId })
+
+export class WebhookStore {
+  readonly #options: WebhookStoreOptions
+
+  constructor(options: WebhookStoreOptions) {
+    this.#options = options
+  }
+
+  async factsOf(apiKeyId: number, row: WebhookRow): Promise<WebhookFacts | undefined> {
+    if (!row.sealed) return undefined
+    const secrets = JSON.parse(
+      (await this.#options.vault.open(placeOf(apiKeyId), row.sealed)).toString(),
+    ) as Partial<Secrets> & { readonly url: string }
+    return {
+      url: secrets.url,
+      secretToken: secrets.secretToken,
+      certificate: secrets.certificate,
+      ipAddress: row.ip_address ?? undefined,
+      maxConnections: row.max_connections,
+      trouble: row.due_at
+        ? {
+            failures: row.failures,
+            since: (row.failing_since ?? row.due_at).getTime(),
+            goneSince: row.gone_since?.getTime(),
+            dueAt: row.due_at.getTime(),
+          }
+        : undefined,
+      suspended: row.suspended_at !== null,
+      progress: row.webhook_progress ?? undefined,
+    }
+  }
+
+  /** `cursor` is where the key stands; nothing is delivered meanwhile. */
+  async change(apiKeyId: number, change: WebhookChange, cursor: number): Promise<WebhookChanged> {
+    await this.#options.flush()
+    switch (change.kind) {
+      case 'set':
+        return this.#set(apiKeyId, change, cursor)
+      case 'delete':
+        return this.#delete(apiKeyId, change, cursor)
+      case 'replay':
+        return this.#replay(apiKeyId, change.after)
+    }
+  }
+
+  async #set(
+    apiKeyId: number,
+    { target, dropTo }: Extract<WebhookChange, { kind: 'set' }>,
+    cursor: number,
+  ): Promise<WebhookChanged> {
+    const { db, vault, reach } = this.#options
+    await checkReachable(new URL(target.url), target.ipAddress, reach)
+    const { url, secretToken, certificate } = target
+    const secrets = Buffer.from(JSON.stringify({ url, secretToken, certificate }))
+    const [key] = await db.query<{ credential_id: number }>(
+      'select credential_id from api_key where id = $1',
+      [apiKeyId],
+    )
+    if (!key) throw failed('not_found')
+    const owner = `credential:${key.credential_id}`
+    const sealed = await vault.seal(owner, placeOf(apiKeyId), secrets)
+    return db.transaction(async (tx) => {
+      await tx.query('delete from webhook where api_key_id = $1', [apiKeyId])
+      await tx.query(
+        `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
+           has_certificate) values ($1, $2, $3, $4, $5, $6)`,
+        [
+          apiKeyId,
+          sealed,
+          shownUrl(url),
+          target.ipAddress ?? null,
+          target.maxConnections,
+          certificate !== undefined,
+        ],
+      )
+      const progress = await dropPending(tx, apiKeyId, dropTo)
+      return {
+        webhook: { ...target, trouble: undefined, suspended: false, progress },
+        cursor: Math.max(cursor, dropTo ?? 0),
+      }
+    })
+  }
+
+  async #delete(
+    apiKeyId: number,
+    { dropTo, isGone }: Extract<WebhookChange, { kind: 'delete' }>,
+    cursor: number,
+  ): Promise<WebhookChanged> {
+    return this.#options.db.transaction(async (tx) => {
+      await tx.query(
+        isGone
+          ? `update webhook set sealed = null, due_at = null, last_error_at = now(),
+                    last_error_message = 'The webhook was removed: it answered 410 Gone for 23 hours'
+              where api_key_id = $1`
+          : 'delete from webhook where api_key_id = $1',
+        [apiKeyId],
+      )
+      await dropPending(tx, apiKeyId, dropTo)
+      await tx.query('update api_key set webhook_progress = null where id = $1', [apiKeyId])
+      return { webhook: undefined, cursor: Math.max(cursor, dropTo ?? 0) }
+    })
+  }
+
+  async #replay(apiKeyId: number, after: number): Promise<WebhookChanged> {
+    const [row] = await this.#options.db.transaction(async (tx) => {
+      await tx.query(
+        `update webhook set suspended_at = null, failures = 0, failing_since = null,
+                gone_since = null, due_at = null where api_key_id = $1`,
+        [apiKeyId],
+      )
+      await tx.query('update api_key set cursor = $2, webhook_progress = null where id = $1', [
+        apiKeyId,
+        after,
+      ])
+      return tx.query<WebhookRow>(
+        `select ${webhookColumns} from webhook w join api_key k on k.id = w.api_key_id
+          where w.api_key_id = $1`,
+        [apiKeyId],
+      )
+    })
+    const webhook = row && (await this.factsOf(apiKeyId, row))
+    if (!webhook) throw failed('bad_request', 'the key has no webhook')
+    return { webhook, cursor: after }
+  }
+}
+
+/** Returns what is acknowledged beyond the cursor, unless everything is given up. */
+async function dropPending(
+  tx: Queryable,
+  apiKeyId: number,
+  dropTo: number | undefined,
+): Promise<Progress | undefined> {
+  const [row] = await tx.query<{ webhook_progress: Progress | null }>(
+    `update api_key
+        set cursor = greatest(cursor, $2),
+            webhook_progress = case when $2::bigint is null then webhook_progress end
+      where id = $1 returning webhook_progress`,
+    [apiKeyId, dropTo ?? null],
+  )
+  return row?.webhook_progress ?? undefined
+}
