@@ -1,0 +1,168 @@
+/** The store of files: addressed by content, encrypted with the key of its account, within its quota. */
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { failed } from '../../actors/errors.ts'
+import type { Log } from '../database/log.ts'
+import type { Place, Vault } from '../security/vault.ts'
+import type { BlobRows, Quota } from './blob-rows.ts'
+import type { BlobFacts, OpenBlob, Range, SealedUpload, Upload } from './media.ts'
+import { ObjectMissing, type ObjectStore } from './object-store.ts'
+import { openSealed } from './opening.ts'
+import type { MediaPool } from './pool.ts'
+import { sealFile } from './sealing.ts'
+import { explain, type TemporaryFiles } from './temporary.ts'
+
+export interface BlobStoreOptions {
+  readonly rows: BlobRows
+  readonly objects: ObjectStore
+  readonly temporary: TemporaryFiles
+  readonly pool: MediaPool
+  readonly vault: Pick<Vault, 'seal' | 'open' | 'derive'>
+  readonly quota: Quota
+  /** How long what nobody holds is kept. */
+  readonly keepSeconds: number
+  readonly log: Log
+}
+
+export interface NewBlob {
+  readonly userId: number
+  readonly path: string
+  readonly mime: string
+}
+
+interface SealedAt {
+  readonly path: string
+  readonly size: number
+  readonly key: Buffer
+  readonly digest: string
+}
+
+const BATCH = 200
+const PUT_MS = 600_000
+
+export class BlobStore {
+  readonly #options: BlobStoreOptions
+
+  constructor(options: BlobStoreOptions) {
+    this.#options = options
+  }
+
+  /** Copies what lies at `path`. The same bytes of the same user are stored once. */
+  async add({ path, ...about }: NewBlob, signal: AbortSignal) {
+    const { temporary, pool } = this.#options
+    await using work = await temporary.work()
+    const target = work.file()
+    const key = randomBytes(32)
+    const sealed = await sealFile(path, { pool, target, key }, signal).catch(explain)
+    return await this.#keep({ ...about, path: target, key, ...sealed }, signal)
+  }
+
+  /** Takes over what was encrypted when it came in. */
+  async take(
+    { path, size, sealed: { key, digest } }: Upload & { readonly sealed: SealedUpload },
+    about: Omit<NewBlob, 'path'>,
+    signal: AbortSignal,
+  ) {
+    return await this.#keep({ ...about, path, size, key, digest }, signal)
+  }
+
+  async #keep(
+    { userId, mime, path, size, key, digest }: SealedAt & Omit<NewBlob, 'path'>,
+    signal: AbortSignal,
+  ) {
+    const { rows, objects, vault, keepSeconds, quota } = this.#options
+    const blob = this.#address(userId, digest)
+    if ((await rows.keep([blob], keepSeconds)).length > 0) return { blob, size }
+
+    const object = randomUUID()
+    const sealedKey = await vault.seal(`user:${userId}`, placeOf(object), key)
+    await rows.announce(object)
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(PUT_MS)])
+    await objects.put(object, path, limit).catch(explain)
+    const row = { blob, userId, size, mime, object, sealedKey }
+    const outcome = await rows.add(row, keepSeconds, quota)
+    if (outcome !== 'added') await this.#remove([object])
+    if (outcome === 'full') throw failed('bad_request', 'the storage quota is used up')
+    return { blob, size }
+  }
+
+  async facts(blob: string): Promise<BlobFacts> {
+    const { size, mime } = await this.#find(blob)
+    return { size, mime }
+  }
+
+  async open(blob: string, range: Range = {}): Promise<OpenBlob> {
+    const { objects, vault } = this.#options
+    const { size, mime, object, sealedKey } = await this.#find(blob)
+    const offset = Math.min(range.offset ?? 0, size)
+    const length = Math.min(range.length ?? size, size - offset)
+    const key = await vault.open(placeOf(object), sealedKey)
+    try {
+      const stream = await openSealed(objects, { object, key, size }, { offset, length })
+      return { size, mime, stream }
+    } catch (cause) {
+      if (!(cause instanceof ObjectMissing)) throw cause
+      this.#options.log.error({ err: cause, blob }, 'a stored file is missing')
+      throw failed('not_found', '', {}, { cause })
+    }
+  }
+
+  async hold(blobs: readonly string[], holder: string): Promise<void> {
+    const unique = [...new Set(blobs)]
+    const held = await this.#options.rows.hold(unique, holder)
+    if (held < unique.length) throw failed('not_found', 'the file is gone')
+  }
+
+  async release(holder: string): Promise<void> {
+    await this.#options.rows.release(holder)
+  }
+
+  /** Removes what nobody needs any more. Returns how many blobs are gone. */
+  async sweep(): Promise<number> {
+    const { rows } = this.#options
+    let gone = 0
+    for (;;) {
+      const count = await rows.expire(BATCH)
+      gone += count
+      if (count < BATCH) break
+    }
+    for (;;) {
+      const orphans = await rows.orphans(BATCH)
+      const removed = await this.#remove(orphans)
+      if (orphans.length < BATCH || removed < orphans.length) return gone
+    }
+  }
+
+  /** What cannot be removed now stays named, and is tried again with the next sweep. */
+  async #remove(names: readonly string[]): Promise<number> {
+    const { objects, rows, log } = this.#options
+    const removed: string[] = []
+    for (const object of names) {
+      try {
+        await objects.delete(object)
+        removed.push(object)
+      } catch (err) {
+        log.warn({ err, object }, 'a stored file was not removed')
+      }
+    }
+    if (removed.length > 0) await rows.forget(removed)
+    return removed.length
+  }
+
+  async #find(blob: string) {
+    const row = await this.#options.rows.find(blob)
+    if (!row) throw failed('not_found')
+    return row
+  }
+
+  /** Keyed, so that the name of a file tells nobody what is in it. */
+  #address(userId: number, digest: string): string {
+    const hmac = createHmac('sha256', this.#options.vault.derive('media-address'))
+    return hmac.update(`${userId}|${digest}`).digest('hex').slice(0, 40)
+  }
+}
+
+const placeOf = (object: string): Place => ({
+  table: 'media_blob',
+  column: 'sealed_key',
+  row: object,
+})

@@ -1,0 +1,83 @@
+/** Media by address: fetched through the guard, with one answer for everything that leads nowhere. */
+import { failed, RequestFailed } from '../../actors/errors.ts'
+import type { MediaKind } from '../../machines/content.ts'
+import { openUrl, parseUrl, UrlRefused } from '../net/fetch.ts'
+import type { GuardedAgent } from '../net/guard.ts'
+import { type Intake, TooLarge } from './intake.ts'
+import type { Upload } from './media.ts'
+
+export interface UrlOptions {
+  readonly agent: GuardedAgent
+  readonly intake: Pick<Intake, 'receive'>
+  readonly takes: number
+  readonly limit: number
+}
+
+const REDIRECTS = 3
+
+/** Rejects with `RequestFailed`. What is inside and what is merely shut looks the same to the caller. */
+export async function fetchUpload(
+  text: string,
+  { agent, intake, takes, limit }: UrlOptions,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const url = urlFrom(text)
+  try {
+    const response = await openUrl(url, { agent, totalMs: takes, signal, redirects: REDIRECTS })
+    const { status, headers, body } = response
+    if (status !== 200) {
+      body.on('error', () => undefined).destroy()
+      throw new Error(`answered ${status}`)
+    }
+    const name = nameIn(url)
+    const type = headers['content-type']
+    const about = { limit, ...(name && { name }), ...(typeof type === 'string' && { mime: type }) }
+    return await intake.receive(body, about, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    if (cause instanceof RequestFailed) throw cause
+    if (cause instanceof TooLarge) throw failed('bad_request', 'file is too big')
+    throw failed('bad_request', 'failed to get HTTP URL content', {}, { cause })
+  }
+}
+
+/** The scheme may be left out. */
+export function urlFrom(text: string): URL {
+  try {
+    return parseUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
+  } catch (cause) {
+    if (!(cause instanceof UrlRefused)) throw cause
+    const description = `invalid file HTTP URL specified: ${cause.reason}`
+    throw failed('bad_request', description, {}, { cause })
+  }
+}
+
+function nameIn({ pathname }: URL): string | undefined {
+  const last = pathname.split('/').at(-1)
+  try {
+    return last && decodeURIComponent(last)
+  } catch {
+    // Not meant as text, then it is no name either.
+    return undefined
+  }
+}
+
+/** What each kind takes from an address, as the reference does. */
+const taken: Readonly<Record<MediaKind, RegExp | undefined>> = {
+  photo: /^image\/(jpeg|png|webp|gif|tiff)$/,
+  document: /^(image\/gif|application\/pdf|application\/zip)$/,
+  video: /^video\//,
+  animation: /^(image\/gif|video\/)/,
+  audio: /^(audio\/|application\/ogg$|video\/mp4$)/,
+  voice: /^(audio\/|application\/ogg$|video\/mp4$)/,
+  sticker: /^(image\/(jpeg|png|webp|gif)|video\/webm|application\/x-tgsticker)$/,
+  video_note: undefined,
+}
+
+export function assertByUrl(kind: MediaKind): void {
+  if (!taken[kind]) throw failed('bad_request', "can't upload file by URL")
+}
+
+export function assertTaken(kind: MediaKind, mime: string): void {
+  if (!taken[kind]?.test(mime)) throw failed('bad_request', 'wrong type of the web page content')
+}

@@ -1,0 +1,201 @@
+/** Where media come in: fetched or received, judged by their bytes, made fit for their kind, stored. */
+import type { Readable } from 'node:stream'
+import { failed, RequestFailed } from '../../actors/errors.ts'
+import type { Media, MediaKind } from '../../machines/content.ts'
+import type { GuardedAgent } from '../net/guard.ts'
+import type { BlobStore } from './blobs.ts'
+import { assertByUrl, assertTaken, fetchUpload } from './by-url.ts'
+import { cleanName, isLookedInto, mimeOf } from './formats.ts'
+import type { Intake } from './intake.ts'
+import { document } from './kinds/document.ts'
+import { animation, video, videoNote } from './kinds/film.ts'
+import type { Given, Picture, Prepare, Prepared } from './kinds/kind.ts'
+import { photo } from './kinds/photo.ts'
+import { audio, voice } from './kinds/sound.ts'
+import { sticker } from './kinds/sticker.ts'
+import { ownThumbnail } from './kinds/thumbnail.ts'
+import { type MediaLimits, urlLimit } from './limits.ts'
+import type { MediaMeasures } from './measures.ts'
+import type { Ingested, Ingestion, MediaDesk, Range, Upload } from './media.ts'
+import type { MediaPool } from './pool.ts'
+import type { Studio } from './studio.ts'
+import type { Look } from './tasks/look.ts'
+import { explain, type TemporaryFiles, type WorkFolder } from './temporary.ts'
+import { unsealFile } from './unsealing.ts'
+
+export interface DeskOptions {
+  readonly blobs: BlobStore
+  readonly temporary: TemporaryFiles
+  readonly intake: Intake
+  readonly pool: MediaPool
+  readonly studio: Studio
+  readonly agent: GuardedAgent
+  readonly limits: MediaLimits
+  readonly measures: MediaMeasures
+}
+
+const kinds: Readonly<Record<MediaKind, Prepare>> = {
+  photo,
+  video,
+  animation,
+  audio,
+  voice,
+  video_note: videoNote,
+  document,
+  sticker,
+}
+
+export class Desk implements MediaDesk {
+  readonly #options: DeskOptions
+
+  constructor(options: DeskOptions) {
+    this.#options = options
+  }
+
+  async ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested> {
+    const { measures } = this.#options
+    try {
+      const ingested = await this.#ingest(ingestion, signal)
+      const outcome = ingested.notes.length > 0 ? 'changed' : 'kept'
+      measures.ingested(ingestion.kind, outcome, ingested.media.size ?? 0)
+      return ingested
+    } catch (error) {
+      const isRefused = error instanceof RequestFailed && error.failure.code === 'bad_request'
+      measures.ingested(ingestion.kind, isRefused ? 'refused' : 'failed', 0)
+      throw error
+    }
+  }
+
+  async #ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested> {
+    const { pool, studio, temporary, limits } = this.#options
+    const { kind, userId } = ingestion
+    try {
+      const upload = await this.#receive(ingestion, signal)
+      try {
+        await using work = await temporary.work()
+        const hands = { pool, studio, work, photoBytes: limits.photoBytes, signal }
+        const given = await this.#judge(ingestion, upload, work, signal)
+        const prepared = await kinds[kind](given, hands)
+        const thumbnail = await ownThumbnail(ingestion.thumbnail, hands)
+        const whole = { ...prepared, ...(thumbnail && { thumbnail }) }
+        return await this.#store(userId, whole, upload, signal)
+      } finally {
+        await upload.release()
+      }
+    } finally {
+      await ingestion.thumbnail?.release()
+    }
+  }
+
+  spool(
+    stream: Readable,
+    about: { readonly limit: number; readonly name?: string; readonly mime?: string },
+    signal: AbortSignal,
+  ): Promise<Upload> {
+    return this.#options.intake.receive(stream, about, signal)
+  }
+
+  async open(blob: string, range?: Range) {
+    const opened = await this.#options.blobs.open(blob, range)
+    const rest = Math.max(0, opened.size - (range?.offset ?? 0))
+    this.#options.measures.read(Math.min(range?.length ?? rest, rest))
+    return opened
+  }
+
+  facts(blob: string) {
+    return this.#options.blobs.facts(blob)
+  }
+
+  hold(media: Media, holder: string): Promise<void> {
+    return this.#options.blobs.hold(blobsOf(media), holder)
+  }
+
+  release(holder: string): Promise<void> {
+    return this.#options.blobs.release(holder)
+  }
+
+  async #receive({ source, kind }: Ingestion, signal: AbortSignal): Promise<Upload> {
+    const { intake, agent, limits, blobs } = this.#options
+    switch (source.from) {
+      case 'upload':
+        return source.upload
+      case 'stream':
+        return await intake.receive(source.stream, { limit: limits.uploadBytes }, signal)
+      case 'url': {
+        assertByUrl(kind)
+        const limit = urlLimit(kind, limits)
+        const options = { agent, intake, takes: limits.urlTakes, limit }
+        return await fetchUpload(source.url, options, signal)
+      }
+      case 'blob': {
+        const { stream, mime, size } = await blobs.open(source.blob)
+        return await intake.receive(stream, { limit: size, mime }, signal)
+      }
+    }
+  }
+
+  async #judge(
+    ingestion: Ingestion,
+    upload: Upload,
+    work: WorkFolder,
+    signal: AbortSignal,
+  ): Promise<Given> {
+    const { pool, limits } = this.#options
+    const { path, size, sealed } = upload
+    if (size === 0) throw failed('bad_request', 'file must be non-empty')
+    if (size > limits.uploadBytes) throw failed('bad_request', 'file is too big')
+    const name = cleanName(ingestion.name ?? upload.name)
+    const told = ingestion.mime ?? upload.mime
+    const { hints = {} } = ingestion
+    const given = (look: Look, path: string): Given => {
+      const mime = mimeOf(look.mime, { ...(name && { name }), ...(told && { mime: told }) })
+      if (ingestion.source.from === 'url') assertTaken(ingestion.kind, mime)
+      return { ...look, path, mime, ...(name && { name }), hints }
+    }
+    if (!sealed) return given(await pool.run('look', { path }, signal), path)
+    const { sniffed } = sealed
+    const unseen = given({ size, ...(sniffed !== undefined && { mime: sniffed }) }, path)
+    if (!isLookedInto(unseen.mime)) return unseen
+    const plain = work.file()
+    await unsealFile({ ...upload, sealed }, plain, signal).catch(explain)
+    return given(await pool.run('look', { path: plain }, signal), plain)
+  }
+
+  /** The file itself goes first: when there is no room for it, nothing of it is kept. */
+  async #store(
+    userId: number,
+    prepared: Prepared,
+    upload: Upload,
+    signal: AbortSignal,
+  ): Promise<Ingested> {
+    const { blobs } = this.#options
+    const { path, notes, thumbnail, sizes, ...facts } = prepared
+    const { sealed } = upload
+    const about = { userId, mime: facts.mime }
+    const { blob, size } =
+      sealed && path === upload.path
+        ? await blobs.take({ ...upload, sealed }, about, signal)
+        : await blobs.add({ ...about, path }, signal)
+    const picture = async ({ path, size, width, height }: Picture): Promise<Media> => {
+      const added = await blobs.add({ userId, path, mime: 'image/jpeg' }, signal)
+      const file = { blob: added.blob }
+      return { kind: 'photo', file, size, mime: 'image/jpeg', width, height }
+    }
+    const smaller = sizes && (await Promise.all(sizes.map(picture)))
+    const thumb = thumbnail && (await picture(thumbnail))
+    const media: Media = {
+      ...facts,
+      file: { blob },
+      size,
+      ...(smaller && smaller.length > 0 && { sizes: smaller }),
+      ...(thumb && { thumbnail: thumb }),
+    }
+    return { media, notes }
+  }
+}
+
+/** Its own and those of its smaller pictures; what is on a network already has none. */
+export function blobsOf({ file, thumbnail, sizes = [] }: Media): string[] {
+  const own = 'blob' in file ? [file.blob] : []
+  return [...own, ...(thumbnail ? blobsOf(thumbnail) : []), ...sizes.flatMap(blobsOf)]
+}

@@ -1,0 +1,86 @@
+/** Files on their way out: what getFile promises, and the bytes behind the paths it gave out. */
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { failed, RequestFailed } from '../../actors/errors.ts'
+import type { FileStream } from '../../actors/platform.ts'
+import type { FilePaths, IssuedPath, MediaDesk, PathRequest } from './media.ts'
+
+export interface DownloadsOptions {
+  readonly rows: FilePaths
+  readonly desk: Pick<MediaDesk, 'open' | 'facts'>
+  readonly limit: number
+  /** The bytes of a file that is on a network. */
+  download(
+    credentialId: number,
+    native: string,
+    offset: number,
+    signal: AbortSignal,
+  ): Promise<FileStream>
+}
+
+export interface Download extends IssuedPath {
+  /** The same for as long as the bytes are. */
+  readonly etag: string
+  /** From `offset` on; the caller stops when it has enough. */
+  open(offset: number, length: number | undefined, signal: AbortSignal): Promise<Readable>
+}
+
+const ASK_MS = 30_000
+
+export class Downloads implements Pick<FilePaths, 'issue'> {
+  readonly #options: DownloadsOptions
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options
+  }
+
+  /** Rejects in the reference's words when the file is too large or not to be had. */
+  async issue(request: PathRequest): Promise<IssuedPath> {
+    const { rows, limit } = this.#options
+    if ((request.size ?? 0) > limit) throw failed('bad_request', 'file is too big')
+    const facts = await this.#facts(request)
+    if ((facts.size ?? 0) > limit) throw failed('bad_request', 'file is too big')
+    return await rows.issue({ ...request, ...facts })
+  }
+
+  async find(credentialId: number, path: string): Promise<Download | undefined> {
+    const { rows, desk, download } = this.#options
+    const issued = await rows.find(credentialId, path)
+    if (!issued) return undefined
+    const { file } = issued
+    return {
+      ...issued,
+      etag: etagOf(file),
+      async open(offset, length, signal) {
+        if ('blob' in file) {
+          const range = { offset, ...(length !== undefined && { length }) }
+          return (await desk.open(file.blob, range)).stream
+        }
+        const { stream } = await download(credentialId, file.native, offset, signal)
+        return Readable.fromWeb(stream as ReadableStream<Uint8Array>, { signal })
+      },
+    }
+  }
+
+  /** Only a network that is asked tells whether a file is still there, and how large it is. */
+  async #facts({ credentialId, file }: PathRequest): Promise<{ size?: number; mime?: string }> {
+    const { desk, download } = this.#options
+    if ('blob' in file) return await desk.facts(file.blob)
+    const signal = AbortSignal.timeout(ASK_MS)
+    try {
+      const { stream, size, mime } = await download(credentialId, file.native, 0, signal)
+      await stream.cancel()
+      return { ...(size !== undefined && { size }), ...(mime !== undefined && { mime }) }
+    } catch (cause) {
+      if (cause instanceof RequestFailed && cause.failure.code === 'unavailable') throw cause
+      const description = 'wrong file_id or the file is temporarily unavailable'
+      throw failed('bad_request', description, {}, { cause })
+    }
+  }
+}
+
+const etagOf = (file: IssuedPath['file']): string => {
+  const name = 'blob' in file ? `blob|${file.blob}` : `native|${file.native}`
+  return `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
+}

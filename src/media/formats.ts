@@ -1,0 +1,92 @@
+/** Types of files: which of them ffmpeg may read, as what, and what a name says where the bytes do not tell. */
+import { extname } from 'node:path'
+
+/** Never left to ffmpeg to guess: a playlist would make it read other files. */
+const demuxers: Readonly<Record<string, string>> = {
+  'video/mp4': 'mov',
+  'video/quicktime': 'mov',
+  'video/x-m4v': 'mov',
+  'video/3gpp': 'mov',
+  'video/3gpp2': 'mov',
+  'audio/mp4': 'mov',
+  'audio/x-m4a': 'mov',
+  'video/webm': 'matroska',
+  'video/matroska': 'matroska',
+  'video/x-matroska': 'matroska',
+  'video/vnd.avi': 'avi',
+  'video/x-flv': 'flv',
+  'video/mpeg': 'mpeg',
+  'video/mp2t': 'mpegts',
+  'video/x-ms-asf': 'asf',
+  'audio/x-ms-asf': 'asf',
+  'video/ogg': 'ogg',
+  'audio/ogg': 'ogg',
+  'application/ogg': 'ogg',
+  'image/gif': 'gif',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'audio/flac': 'flac',
+  'audio/aac': 'aac',
+  'audio/amr': 'amr',
+  'audio/aiff': 'aiff',
+}
+
+const bare = (mime: string): string => mime.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+export const demuxerOf = (mime: string): string | undefined => demuxers[bare(mime)]
+
+/** SVG, PDF and HEIF are no pictures here: their readers do too much. */
+const pictures = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/tiff']
+
+export const isPicture = (mime: string): boolean => pictures.includes(bare(mime))
+
+/** Whether anybody here looks further into such a file than at how it begins. */
+export const isLookedInto = (mime: string): boolean =>
+  isPicture(mime) || demuxerOf(mime) !== undefined
+
+const byExtension: Readonly<Record<string, string>> = {
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  json: 'application/json',
+  xml: 'application/xml',
+  html: 'text/html',
+  svg: 'image/svg+xml',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  odt: 'application/vnd.oasis.opendocument.text',
+  epub: 'application/epub+zip',
+  apk: 'application/vnd.android.package-archive',
+  jar: 'application/java-archive',
+  tgs: 'application/x-tgsticker',
+}
+
+/** Of these the bytes tell no more than how they are wrapped. */
+const wrappers = ['application/zip', 'application/gzip', 'application/xml']
+const saysNothing = ['', 'application/octet-stream', 'binary/octet-stream']
+const wellFormed = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
+
+/** What the bytes say comes first; then the file's name, then what the sender says of it. */
+export function mimeOf(
+  sniffed: string | undefined,
+  { name = '', mime = '' }: { readonly name?: string; readonly mime?: string },
+): string {
+  const told = sniffed === undefined ? undefined : bare(sniffed)
+  if (told !== undefined && !wrappers.includes(told)) return told
+  const declared = bare(mime)
+  const named = byExtension[extname(name).slice(1).toLowerCase()]
+  const believed = saysNothing.includes(declared) || !wellFormed.test(declared) ? '' : declared
+  return named || believed || told || 'application/octet-stream'
+}
+
+/** A name that is safe to show: no path, nothing invisible, not endless. */
+export function cleanName(name: string | undefined): string | undefined {
+  const last = name?.split(/[/\\]/).at(-1) ?? ''
+  const clean = last.replace(/\p{C}/gu, '').trim().slice(-200)
+  return clean === '' || /^\.+$/.test(clean) ? undefined : clean.toWellFormed()
+}
+
+/** The same name with the extension of what it has become. */
+export const renamed = (name: string | undefined, extension: string): string | undefined =>
+  name && `${name.slice(0, name.length - extname(name).length)}.${extension}`

@@ -1,0 +1,104 @@
+/** Videos, animations and video notes: MP4 that plays before all of it has arrived. */
+import { isFastStart } from '../mp4.ts'
+import type { Probe } from '../probe.ts'
+import * as recipes from '../recipes.ts'
+import { asDocument } from './document.ts'
+import type { Given, Hands, Prepared } from './kind.ts'
+import { called, lasting } from './sound.ts'
+import { stillOf } from './still.ts'
+
+const MP4 = 'video/mp4'
+const playable = [undefined, 'aac', 'mp3']
+
+interface Wanted {
+  readonly kind: 'video' | 'animation' | 'video_note'
+  readonly recipe: readonly string[]
+  /** As is, or but for the order of its parts. */
+  fits(probe: Probe, given: Given): boolean
+}
+
+const isPlain = ({ video, audio }: Probe, { mime }: Given) =>
+  mime === MP4 &&
+  video?.codec === 'h264' &&
+  video.pixels === 'yuv420p' &&
+  playable.includes(audio?.codec)
+
+export const video = film({ kind: 'video', recipe: recipes.video, fits: isPlain })
+
+export const animation = film({
+  kind: 'animation',
+  recipe: recipes.animation,
+  fits: (probe, given) => isPlain(probe, given) && !probe.audio,
+})
+
+export const videoNote = film({
+  kind: 'video_note',
+  recipe: recipes.videoNote,
+  fits: (probe, given) => {
+    const { width = 0, height = 1 } = probe.video ?? {}
+    return isPlain(probe, given) && width === height && width <= 640
+  },
+})
+
+function film(wanted: Wanted) {
+  return async (given: Given, hands: Hands): Promise<Prepared> => {
+    const { studio, work, signal } = hands
+    if (!studio.isOpen) return await untouched(given, hands, wanted)
+    const probe = await studio.probe(given, signal)
+    if (!probe?.video) {
+      return await asDocument(given, hands, ['sent as a document: it could not be read as a video'])
+    }
+    const fits = wanted.fits(probe, given)
+    if (fits && (await isFastStart(given.path))) return await shown(given, given, hands, wanted, [])
+    const path = work.file()
+    const recipe = fits ? recipes.reordered : wanted.recipe
+    if (!(await studio.make(given, recipe, path, signal))) {
+      return await asDocument(given, hands, ['sent as a document: it could not be made an MP4'])
+    }
+    const note = fits ? 'its parts were put in order for streaming' : 'it was made an MP4 (H.264)'
+    return await shown({ path, mime: MP4 }, given, hands, wanted, [note])
+  }
+}
+
+async function shown(
+  made: { path: string; mime: string },
+  given: Given,
+  hands: Hands,
+  { kind }: Wanted,
+  notes: readonly string[],
+): Promise<Prepared> {
+  const probe = await hands.studio.probe(made, hands.signal)
+  const thumbnail = await stillOf(made, hands)
+  return {
+    kind,
+    path: made.path,
+    mime: made.mime,
+    ...called(given.name, 'mp4'),
+    ...(probe?.video && { width: probe.video.width, height: probe.video.height }),
+    ...lasting(given, probe),
+    ...(thumbnail && { thumbnail }),
+    notes,
+  }
+}
+
+/** Without ffmpeg: what most clients can play is sent as it is, by what the sender says of it. */
+async function untouched(given: Given, hands: Hands, { kind }: Wanted): Promise<Prepared> {
+  const { path, mime, name, picture, hints } = given
+  const isGif = kind === 'animation' && picture !== undefined
+  if (mime !== MP4 && !isGif) {
+    const why = 'ffmpeg is not installed, so it was not made an MP4'
+    return await asDocument(given, hands, [`sent as a document: ${why}`])
+  }
+  const width = picture?.width ?? hints.width
+  const height = picture?.height ?? hints.height
+  return {
+    kind,
+    path,
+    mime,
+    ...(name && { name }),
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+    ...lasting(given, undefined),
+    notes: ['ffmpeg is not installed: sent as it is'],
+  }
+}

@@ -1,0 +1,61 @@
+/** What a kind of media is made from, with what, and what comes of it. */
+
+import { failed } from '../../../actors/errors.ts'
+import type { MediaKind } from '../../../machines/content.ts'
+import type { Ingestion } from '../media.ts'
+import type { MediaPool } from '../pool.ts'
+import type { Studio } from '../studio.ts'
+import type { Look } from '../tasks/look.ts'
+import type { Made } from '../tasks/picture.ts'
+import type { WorkFolder } from '../temporary.ts'
+
+export interface Given extends Look {
+  readonly path: string
+  readonly mime: string
+  readonly name?: string
+  readonly hints: NonNullable<Ingestion['hints']>
+}
+
+/** Everything in `work` is gone once the files that came of it are stored. */
+export interface Hands {
+  readonly pool: MediaPool
+  readonly studio: Studio
+  readonly work: WorkFolder
+  readonly photoBytes: number
+  readonly signal: AbortSignal
+}
+
+export type Picture = Omit<Made, 'target'> & { readonly path: string }
+
+export interface Prepared {
+  readonly kind: MediaKind
+  readonly path: string
+  readonly mime: string
+  readonly name?: string
+  readonly width?: number
+  readonly height?: number
+  readonly durationSeconds?: number
+  readonly title?: string
+  readonly performer?: string
+  readonly thumbnail?: Picture
+  /** Smaller ones, smallest first. */
+  readonly sizes?: readonly Picture[]
+  readonly notes: readonly string[]
+}
+
+export type Prepare = (given: Given, hands: Hands) => Promise<Prepared>
+
+export const noPicture = () => failed('bad_request', 'IMAGE_PROCESS_FAILED')
+
+export const THUMBNAIL_SIDE = 320
+
+/** JPEGs within these boxes, in their order. Undefined when the picture cannot be decoded. */
+export async function smaller(
+  source: string,
+  boxes: readonly number[],
+  { pool, work, signal }: Hands,
+): Promise<Picture[] | undefined> {
+  const wanted = boxes.map((box) => ({ target: work.file(), box, format: 'jpeg' as const }))
+  const made = await pool.run('picture', { source, wanted }, signal)
+  return made?.map(({ target, ...picture }) => ({ path: target, ...picture }))
+}

@@ -1,0 +1,65 @@
+/** Voice messages become Ogg/Opus; music stays as it is, with its tags read. */
+import { renamed } from '../formats.ts'
+import type { Probe } from '../probe.ts'
+import * as recipes from '../recipes.ts'
+import { asDocument } from './document.ts'
+import type { Given, Hands, Prepared } from './kind.ts'
+import { stillOf } from './still.ts'
+
+const music = ['audio/mpeg', 'audio/mp4', 'audio/x-m4a']
+
+export async function voice(given: Given, hands: Hands): Promise<Prepared> {
+  const { path, mime } = given
+  const probe = await hands.studio.probe(given, hands.signal)
+  const isOpus = probe ? probe.audio?.codec === 'opus' : !hands.studio.isOpen
+  if (mime === 'audio/ogg' && isOpus) {
+    return { kind: 'voice', path, mime, ...lasting(given, probe), notes: [] }
+  }
+  const target = hands.work.file()
+  if (probe?.audio && (await hands.studio.make(given, recipes.voice, target, hands.signal))) {
+    const notes = ['the recording was made Ogg/Opus']
+    return { kind: 'voice', path: target, mime: 'audio/ogg', ...lasting(given, probe), notes }
+  }
+  const why = hands.studio.isOpen
+    ? 'it could not be read as a recording'
+    : 'ffmpeg is not installed, so it was not made Ogg/Opus'
+  if (music.includes(mime) && (probe?.audio || !hands.studio.isOpen)) {
+    const asAudio = await audio(given, hands)
+    return { ...asAudio, notes: [...asAudio.notes, `sent as audio: ${why}`] }
+  }
+  return await asDocument(given, hands, [`sent as a document: ${why}`])
+}
+
+export async function audio(given: Given, hands: Hands): Promise<Prepared> {
+  const { path, mime, name, hints } = given
+  const probe = await hands.studio.probe(given, hands.signal)
+  const isSound = probe ? probe.audio !== undefined : !hands.studio.isOpen && /^audio\//.test(mime)
+  if (!isSound) {
+    return await asDocument(given, hands, ['sent as a document: it could not be read as sound'])
+  }
+  const title = hints.title ?? probe?.title
+  const performer = hints.performer ?? probe?.performer
+  const thumbnail = probe?.hasCover ? await stillOf(given, hands) : undefined
+  return {
+    kind: 'audio',
+    path,
+    mime: mime === 'audio/x-m4a' ? 'audio/mp4' : mime,
+    ...(name && { name }),
+    ...(title && { title }),
+    ...(performer && { performer }),
+    ...(thumbnail && { thumbnail }),
+    ...lasting(given, probe),
+    notes: [],
+  }
+}
+
+export function lasting({ hints }: Given, probe: Probe | undefined): { durationSeconds?: number } {
+  const durationSeconds = probe?.durationSeconds ?? hints.durationSeconds
+  return durationSeconds === undefined ? {} : { durationSeconds }
+}
+
+/** The name of what it has become. */
+export const called = (name: string | undefined, extension: string): { name?: string } => {
+  const changed = renamed(name, extension)
+  return changed === undefined ? {} : { name: changed }
+}

@@ -1,0 +1,39 @@
+/** Stickers: pictures become WebP with a side of 512, moving ones stay as they are. */
+import {
+  type Given,
+  type Hands,
+  noPicture,
+  type Prepared,
+  smaller,
+  THUMBNAIL_SIDE,
+} from './kind.ts'
+
+const SIDE = 512
+const moving = ['video/webm', 'application/x-tgsticker']
+
+export async function sticker(given: Given, hands: Hands): Promise<Prepared> {
+  const { path, mime, picture, hints } = given
+  if (moving.includes(mime)) {
+    const { width = SIDE, height = SIDE } = hints
+    return { kind: 'sticker', path, mime, width, height, notes: [] }
+  }
+  if (!picture) throw noPicture()
+  const wanted = [{ target: hands.work.file(), box: SIDE, format: 'webp' as const, enlarge: true }]
+  const made = await hands.pool.run('picture', { source: path, wanted }, hands.signal)
+  const [webp] = made ?? []
+  const [thumbnail] = (await smaller(path, [THUMBNAIL_SIDE], hands)) ?? []
+  if (!webp) throw noPicture()
+  const { target, width, height } = webp
+  return {
+    kind: 'sticker',
+    path: target,
+    mime: 'image/webp',
+    width,
+    height,
+    ...(thumbnail && { thumbnail }),
+    notes: [
+      ...(mime === 'image/webp' ? [] : ['the picture was made a WebP']),
+      ...(picture.frames > 1 ? ['of the moving picture only the first frame is left'] : []),
+    ],
+  }
+}

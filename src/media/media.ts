@@ -1,0 +1,145 @@
+/** What the rest of the service knows of media: bytes come in, are judged, made fit for their kind, and kept. */
+import type { Readable } from 'node:stream'
+import type { Media, MediaKind } from '../../machines/content.ts'
+
+/** A received file in a temporary place; gone once it was released, or when the service starts again. */
+export interface Upload {
+  readonly path: string
+  readonly size: number
+  /** As the sender gave it; shown to people, never used as a path. */
+  readonly name?: string
+  /** As the sender gave it; believed only where the bytes do not tell. */
+  readonly mime?: string
+  /** What lies at `path` is encrypted already: nobody here looks into files of its kind. */
+  readonly sealed?: SealedUpload
+  release(): Promise<void>
+}
+
+export interface SealedUpload {
+  readonly key: Buffer
+  /** The same for the same bytes. */
+  readonly digest: string
+  /** What the bytes say they are. */
+  readonly sniffed?: string
+}
+
+export type Source =
+  | { readonly from: 'upload'; readonly upload: Upload }
+  | { readonly from: 'stream'; readonly stream: Readable }
+  | { readonly from: 'url'; readonly url: string }
+  /** What the store holds already, to be looked at again as another kind. */
+  | { readonly from: 'blob'; readonly blob: string }
+
+export interface Ingestion {
+  /** Whose quota it counts for, and with whose key it is encrypted. */
+  readonly userId: number
+  readonly kind: MediaKind
+  readonly source: Source
+  /** Instead of the names that the source brings along. */
+  readonly name?: string
+  readonly mime?: string
+  /** A thumbnail of the sender's own: a JPEG of at most 200 kB. */
+  readonly thumbnail?: Upload
+  /** What the sender says of it; what the bytes say counts more. */
+  readonly hints?: {
+    readonly durationSeconds?: number
+    readonly width?: number
+    readonly height?: number
+    readonly title?: string
+    readonly performer?: string
+  }
+}
+
+/** What has become of it. Its files are blobs, held for as long as `MediaStore.hold` says, or at least an hour. */
+export interface Ingested {
+  /** Its kind may be another one than was asked for: a video that cannot be made one is a document. */
+  readonly media: Media
+  /** In plain words: what was changed, and what could not be done. */
+  readonly notes: readonly string[]
+}
+
+export interface Range {
+  readonly offset?: number
+  /** Up to the end if absent. */
+  readonly length?: number
+}
+
+export interface BlobFacts {
+  /** Of all of it, whatever range was asked for. */
+  readonly size: number
+  readonly mime: string
+}
+
+export interface OpenBlob extends BlobFacts {
+  /** Errors when the stored bytes are damaged. */
+  readonly stream: Readable
+}
+
+export interface MediaDesk {
+  /**
+   * Rejects with `RequestFailed` in the reference's words when the bytes are not what `kind` wants; then nothing is
+   * kept. An upload is released in either case.
+   */
+  ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested>
+  /** Writes a stream to a temporary place. Rejects, leaving nothing, when it is longer than `limit` or breaks off. */
+  spool(
+    stream: Readable,
+    about: { readonly limit: number; readonly name?: string; readonly mime?: string },
+    signal: AbortSignal,
+  ): Promise<Upload>
+  /** Rejects with `not_found` when there is no such blob. */
+  open(blob: string, range?: Range): Promise<OpenBlob>
+  facts(blob: string): Promise<BlobFacts>
+  /** Nothing in `media` expires while `holder` holds it; holding twice is holding once. */
+  hold(media: Media, holder: string): Promise<void>
+  release(holder: string): Promise<void>
+}
+
+/** A file that a client asked the path of: on the network, or in the store. */
+export interface PathRequest {
+  readonly credentialId: number
+  /** Of the reference's folders: `photos`, `videos`, `music` … */
+  readonly folder: Folder
+  readonly file: { readonly native: string } | { readonly blob: string }
+  readonly name?: string
+  readonly mime?: string
+  readonly size?: number
+}
+
+export interface IssuedPath {
+  /** `photos/file_3.jpg` */
+  readonly path: string
+  readonly file: PathRequest['file']
+  readonly name?: string
+  readonly mime?: string
+  readonly size?: number
+}
+
+export interface FilePaths {
+  /** The same path for the same file while it is valid, which is for at least an hour from now. */
+  issue(request: PathRequest): Promise<IssuedPath>
+  find(credentialId: number, path: string): Promise<IssuedPath | undefined>
+}
+
+export type Folder =
+  | 'photos'
+  | 'videos'
+  | 'documents'
+  | 'music'
+  | 'voice'
+  | 'video_notes'
+  | 'animations'
+  | 'stickers'
+  | 'thumbnails'
+
+export const folderOf: Readonly<Record<MediaKind | 'thumbnail', Folder>> = {
+  photo: 'photos',
+  video: 'videos',
+  document: 'documents',
+  audio: 'music',
+  voice: 'voice',
+  video_note: 'video_notes',
+  animation: 'animations',
+  sticker: 'stickers',
+  thumbnail: 'thumbnails',
+}

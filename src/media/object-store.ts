@@ -1,0 +1,19 @@
+/** Where encrypted files lie: on this machine's disk, or with a storage service. */
+import type { Readable } from 'node:stream'
+
+export interface ObjectStore {
+  /** Takes over the file at `path`; it is durable once this resolves. */
+  put(object: string, path: string, signal: AbortSignal): Promise<void>
+  /** Rejects with `ObjectMissing` when there is none. */
+  read(object: string, range: { readonly from: number; readonly length: number }): Promise<Readable>
+  /** Resolves also when there was none. */
+  delete(object: string): Promise<void>
+}
+
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing'
+
+  constructor(object: string, options?: ErrorOptions) {
+    super(`the store has no object ${object}`, options)
+  }
+}

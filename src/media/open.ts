@@ -1,0 +1,88 @@
+/** Everything about files, put together: the desk, the paths, and what keeps the store tidy. */
+import { join } from 'node:path'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../database/log.ts'
+import { createGuardedAgent, type GuardOptions } from '../net/guard.ts'
+import type { Vault } from '../security/vault.ts'
+import { BlobRows } from './blob-rows.ts'
+import { BlobStore } from './blobs.ts'
+import { Desk } from './desk.ts'
+import { DiskStore } from './disk-store.ts'
+import { Intake } from './intake.ts'
+import type { MediaLimits } from './limits.ts'
+import { type MediaMeasures, unmeasured } from './measures.ts'
+import type { FilePaths, MediaDesk } from './media.ts'
+import { PostgresFilePaths } from './paths.ts'
+import { createPool } from './pool.ts'
+import { type S3Options, S3Store } from './s3-store.ts'
+import { Studio } from './studio.ts'
+import { TemporaryFiles } from './temporary.ts'
+import { findTools } from './tools.ts'
+
+export interface MediaOptions {
+  readonly db: Database
+  readonly vault: Vault
+  readonly log: Log
+  readonly dataDir: string
+  /** Of several processes that share the folder each has its own temporary files. */
+  readonly node: string
+  readonly limits: MediaLimits
+  /** Where programs are looked for; empty: ffmpeg is not used. */
+  readonly searchPath: string
+  /** Absent: files lie on this machine's disk. */
+  readonly s3?: S3Options
+  /** For addresses that users name. */
+  readonly guard: GuardOptions
+  readonly measures?: MediaMeasures
+}
+
+export interface OpenedMedia {
+  readonly desk: MediaDesk
+  readonly paths: FilePaths
+  readonly limits: MediaLimits
+  /** Whether ffmpeg was found. */
+  readonly transcodes: boolean
+  /** Removes what nobody needs any more; to be called now and then by one node. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
+  const { db, vault, log, dataDir, node, limits, searchPath, s3, guard } = options
+  const { measures = unmeasured } = options
+  const folder = join(dataDir, 'media')
+  const tools = await findTools(searchPath)
+  if (!tools) log.info({}, 'ffmpeg was not found: sound and film are sent as they are')
+  const temporary = await TemporaryFiles.open(join(folder, 'temporary', encodeURIComponent(node)))
+  const pool = createPool()
+  measures.waiting(() => pool.waiting)
+  const objects = s3 ? new S3Store(s3) : new DiskStore(join(folder, 'objects'))
+  const agent = createGuardedAgent(guard)
+  const blobs = new BlobStore({
+    rows: new BlobRows(db),
+    objects,
+    temporary,
+    pool,
+    vault,
+    quota: { bytes: limits.quotaBytes, files: limits.quotaFiles },
+    keepSeconds: limits.keepSeconds,
+    log,
+  })
+  const studio = new Studio({ tools, log, measures, maxBytes: limits.uploadBytes })
+  const intake = new Intake(temporary, pool)
+  const paths = new PostgresFilePaths(db)
+  return {
+    desk: new Desk({ blobs, temporary, intake, pool, studio, agent, limits, measures }),
+    paths,
+    limits,
+    transcodes: studio.isOpen,
+    async sweep() {
+      const removed = await blobs.sweep()
+      if (removed > 0) log.info({ removed }, 'old files were removed')
+      await paths.sweep()
+    },
+    async close() {
+      await Promise.all([pool.close(), agent.destroy()])
+    },
+  }
+}

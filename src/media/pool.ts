@@ -1,0 +1,54 @@
+/** The worker threads for bytes: few of them, a bounded queue, and a time limit for every task. */
+import { availableParallelism } from 'node:os'
+import { Piscina } from 'piscina'
+import { failed } from '../../actors/errors.ts'
+import type * as tasks from './worker.ts'
+
+type Tasks = typeof tasks
+type Task = keyof Tasks
+
+export interface MediaPool {
+  run<Name extends Task>(
+    name: Name,
+    task: Parameters<Tasks[Name]>[0],
+    /** Aborted, it kills the thread: not worth it for short work. */
+    signal?: AbortSignal,
+  ): Promise<Awaited<ReturnType<Tasks[Name]>>>
+  /** Tasks that no thread has begun. */
+  readonly waiting: number
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  readonly threads?: number
+  readonly queue?: number
+  readonly taskTakes?: number
+}
+
+export function createPool({
+  threads = Math.max(2, availableParallelism() - 1),
+  queue = 256,
+  taskTakes = 120_000,
+}: PoolOptions = {}): MediaPool {
+  const pool = new Piscina({
+    filename: new URL('./worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: threads,
+    maxQueue: queue,
+    idleTimeout: 30_000,
+  })
+  return {
+    async run(name, task, signal) {
+      if (pool.queueSize >= queue) {
+        throw failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
+      }
+      const limit = AbortSignal.timeout(taskTakes)
+      const either = signal ? AbortSignal.any([signal, limit]) : limit
+      return await pool.run(task, { name, signal: either })
+    },
+    get waiting() {
+      return pool.queueSize
+    },
+    close: () => pool.destroy(),
+  }
+}

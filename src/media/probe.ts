@@ -1,0 +1,83 @@
+/** What ffprobe says of sound and film. */
+import { demuxerOf } from './formats.ts'
+
+export interface Probe {
+  readonly durationSeconds?: number
+  readonly video?: {
+    readonly codec: string
+    /** As it is shown: a phone's film on its side is upright here. */
+    readonly width: number
+    readonly height: number
+    readonly pixels: string
+  }
+  readonly audio?: { readonly codec: string }
+  readonly hasCover: boolean
+  readonly title?: string
+  readonly performer?: string
+}
+
+/** `-f` names the format, and nothing but this file may be opened. */
+export function inputOf(path: string, mime: string): string[] | undefined {
+  const demuxer = demuxerOf(mime)
+  if (demuxer === undefined) return undefined
+  return ['-protocol_whitelist', 'file', '-f', demuxer, '-i', `file:${path}`]
+}
+
+export const probeArguments = (input: readonly string[]): string[] => [
+  ...['-v', 'error', '-of', 'json', '-show_format', '-show_streams'],
+  ...input,
+]
+
+interface Stream {
+  readonly codec_type?: string
+  readonly codec_name?: string
+  readonly width?: number
+  readonly height?: number
+  readonly pix_fmt?: string
+  readonly disposition?: { readonly attached_pic?: number }
+  readonly side_data_list?: readonly { readonly rotation?: number }[]
+  readonly tags?: Readonly<Record<string, string>>
+}
+
+export function readProbe(output: Buffer): Probe | undefined {
+  const said = parsed(output)
+  const streams = said?.streams ?? []
+  const isCover = ({ disposition }: Stream) => disposition?.attached_pic === 1
+  const film = streams.find((stream) => stream.codec_type === 'video' && !isCover(stream))
+  const sound = streams.find(({ codec_type }) => codec_type === 'audio')
+  if (!film && !sound) return undefined
+  const tags = lowered({ ...sound?.tags, ...said?.format?.tags })
+  const duration = Number(said?.format?.duration)
+  return {
+    hasCover: streams.some(isCover),
+    ...(duration > 0 && { durationSeconds: Math.max(1, Math.round(duration)) }),
+    ...(film && { video: shown(film) }),
+    ...(sound && { audio: { codec: sound.codec_name ?? '' } }),
+    ...(tags.title && { title: tags.title.slice(0, 256) }),
+    ...(tags.artist && { performer: tags.artist.slice(0, 256) }),
+  }
+}
+
+interface Said {
+  readonly streams?: readonly Stream[]
+  readonly format?: { readonly duration?: string; readonly tags?: Record<string, string> }
+}
+
+function parsed(output: Buffer): Said | undefined {
+  try {
+    return JSON.parse(output.toString())
+  } catch {
+    return undefined
+  }
+}
+
+function shown({ codec_name = '', width = 0, height = 0, pix_fmt = '', side_data_list }: Stream) {
+  const turned = (side_data_list ?? []).some(({ rotation = 0 }) => Math.abs(rotation) % 180 === 90)
+  const [across, up] = turned ? [height, width] : [width, height]
+  return { codec: codec_name, width: across, height: up, pixels: pix_fmt }
+}
+
+const lowered = (tags: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value.replace(/\p{C}/gu, '')]),
+  )

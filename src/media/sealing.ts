@@ -1,0 +1,162 @@
+/** Encrypts a file, or bytes as they come, by several threads: a segment is a task with a place of its own. */
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { SEGMENT_BYTES } from './chunks.ts'
+import { giveBackLent } from './give-back.ts'
+import type { MediaPool } from './pool.ts'
+import type { SealTask } from './tasks/seal.ts'
+
+export interface Sealed {
+  readonly size: number
+  /** Made of the segments' digests: the same for the same bytes, and nobody else's digest of them. */
+  readonly digest: string
+}
+
+export interface SealingOptions {
+  readonly pool: Pick<MediaPool, 'run'>
+  /** On the disk once this resolves. */
+  readonly target: string
+  readonly key: Uint8Array
+}
+
+/** More would keep the files of others waiting. */
+const LANES = 2
+/** Written out meanwhile, so that little is left to be waited for in the end. */
+const FLUSH_BYTES = 64 * SEGMENT_BYTES
+
+export async function sealFile(
+  source: string,
+  options: SealingOptions,
+  signal: AbortSignal,
+): Promise<Sealed> {
+  const { size } = await stat(source)
+  await using target = await Target.open(options)
+  for (let at = 0; at < size || at === 0; at += SEGMENT_BYTES) {
+    signal.throwIfAborted()
+    const length = Math.min(SEGMENT_BYTES, size - at)
+    await target.add(source, length, at + length === size)
+  }
+  return await target.finish()
+}
+
+/** Rejects when `pieces` do. */
+export async function sealPieces(
+  pieces: AsyncIterable<Buffer>,
+  options: SealingOptions,
+): Promise<Sealed> {
+  await using target = await Target.open(options)
+  // One is being filled while the others are with the threads.
+  const buffers: Uint8Array[] = Array.from({ length: LANES + 1 }, () => shared(SEGMENT_BYTES))
+  const take = () => buffers.pop() ?? shared(SEGMENT_BYTES)
+  const seal = (bytes: Uint8Array, length: number, isLast: boolean) =>
+    target.add(bytes, length, isLast, () => buffers.push(bytes))
+  let segment = take()
+  let filled = 0
+  let last: Buffer | undefined
+  for await (const piece of pieces) {
+    // The bytes come in order: behind a piece of other memory nobody reads what was before.
+    if (last && last.buffer !== piece.buffer) giveBackLent(last)
+    last = piece
+    for (let at = 0; at < piece.length; ) {
+      if (filled === SEGMENT_BYTES) {
+        await seal(segment, filled, false)
+        segment = take()
+        filled = 0
+      }
+      const part = piece.subarray(at, at + SEGMENT_BYTES - filled)
+      segment.set(part, filled)
+      filled += part.length
+      at += part.length
+    }
+  }
+  await seal(segment, filled, true)
+  return await target.finish()
+}
+
+/** Also the threads see it, and nothing has to be sent back and forth. */
+const shared = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes))
+
+class Target implements AsyncDisposable {
+  readonly #options: SealingOptions
+  readonly #file: FileHandle
+  readonly #sealing = new Set<Promise<void>>()
+  readonly #digests: Uint8Array[] = []
+  #flushing: Promise<void> | undefined
+  #failure: { readonly cause: unknown } | undefined
+  #segments = 0
+  #size = 0
+  #unflushed = 0
+
+  private constructor(file: FileHandle, options: SealingOptions) {
+    this.#file = file
+    this.#options = options
+  }
+
+  static async open(options: SealingOptions): Promise<Target> {
+    return new Target(await open(options.target, 'wx', 0o600), options)
+  }
+
+  /** Resolves once a thread may take it; `onDone` says that the bytes are not needed any more. */
+  async add(
+    source: SealTask['source'],
+    length: number,
+    isLast: boolean,
+    onDone?: () => void,
+  ): Promise<void> {
+    while (this.#sealing.size >= LANES) await Promise.race(this.#sealing)
+    this.#throwFailure()
+    const { pool, target, key } = this.#options
+    const segment = this.#segments++
+    this.#size += length
+    const task = { source, length, target, key, segment, isLast }
+    const sealing = pool
+      .run('seal', task)
+      .then((digest) => {
+        this.#digests[segment] = digest
+        onDone?.()
+      }, this.#fail)
+      .finally(() => this.#sealing.delete(sealing))
+    this.#sealing.add(sealing)
+    this.#flush(length)
+  }
+
+  async finish(): Promise<Sealed> {
+    await this.#end()
+    this.#throwFailure()
+    await this.#file.sync()
+    const hash = createHash('sha256')
+    for (const digest of this.#digests) hash.update(digest)
+    return { size: this.#size, digest: hash.digest('hex') }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end()
+    await this.#file.close()
+  }
+
+  /** A thread that still writes would write into nothing. */
+  async #end(): Promise<void> {
+    await Promise.all([...this.#sealing, this.#flushing])
+  }
+
+  #flush(bytes: number): void {
+    this.#unflushed += bytes
+    if (this.#unflushed < FLUSH_BYTES || this.#flushing) return
+    this.#unflushed = 0
+    this.#flushing = this.#file
+      .datasync()
+      .catch(this.#fail)
+      .finally(() => {
+        this.#flushing = undefined
+      })
+  }
+
+  /** Whoever adds or finishes next is told. */
+  readonly #fail = (cause: unknown): void => {
+    this.#failure ??= { cause }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure) throw this.#failure.cause
+  }
+}

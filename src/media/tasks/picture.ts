@@ -1,0 +1,45 @@
+/** Worker task: smaller JPEGs of a picture, or a WebP of it for a sticker. */
+import sharp from 'sharp'
+import { DECODE_SECONDS, pictureOptions } from './picture-limits.ts'
+
+export interface PictureTask {
+  readonly source: string
+  readonly wanted: readonly Wanted[]
+}
+
+export interface Wanted {
+  readonly target: string
+  /** The longest side. */
+  readonly box: number
+  readonly format: 'jpeg' | 'webp'
+  /** Also a smaller picture becomes as large as the box. */
+  readonly enlarge?: boolean
+}
+
+export interface Made {
+  readonly target: string
+  readonly width: number
+  readonly height: number
+  readonly size: number
+}
+
+/** What a camera noted about the place and itself is left out. Undefined: it cannot be decoded. */
+export async function picture({ source, wanted }: PictureTask): Promise<Made[] | undefined> {
+  const made: Made[] = []
+  for (const { target, box, format, enlarge = false } of wanted) {
+    const resized = sharp(source, pictureOptions)
+      .timeout({ seconds: DECODE_SECONDS })
+      .resize({ width: box, height: box, fit: 'inside', withoutEnlargement: !enlarge })
+    const encoded =
+      format === 'webp'
+        ? resized.webp({ quality: 90 })
+        : resized.flatten({ background: '#ffffff' }).jpeg({ quality: 87, mozjpeg: false })
+    try {
+      const { width, height, size } = await encoded.toFile(target)
+      made.push({ target, width, height, size })
+    } catch {
+      return undefined
+    }
+  }
+  return made
+}

@@ -1,0 +1,52 @@
+/** Files on their way through: in one folder of this process, which is emptied when it starts. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { failed } from '../../actors/errors.ts'
+
+export interface WorkFolder extends AsyncDisposable {
+  /** The path of a new file in it. */
+  file(): string
+}
+
+export class TemporaryFiles {
+  readonly #folder: string
+
+  private constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** What an earlier process left behind is removed. */
+  static async open(folder: string): Promise<TemporaryFiles> {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return new TemporaryFiles(folder)
+  }
+
+  /** The path of a new file, which is its maker's to remove. */
+  file(): string {
+    return join(this.#folder, randomUUID())
+  }
+
+  /** For the files of one piece of work; all are gone when it is disposed of. */
+  async work(): Promise<WorkFolder> {
+    const folder = join(this.#folder, randomUUID())
+    await mkdir(folder, { mode: 0o700 })
+    return {
+      file: () => join(folder, randomUUID()),
+      [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    }
+  }
+}
+
+/** Rethrows it in the words of `explained`. */
+export function explain(error: unknown): never {
+  throw explained(error)
+}
+
+/** A full disk is nobody's mistake and passes. Errors lose their code on the way out of a worker thread. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof Error) || !/^(ENOSPC|EDQUOT)\b/.test(error.message)) return error
+  const retry = { retryAfterSeconds: 60 }
+  return failed('unavailable', 'there is no room for files', retry, { cause: error })
+}

@@ -1,0 +1,105 @@
+/** Media by address: what is fetched, what is refused, and that nothing tells of the inside. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { usualLimits } from '../../src/media/limits.ts'
+import { refused } from '../actors/refused.ts'
+import { deskRig, drawn } from './desk-rig.ts'
+import { forever } from './rig.ts'
+
+const png = await drawn(60, 40).png().toBuffer()
+const pages: Record<string, RequestListener> = {
+  '/cat.png': (_, response) => response.setHeader('content-type', 'image/png').end(png),
+  '/moved': (_, response) => response.writeHead(302, { location: '/cat.png' }).end(),
+  '/page': (_, response) => response.end('<html><body>no picture</body></html>'),
+  '/paper.pdf': (_, response) => response.end('%PDF-1.4\n'),
+  '/notes.txt': (_, response) => response.end('text'),
+  '/endless': (_, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on('drain', more)
+    more()
+  },
+  '/cut': (_, response) => {
+    response.writeHead(200, { 'content-length': '1000000' }).write(png)
+    setImmediate(() => response.destroy())
+  },
+  '/slow': (_, response) => {
+    response.writeHead(200).write('.')
+  },
+}
+const server = createServer((asked, response) => {
+  const page = pages[asked.url ?? '']
+  if (page) page(asked, response)
+  else response.writeHead(404).end()
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+t.teardown(() => {
+  server.closeAllConnections()
+  server.close()
+})
+const base = `127.0.0.1:${port}`
+
+t.test('where private addresses are allowed', async (t) => {
+  const limits = { ...usualLimits, urlTakes: 3_000 }
+  const { desk, userId, left } = await deskRig(t, { limits })
+  const fetched = (kind: 'photo' | 'document' | 'video_note' | 'sticker', url: string) =>
+    desk.ingest({ userId, kind, source: { from: 'url', url } }, forever)
+
+  t.test('a picture is fetched, with and without a scheme, over a redirect', async (t) => {
+    for (const url of [`http://${base}/cat.png`, `${base}/cat.png`, `http://${base}/moved`]) {
+      t.match(await fetched('photo', url), { media: { kind: 'photo', width: 60, height: 40 } }, url)
+    }
+    t.match(await fetched('document', `http://${base}/paper.pdf`), {
+      media: { kind: 'document', mime: 'application/pdf', name: 'paper.pdf' },
+    })
+  })
+
+  t.test('everything else is refused in the reference’s words, and nothing is kept', async (t) => {
+    const before = await left()
+    const nothing = 'failed to get HTTP URL content'
+    const wrong = 'wrong type of the web page content'
+    const cases = [
+      ['photo', `http://${base}/missing.png`, nothing],
+      ['photo', 'http://127.0.0.1:1/shut.png', nothing],
+      ['photo', `http://${base}/cut`, nothing],
+      ['photo', `http://${base}/slow`, nothing],
+      ['photo', `http://${base}/endless`, 'file is too big'],
+      ['photo', `http://${base}/page`, wrong],
+      ['sticker', `http://${base}/paper.pdf`, wrong],
+      ['document', `http://${base}/notes.txt`, wrong],
+      ['video_note', `http://${base}/cat.png`, "can't upload file by URL"],
+      [
+        'photo',
+        'ftp://example.com/cat.png',
+        'invalid file HTTP URL specified: Unsupported URL protocol',
+      ],
+      [
+        'photo',
+        'http://user:pass@example.com/',
+        'invalid file HTTP URL specified: Host is invalid',
+      ],
+      ['photo', 'http://exa mple.com/', 'invalid file HTTP URL specified: Host is invalid'],
+    ] as const
+    for (const [kind, url, description] of cases) {
+      await t.test(url, (t) => refused(t, fetched(kind, url), { code: 'bad_request', description }))
+    }
+    t.same(await left(), before)
+  })
+})
+
+t.test('where they are not, the inside looks like nothing at all', async (t) => {
+  const { desk, userId } = await deskRig(t, { guard: {} })
+  const description = 'failed to get HTTP URL content'
+  for (const url of [
+    `http://${base}/cat.png`,
+    'http://127.0.0.1:1/',
+    'http://169.254.169.254/a.png',
+  ]) {
+    const ingesting = desk.ingest({ userId, kind: 'photo', source: { from: 'url', url } }, forever)
+    await refused(t, ingesting, { code: 'bad_request', description })
+  }
+})

@@ -1,0 +1,57 @@
+/** A large file passes through in pieces: it costs a fraction of its size in memory, both ways. */
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { giveBackLent } from '../../src/media/give-back.ts'
+import { deskRig } from './desk-rig.ts'
+import { forever } from './rig.ts'
+
+const MEGABYTE = 2 ** 20
+const SIZE = 160 * MEGABYTE
+const MAX_GROWTH = 64 * MEGABYTE
+const limits = { photoBytes: 0, uploadBytes: SIZE, downloadBytes: SIZE, urlTakes: 1_000 }
+
+t.test('the memory of the process grows by less than 64 MB', async (t) => {
+  const quota = { quotaBytes: 10 * SIZE, quotaFiles: 100, keepSeconds: 60 }
+  const { desk, userId } = await deskRig(t, { limits: { ...limits, ...quota } })
+  const ingest = (bytes: number) => {
+    const stream = Readable.from(pieces(bytes))
+    return desk.ingest({ userId, kind: 'document', source: { from: 'stream', stream } }, forever)
+  }
+  // The threads are there already when a large file comes.
+  await ingest(40 * MEGABYTE)
+
+  let blob = ''
+  const up = await growth(async () => {
+    const { media } = await ingest(SIZE)
+    blob = 'blob' in media.file ? media.file.blob : ''
+  })
+  t.ok(up < MAX_GROWTH, `${Math.round(up / MEGABYTE)} MB on the way in`)
+
+  let read = 0
+  const down = await growth(async () => {
+    const { stream } = await desk.open(blob)
+    for await (const chunk of stream) {
+      read += chunk.length
+      giveBackLent(chunk)
+    }
+  })
+  t.equal(read, SIZE)
+  t.ok(down < MAX_GROWTH, `${Math.round(down / MEGABYTE)} MB on the way out`)
+})
+
+function* pieces(bytes: number): Generator<Buffer> {
+  const piece = randomBytes(262_144)
+  for (let sent = 0; sent < bytes; sent += piece.length) yield piece
+}
+
+/** How far the memory rises above where it was. */
+async function growth(work: () => Promise<void>): Promise<number> {
+  const before = process.memoryUsage.rss()
+  let highest = before
+  const watch = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage.rss())
+  }, 10)
+  await work().finally(() => clearInterval(watch))
+  return highest - before
+}

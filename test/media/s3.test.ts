@@ -1,0 +1,60 @@
+/** Files with a storage service: signed, encrypted before they leave, read by range, removed. */
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { S3Store } from '../../src/media/s3-store.ts'
+import { refused } from '../actors/refused.ts'
+import { startS3 } from '../support/s3-server.ts'
+import { collect, forever, rig } from './rig.ts'
+
+const mime = 'application/octet-stream'
+
+t.test('files go there and come back, whole and in part', async (t) => {
+  const s3 = await startS3(t)
+  const { blobs, user, file, stored } = await rig(t, { objects: new S3Store(s3.options) })
+  const userId = await user()
+  for (const size of [0, 1, 65_536, 1_000_000]) {
+    const bytes = randomBytes(size)
+    const { blob } = await blobs.add({ userId, path: await file(bytes), mime }, forever)
+    t.ok(bytes.equals(await collect((await blobs.open(blob)).stream)), `${size} bytes`)
+    const range = { offset: 65_530, length: 70_000 }
+    const part = await collect((await blobs.open(blob, range)).stream)
+    t.ok(bytes.subarray(65_530, 135_530).equals(part))
+  }
+  t.equal(s3.objects.size, 4)
+  t.same(await stored('tmp'), [], 'nothing stays on this machine')
+})
+
+t.test('what leaves is encrypted, and what nobody needs is removed', async (t) => {
+  const s3 = await startS3(t)
+  const { blobs, user, file, database } = await rig(t, { objects: new S3Store(s3.options) })
+  const secret = 'nobody but the account may read this'
+  const { blob } = await blobs.add(
+    { userId: await user(), path: await file(secret), mime },
+    forever,
+  )
+  const [[name = '', object] = []] = s3.objects
+  t.match(name, /^\/files\/[\da-f-]{36}$/)
+  t.notOk(object?.includes(secret))
+  await database.query(`update media_blob set expires_at = now() - interval '1 second'`)
+  await blobs.sweep()
+  t.equal(s3.objects.size, 0)
+  await refused(t, blobs.open(blob), { code: 'not_found' })
+})
+
+t.test('an object that is gone is a file that is not there', async (t) => {
+  const s3 = await startS3(t)
+  const { blobs, user, file } = await rig(t, { objects: new S3Store(s3.options) })
+  const { blob } = await blobs.add({ userId: await user(), path: await file('x'), mime }, forever)
+  s3.objects.clear()
+  await refused(t, blobs.open(blob), { code: 'not_found' })
+})
+
+t.test('with the wrong secret nothing is stored and nothing is promised', async (t) => {
+  const s3 = await startS3(t)
+  const objects = new S3Store({ ...s3.options, secretAccessKey: 'wrong' })
+  const { blobs, user, file, database } = await rig(t, { objects })
+  await t.rejects(blobs.add({ userId: await user(), path: await file('x'), mime }, forever))
+  t.ok(s3.refusals() > 0, 'the service checks signatures')
+  t.equal(s3.objects.size, 0)
+  t.same(await database.query('select * from media_blob'), [])
+})
