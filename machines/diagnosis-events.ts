@@ -1,0 +1,37 @@
+/** Everything a diagnosis can be told, and what its steps find. */
+import type { Command, Failure } from './protocol.ts'
+
+/** In the order in which they are taken: each one rests on what the ones before it proved. */
+export const STEPS = ['get_me', 'credential', 'send', 'receive_mode', 'webhook_info'] as const
+
+export type Step = (typeof STEPS)[number]
+
+export interface Finding {
+  readonly step: Step
+  readonly verdict: 'passed' | 'failed' | 'skipped'
+  /** What is wrong or remarkable, for programs. */
+  readonly code?: string
+  /** What was seen, in words. */
+  readonly evidence: readonly string[]
+  /** What to do about it, in words. */
+  readonly remedy?: string
+}
+
+export interface TakeStep extends Command {
+  readonly type: 'diagnosis.next'
+  /** All that are left, not one. */
+  readonly all: boolean
+  /** Who gets the test message. */
+  readonly sendTo?: string
+}
+
+export type DiagnosisEvent =
+  | TakeStep
+  | (Command & { readonly type: 'request.abandoned' })
+  | { readonly type: 'step.checked'; readonly finding: Finding }
+  | { readonly type: 'step.unchecked'; readonly failure: Failure }
+
+/** The cause is what failed first: what fails after it may only follow from it. Else it is the first remarkable thing. */
+export const causeOf = (findings: readonly Finding[]): Finding | undefined =>
+  findings.find(({ verdict }) => verdict === 'failed') ??
+  findings.find(({ code }) => code !== undefined)

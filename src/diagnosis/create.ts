@@ -1,0 +1,48 @@
+/** Diagnoses with everything their steps look at. */
+import type { Logger } from '../../actors/ports.ts'
+import type { Config } from '../config.ts'
+import type { Core } from '../core.ts'
+import { findCredential, type RecordSource } from '../credentials/records.ts'
+import type { Database } from '../database/database.ts'
+import type { KeyDesk } from '../keys/desk.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
+import { Diagnoses } from './diagnoses.ts'
+import { examiner } from './examine.ts'
+import { receivingFacts, recentRefusals } from './receiving.ts'
+import { DiagnosisStore } from './store.ts'
+import type { ExaminerWorld } from './world.ts'
+
+export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
+  readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks'>
+  readonly db: Database
+  readonly logger: Logger
+  readonly config: Pick<Config, 'timing'>
+  readonly desk: KeyDesk
+  readonly source: RecordSource
+  readonly journal: Pick<RequestJournal, 'flush'>
+}
+
+export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
+  const { db, logger, desk, source, journal, profile } = options
+  const { clock, supervisor, store, webhooks } = options.core
+  const { timing } = options.config
+  const examine = examiner({
+    now: () => clock.now(),
+    slowAfterMs: timing.probeTakes / 4,
+    key: (userId, apiKeyId) => desk.find(userId, apiKeyId),
+    credential: (userId, credentialId) => findCredential(source, userId, credentialId),
+    actor: (credentialId) => supervisor.find(credentialId),
+    profile,
+    irregularities: store.irregularities,
+    receiving: async (key) => {
+      await webhooks.flush()
+      return receivingFacts(db, key)
+    },
+    refusals: async (apiKeyId) => {
+      await journal.flush()
+      return recentRefusals(db, apiKeyId)
+    },
+  })
+  const stepTakes = timing.probeTakes + timing.performTakes
+  return new Diagnoses(new DiagnosisStore(db), { clock, logger, stepTakes, examine })
+}

@@ -1,0 +1,22 @@
+/** What the steps of a diagnosis look at. */
+import type { CredentialActor } from '../../actors/credential.ts'
+import type { Json } from '../../actors/platform.ts'
+import type { Irregularities } from '../credentials/irregularities.ts'
+import type { CredentialRecord } from '../credentials/record.ts'
+import type { ApiKeyRecord } from '../keys/records.ts'
+import type { ReceivingFacts } from './receiving.ts'
+
+export interface ExaminerWorld {
+  now(): number
+  /** A round trip that takes longer is slow. */
+  readonly slowAfterMs: number
+  key(userId: number, apiKeyId: number): Promise<ApiKeyRecord>
+  credential(userId: number, credentialId: number): Promise<CredentialRecord>
+  actor(credentialId: number): Promise<CredentialActor>
+  /** The account as getMe shows it. */
+  profile(credentialId: number): Promise<Json>
+  readonly irregularities: Pick<Irregularities, 'of'>
+  receiving(key: ApiKeyRecord): Promise<ReceivingFacts>
+  /** What calls of the key were refused with lately, newest first. */
+  refusals(apiKeyId: number): Promise<readonly string[]>
+}

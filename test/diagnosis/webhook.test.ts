@@ -1,0 +1,148 @@
+/** What a diagnosis says of webhooks: failing, refusing, gone or given up endpoints, and polling beside them. */
+import t from 'tap'
+import type { Examination } from '../../actors/diagnosis.ts'
+import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
+import { receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
+import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'
+import type { ExaminerWorld } from '../../src/diagnosis/world.ts'
+import type { ApiKeyRecord } from '../../src/keys/records.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { database: db } = await testDatabase(t)
+await db.query('select webhook_delivery_upkeep($1)', ['30 days'])
+await db.query('select request_log_upkeep($1)', ['30 days'])
+await db.query(`alter table credential disable trigger all`)
+await db.query(`alter table api_key disable trigger all`)
+await db.query(`insert into credential (id, user_id, platform, native_id, account)
+                values (7, 1, 'sandbox', 'n', '{}')`)
+
+let lastKey = 200_000
+
+async function key(scopes = ['bot:receive']) {
+  const api_key_id = ++lastKey
+  await db.query(
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+     values ($1, 1, 7, 'test', $2, '', '', 0)`,
+    [api_key_id, scopes],
+  )
+  const record = {
+    api_key_id,
+    scopes,
+    receive_mode: 'none',
+    pending_update_count: 3,
+    dropped_update_count: 0,
+    dropped_at: null,
+    last_used_at: null,
+  } as unknown as ApiKeyRecord
+  const world = (more: Partial<ApiKeyRecord> = {}) =>
+    ({
+      key: async () => ({ ...record, ...more }),
+      receiving: (given) => receivingFacts(db, given),
+      refusals: (id) => recentRefusals(db, id),
+    }) satisfies Partial<ExaminerWorld> as unknown as ExaminerWorld
+  const examination = { facts: { userId: 1, apiKeyId: api_key_id } } as Examination
+  return {
+    webhook: (more: { failures?: number; suspended?: boolean; error?: string } = {}) =>
+      db.query(
+        `insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate,
+                              failures, suspended_at, last_error_at, last_error_message)
+         values ($1, 'x', 'https://bot.example/hook', 40, false, $2,
+                 case when $3 then now() end, case when $4::text is not null then now() end, $4)`,
+        [api_key_id, more.failures ?? 0, more.suspended ?? false, more.error ?? null],
+      ),
+    turnOff: () => db.query('update webhook set sealed = null where api_key_id = $1', [api_key_id]),
+    answered: (status: number | null) =>
+      db.query(
+        `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status, duration_ms)
+         values (now(), 1, $1, 1, 1, 'https://bot.example/hook', $2, 5)`,
+        [api_key_id, status],
+      ),
+    refused: (description: string) =>
+      db.query(
+        `insert into request_log (at, request_id, user_id, api_key_id, method, status, error_code,
+                                  description, duration_ms, request_bytes, response_bytes, ip)
+         values (now(), 'r', 1, $1, 'getUpdates', 409, 409, $2, 1, 1, 1, '::1')`,
+        [api_key_id, description],
+      ),
+    mode: () => checkReceiveMode(world(), examination),
+    info: (more?: Partial<ApiKeyRecord>) => checkWebhook(world(more), examination),
+  }
+}
+
+t.test('an endpoint that answers well', async (t) => {
+  const well = await key()
+  await well.webhook({ error: 'Connection timed out' })
+  await well.answered(null)
+  await well.answered(200)
+  t.match(await well.mode(), { verdict: 'passed', evidence: [/bot\.example\/hook/] })
+  const info = await well.info()
+  t.match(info, { verdict: 'passed', evidence: ['3 updates wait', /bot\.example/] })
+  t.notOk(info.code, 'an error of long ago is no trouble')
+})
+
+t.test('each trouble of an endpoint has its code and its remedy', async (t) => {
+  const cases = [
+    [500, false, 'endpoint_failing', /2xx/],
+    [302, false, 'endpoint_failing', /2xx/],
+    [null, false, 'endpoint_failing', /2xx/],
+    [401, false, 'secret_refused', /secret_token/],
+    [403, false, 'secret_refused', /secret_token/],
+    [410, false, 'endpoint_gone', /setWebhook/],
+    [500, true, 'webhook_suspended', /setWebhook again/],
+  ] as const
+  for (const [status, suspended, code, remedy] of cases) {
+    const troubled = await key()
+    await troubled.webhook({ failures: 3, suspended, error: 'Wrong response' })
+    await troubled.answered(status)
+    const found = await troubled.info()
+    t.match(found, { verdict: 'failed', code, remedy }, `${status}`)
+    t.match(found.evidence.at(-2), '3 attempts in a row failed')
+    t.match(found.evidence.at(-1), /Wrong response/)
+    t.match(await troubled.mode(), { verdict: 'passed' }, 'which is no conflict')
+  }
+})
+
+t.test('polling beside a webhook', async (t) => {
+  const both = await key()
+  await both.webhook()
+  const description = "Conflict: can't use getUpdates method while webhook is active"
+  await both.refused(description)
+  await both.refused(description)
+  t.match(await both.mode(), {
+    verdict: 'failed',
+    code: 'polling_and_webhook',
+    evidence: [String, /2 times/],
+    remedy: /deleteWebhook/,
+  })
+  const polled = await key()
+  await polled.refused(description)
+  t.match(await polled.mode(), { verdict: 'passed' }, 'once the webhook is gone it is mended')
+})
+
+t.test('a webhook that its endpoint had removed', async (t) => {
+  const gone = await key()
+  await gone.webhook()
+  await gone.turnOff()
+  t.match(await gone.mode(), { verdict: 'passed', code: 'nobody_receives' })
+  t.match(await gone.info(), {
+    verdict: 'passed',
+    code: 'webhook_turned_off',
+    remedy: /setWebhook/,
+  })
+})
+
+t.test('updates that were dropped unread', async (t) => {
+  const late = await key()
+  const dropped = { dropped_update_count: 9, dropped_at: '2026-01-01T00:00:00.000Z' }
+  t.match(await late.info(dropped), {
+    verdict: 'passed',
+    code: 'updates_dropped',
+    evidence: ['3 updates wait', /^9 updates were dropped/],
+  })
+})
+
+t.test('a key that may not receive is not asked how it does', async (t) => {
+  const sending = await key(['bot:send'])
+  t.match(await sending.mode(), { verdict: 'skipped' })
+  t.match(await sending.info(), { verdict: 'skipped' })
+})
