@@ -5,18 +5,22 @@ import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
 import { validators } from '../../src/http/validators.ts'
 import { createSandbox } from '../../src/platforms/sandbox/sandbox.ts'
 import { testDatabase } from '../support/database.ts'
+import { fileDesk, fileOwner } from '../support/files.ts'
 import { quietLog } from '../support/log.ts'
 import { bareServer } from './observability-rig.ts'
 
 export async function sandboxServer(t: Test) {
   const { database: db } = await testDatabase(t)
-  const sandbox = createSandbox({ db, log: quietLog })
+  const media = await fileDesk(t, db)
+  const sandbox = createSandbox({ db, log: quietLog, media })
+  const user = { id: await fileOwner(db) }
   const app = bareServer(t)
   app.setValidatorCompiler(validators())
   await app.register(sandboxRoutes, {
     sandbox,
-    authenticate: async ({ headers }) => {
-      if (headers['x-user'] !== '1') throw failed('unauthorized')
+    authenticate: async (request) => {
+      if (request.headers['x-user'] !== '1') throw failed('unauthorized')
+      Object.assign(request, { user })
     },
   })
 

@@ -4,8 +4,10 @@ import type { ChatRecord } from '../../platforms/sandbox/chats.ts'
 import { personOf } from '../../platforms/sandbox/neutral.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, nameBody } from './present.ts'
-import { described, idOf, pageOf, type SandboxRoutes } from './route.ts'
+import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { Chat, ChatId, Id, PersonName, Username } from './schemas.ts'
+
+const strict = { additionalProperties: false }
 
 const ChatWithMembers = Type.Object({
   ...Chat.properties,
@@ -32,7 +34,7 @@ const body = ({ chat, members }: ChatRecord) => ({
   members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
 })
 
-export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats } }) => {
+export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands } }) => {
   app.post(
     '/chats',
     {
@@ -108,5 +110,19 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats } }) => 
     },
     async ({ params, query }) =>
       ok(body(await chats.leave(params.chat, params.person, query.kick ? 'kicked' : 'left'))),
+  )
+
+  app.post(
+    '/people/:person/follow',
+    {
+      schema: {
+        ...described('Follow an invite link: in at once, or asking to be let in'),
+        params: PersonParams,
+        body: Type.Object({ invite_link: Type.String({ minLength: 1, maxLength: 200 }) }, strict),
+        response: answers(Type.Object({ membership: Type.Enum(['in', 'asked']) })),
+      },
+    },
+    async ({ params, body: { invite_link } }) =>
+      ok({ membership: await hands.follow(params.person, invite_link) }),
   )
 }

@@ -1,21 +1,19 @@
 /** /sandbox/people/{person}/…: what a person does at a device of their own. */
 import { Type } from 'typebox'
 import { answers, ok } from '../envelope.ts'
-import { buttonsOf, entityOf, messageBody } from './present.ts'
-import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Addressee, ChatId, Entity, Id, Keyboard, Message } from './schemas.ts'
+import { Message } from './message-schemas.ts'
+import { messageBody } from './present.ts'
+import {
+  described,
+  goneSignal,
+  MessageParams,
+  PersonParams,
+  type SandboxRoutes,
+  within,
+} from './route.ts'
+import { Addressee, ChatId, Id } from './schemas.ts'
 
-const words = {
-  text: Type.String({ minLength: 1, maxLength: 20_000 }),
-  entities: Type.Optional(Type.Array(Entity, { maxItems: 1000 })),
-  inline_keyboard: Type.Optional(Keyboard),
-}
 const strict = { additionalProperties: false }
-const Write = Type.Object(
-  { to: Addressee, ...words, reply_to_message_id: Type.Optional(Id) },
-  strict,
-)
-const Edit = Type.Object(words, strict)
 const Forward = Type.Object(
   { to: Addressee, from: ChatId, message_id: Id, as_copy: Type.Boolean({ default: false }) },
   strict,
@@ -33,52 +31,7 @@ const Typing = Type.Object(
   { to: Addressee, action: Type.String({ default: 'typing', minLength: 1, maxLength: 40 }) },
   strict,
 )
-const MessageParams = Type.Object({ person: Id, chat: ChatId, message: Id })
-
-interface Words {
-  readonly text: string
-  readonly entities?: Parameters<typeof entityOf>[0][]
-  readonly inline_keyboard?: Parameters<typeof buttonsOf>[0]
-}
-
-const writingOf = ({ text, entities, inline_keyboard }: Words) => ({
-  text,
-  ...(entities && { entities: entities.map(entityOf) }),
-  ...(inline_keyboard && { buttons: buttonsOf(inline_keyboard) }),
-})
-
 export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => {
-  app.post(
-    '/people/:person/messages',
-    {
-      schema: {
-        ...described('Write as this person'),
-        params: PersonParams,
-        body: Write,
-        response: answers(Message),
-      },
-    },
-    async ({ params, body }) => {
-      const { to, reply_to_message_id: replyTo } = body
-      const writing = { to, ...writingOf(body), ...(replyTo !== undefined && { replyTo }) }
-      return ok(messageBody(await hands.write(params.person, writing)))
-    },
-  )
-
-  app.patch(
-    '/people/:person/chats/:chat/messages/:message',
-    {
-      schema: {
-        ...described("Edit one of this person's messages"),
-        params: MessageParams,
-        body: Edit,
-        response: answers(Message),
-      },
-    },
-    async ({ params, body }) =>
-      ok(messageBody(await hands.edit(params.person, params, writingOf(body)))),
-  )
-
   app.delete(
     '/people/:person/chats/:chat/messages/:message',
     {
@@ -144,13 +97,13 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
         ),
       },
     },
-    async ({ params, body, signal }) => {
+    async ({ params, body }, reply) => {
       const place = { chat: body.chat, message: body.message_id }
       const { callback, answer } = await hands.press(
         params.person,
         place,
         body.callback_data,
-        within(body.wait_seconds, signal),
+        within(body.wait_seconds, goneSignal(reply)),
       )
       const { alert, ...shown } = answer ?? {}
       return ok({

@@ -1,13 +1,17 @@
 /** GET /sandbox/people/{person}/inbox: what a person sees, the one-time codes included. */
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
+import type { Received as Message } from '../../platforms/sandbox/inbox.ts'
 import { personOf } from '../../platforms/sandbox/neutral.ts'
 import { answers, ok } from '../envelope.ts'
-import { chatBody, messageBody, nameBody } from './present.ts'
+import { Received } from './message-schemas.ts'
+import { chatBody, nameBody, receivedBody } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Chat, ChatId, Message, PersonName, Time } from './schemas.ts'
+import { Chat, ChatId, PersonName, Time } from './schemas.ts'
 
 const Inbox = Type.Object({
-  messages: Type.Array(Message),
+  tag: Type.String({ description: 'Another one for everything else there is to see' }),
+  messages: Type.Array(Received),
   typing: Type.Array(Type.Object({ chat: Chat, person: PersonName, action: Type.String() })),
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
 })
@@ -28,29 +32,50 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
           }),
           limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
           wait_seconds: Type.Number({ minimum: 0, maximum: 50, default: 0 }),
+          known: Type.Optional(
+            Type.String({
+              maxLength: 64,
+              description: 'The tag of an earlier answer: waits for any change, not for a message',
+            }),
+          ),
         }),
         response: answers(Inbox),
       },
     },
     async ({ params: { person }, query, signal }) => {
       await people.get(person)
-      const { chat, after, limit, wait_seconds } = query
+      const { chat, after, limit, wait_seconds, known } = query
       const wanted = { limit, ...(chat !== undefined && { chat, after }) }
-      const messages = await inboxes.awaitMessages(person, wanted, within(wait_seconds, signal))
-      const [typing, codes] = await Promise.all([inboxes.typing(person), inboxes.codes(person)])
-      return ok({
-        messages: messages.map(messageBody),
-        typing: typing.map((shown) => ({
-          chat: chatBody(shown.chat),
-          person: nameBody(personOf(shown.person)),
-          action: shown.action,
-        })),
-        codes: codes.map(({ code, sent_at, expires_at }) => ({
-          code,
-          sent_at: sent_at.toISOString(),
-          expires_at: expires_at.toISOString(),
-        })),
-      })
+      const over = within(wait_seconds, signal)
+      if (known === undefined) {
+        const messages = await inboxes.awaitMessages(person, wanted, over)
+        return ok(await sight(person, messages))
+      }
+      return ok(
+        await inboxes.awaitChange(
+          async () => sight(person, await inboxes.messages(person, wanted)),
+          ({ tag }) => tag !== known,
+          over,
+        ),
+      )
     },
   )
+
+  async function sight(person: number, messages: readonly Message[]) {
+    const [typing, codes] = await Promise.all([inboxes.typing(person), inboxes.codes(person)])
+    const seen = {
+      messages: messages.map(receivedBody),
+      typing: typing.map((shown) => ({
+        chat: chatBody(shown.chat),
+        person: nameBody(personOf(shown.person)),
+        action: shown.action,
+      })),
+      codes: codes.map(({ code, sent_at, expires_at }) => ({
+        code,
+        sent_at: sent_at.toISOString(),
+        expires_at: expires_at.toISOString(),
+      })),
+    }
+    return { tag: hash('sha256', JSON.stringify(seen), 'base64url'), ...seen }
+  }
 }

@@ -1,18 +1,11 @@
 /** The sandbox's records as its routes show and take them. */
-import type { Static } from 'typebox'
-import type { Buttons, Chat, Message, Person, TextEntity } from '../../../machines/content.ts'
+import type { Chat, Message, Person } from '../../../machines/content.ts'
 import type { Faults as FaultState } from '../../platforms/sandbox/faults.ts'
+import type { Received } from '../../platforms/sandbox/inbox.ts'
+import { personOf } from '../../platforms/sandbox/neutral.ts'
 import type { PersonRecord } from '../../platforms/sandbox/people.ts'
-import type * as wire from './schemas.ts'
-
-type Entity = Static<typeof wire.Entity>
-type Keyboard = Static<typeof wire.Keyboard>
-
-/** Leaves out what is not there. */
-const present = <Fields extends object>(fields: Fields) =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
-  ) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
+import { contentBody, reactionBody } from './content.ts'
+import { keyboardBody, present } from './wire.ts'
 
 const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
 
@@ -66,9 +59,19 @@ export const chatBody = (chat: Chat) => ({
   }),
 })
 
+export const receivedBody = (received: Received) => ({
+  ...messageBody(received),
+  ...(received.reactions.length > 0 && {
+    reactions: received.reactions.flatMap(({ person, reactions }) =>
+      reactions.map((reaction) => ({
+        person: nameBody(personOf(person)),
+        ...reactionBody(reaction),
+      })),
+    ),
+  }),
+})
+
 export function messageBody(message: Message) {
-  const { content } = message
-  const isText = content.kind === 'text'
   return {
     message_id: Number(message.native),
     chat: chatBody(message.chat),
@@ -76,13 +79,13 @@ export function messageBody(message: Message) {
     ...present({
       from: message.from && nameBody(message.from),
       edit_date: message.editedAt,
-      text: isText ? content.text : undefined,
-      entities: isText && content.entities.length > 0 ? content.entities.map(entityBody) : null,
-      service: content.kind === 'service' ? content.fact : undefined,
+      media_group_id: message.album,
+      has_protected_content: message.isProtected,
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: message.buttons && keyboardBody(message.buttons),
     }),
+    ...contentBody(message.content),
   }
 }
 
@@ -90,36 +93,3 @@ function originName(origin: NonNullable<Message['forward']>): string {
   if (origin.from === 'person') return origin.person.firstName
   return origin.from === 'hidden' ? origin.name : (origin.chat.title ?? '')
 }
-
-const entityBody = ({ customEmojiId, person, ...entity }: TextEntity): Entity => ({
-  ...entity,
-  ...present({
-    custom_emoji_id: customEmojiId,
-    user_id: person === undefined ? null : Number(person),
-  }),
-})
-
-export const entityOf = ({ custom_emoji_id, user_id, ...entity }: Entity): TextEntity => ({
-  ...entity,
-  ...present({
-    customEmojiId: custom_emoji_id,
-    person: user_id === undefined ? null : String(user_id),
-  }),
-})
-
-const keyboardBody = (buttons: Buttons): Keyboard =>
-  buttons.map((row) =>
-    row.map((button) =>
-      'url' in button
-        ? { text: button.text, url: button.url }
-        : { text: button.text, callback_data: button.data },
-    ),
-  )
-
-/** A button with neither address nor data would do nothing: it carries its own text. */
-export const buttonsOf = (keyboard: Keyboard): Buttons =>
-  keyboard.map((row) =>
-    row.map(({ text, callback_data, url }) =>
-      url !== undefined ? { text, url } : { text, data: callback_data ?? text },
-    ),
-  )

@@ -1,9 +1,10 @@
 /** What all routes under /sandbox have in common. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
 import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
-import { Id } from './schemas.ts'
+import { ChatId, Id } from './schemas.ts'
 
 export type SandboxRoutes = FastifyPluginAsyncTypebox<{ readonly sandbox: Sandbox }>
 
@@ -14,6 +15,7 @@ export const described = (summary: string) => ({
 })
 
 export const PersonParams = Type.Object({ person: Id })
+export const MessageParams = Type.Object({ person: Id, chat: ChatId, message: Id })
 
 /** Lists under /sandbox are ordered by id. */
 export function idOf(before: string | undefined): { before?: number } {
@@ -37,3 +39,12 @@ export const pageOf = <Item, Body>(
 /** The signal of a wait that ends when its time is over or the caller is gone. */
 export const within = (seconds: number, caller: AbortSignal) =>
   AbortSignal.any([caller, AbortSignal.timeout(seconds * 1000)])
+
+/** Aborts when the caller goes away; a request's own signal does so once its body was read. */
+export function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
+  return gone.signal
+}

@@ -3,9 +3,23 @@ import type { FastifyPluginAsync, onRequestAsyncHookHandler } from 'fastify'
 import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
 import { chatRoutes } from './chats.ts'
 import { faultRoutes } from './faults.ts'
+import { fileRoutes } from './files.ts'
 import { handRoutes } from './hands.ts'
 import { inboxRoutes } from './inbox.ts'
+import { opinionRoutes } from './opinions.ts'
 import { peopleRoutes } from './people.ts'
+import { writingRoutes } from './writing.ts'
+
+const all = [
+  peopleRoutes,
+  chatRoutes,
+  writingRoutes,
+  handRoutes,
+  opinionRoutes,
+  inboxRoutes,
+  fileRoutes,
+  faultRoutes,
+]
 
 export interface SandboxRoutesOptions {
   readonly sandbox: Sandbox
@@ -22,7 +36,7 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
   app.addHook('preValidation', async (request) => {
     request.body ??= {}
   })
-  for (const routes of [peopleRoutes, chatRoutes, handRoutes, inboxRoutes, faultRoutes]) {
+  for (const routes of all) {
     await app.register(routes, { sandbox, prefix: '/sandbox' })
   }
 }

@@ -1,5 +1,6 @@
 /** What goes over the wire under /sandbox. */
 import { Type } from 'typebox'
+import { Nullable } from '../../nullable.ts'
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const ChatId = Type.Integer({
@@ -52,9 +53,6 @@ export const NewPerson = Type.Object(
   { additionalProperties: false },
 )
 
-const Nullable = <Schema extends Parameters<typeof Type.Optional>[0]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
-
 export const PersonChange = Type.Object(
   {
     first_name: Type.Optional(Name),
@@ -105,18 +103,4 @@ export const Chat = Type.Object({
   last_name: Type.Optional(Type.String()),
   username: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
-})
-
-export const Message = Type.Object({
-  message_id: Type.Integer(),
-  chat: Chat,
-  from: Type.Optional(PersonName),
-  date: Type.Integer(),
-  edit_date: Type.Optional(Type.Integer()),
-  text: Type.Optional(Type.String()),
-  entities: Type.Optional(Type.Array(Entity)),
-  service: Type.Optional(Type.String({ description: '`joined`, `left` …' })),
-  reply_to_message_id: Type.Optional(Type.Integer()),
-  forwarded_from: Type.Optional(Type.String({ description: 'The name of the first origin' })),
-  inline_keyboard: Type.Optional(Keyboard),
 })

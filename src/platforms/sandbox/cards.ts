@@ -28,12 +28,17 @@ export interface MessageCard {
   readonly reply_to: number | null
   readonly forward: unknown
   readonly buttons: unknown
+  readonly album: string | null
+  readonly is_protected: boolean
 }
 
 const columns = {
   person: ['id', 'first_name', 'last_name', 'username', 'language_code'],
   chat: ['id', 'kind', 'native', 'title', 'username', 'description'],
-  message: ['chat_id', 'id', 'sender_id', 'version', 'content', 'reply_to', 'forward', 'buttons'],
+  message: [
+    ...['chat_id', 'id', 'sender_id', 'version', 'content', 'reply_to', 'forward', 'buttons'],
+    ...['album', 'is_protected'],
+  ],
 }
 
 const card = (alias: string, names: readonly string[], more = '') =>

@@ -1,11 +1,11 @@
 /** Groups and channels, and who is in them. */
 import { failed } from '../../../actors/errors.ts'
-import type { Chat, Content } from '../../../machines/content.ts'
-import type { Queryable } from '../../database/database.ts'
+import type { Chat } from '../../../machines/content.ts'
 import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
-import { chatOf, personOf } from './neutral.ts'
-import type { Outbox } from './outbox.ts'
-import { send } from './send.ts'
+import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
+import { chatOf } from './neutral.ts'
+import type { World } from './operations.ts'
+import { inTurn } from './turn.ts'
 import { assertFreeUsernames, takenName } from './usernames.ts'
 
 export type Role = 'owner' | 'admin' | 'member' | 'left' | 'kicked'
@@ -38,20 +38,18 @@ const selecting = `
   from sandbox_chat c`
 
 export class Chats {
-  readonly #db: Queryable
-  readonly #outbox: Outbox
+  readonly #world: World
 
-  constructor(db: Queryable, outbox: Outbox) {
-    this.#db = db
-    this.#outbox = outbox
+  constructor(world: World) {
+    this.#world = world
   }
 
   async create(chat: NewChat): Promise<ChatRecord> {
     const people = [chat.owner, ...new Set(chat.members?.filter((id) => id !== chat.owner))]
     await this.#assertPeople(people)
-    await assertFreeUsernames(this.#db, [chat])
+    await assertFreeUsernames(this.#world.db, [chat])
     const base = chat.kind === 'group' ? 0 : -1_000_000_000_000
-    const [row] = await this.#db
+    const [row] = await this.#world.db
       .query<{ native: number }>(
         `with chat as (
            insert into sandbox_chat (kind, native, title, username, description)
@@ -73,13 +71,13 @@ export class Chats {
   }
 
   async get(native: number): Promise<ChatRecord> {
-    const [row] = await this.#db.query<Row>(`${selecting} where c.native = $1`, [native])
+    const [row] = await this.#world.db.query<Row>(`${selecting} where c.native = $1`, [native])
     if (!row) throw failed('not_found', '')
     return recordOf(row)
   }
 
   async list({ limit, before }: { limit: number; before?: number }) {
-    const rows = await this.#db.query<Row>(
+    const rows = await this.#world.db.query<Row>(
       `${selecting} where c.native is not null and ($2::bigint is null or c.id < $2)
        order by c.id desc limit $1`,
       [limit, before ?? null],
@@ -89,54 +87,39 @@ export class Chats {
 
   async join(native: number, person: number, role: Role): Promise<ChatRecord> {
     await this.#assertPeople([person])
-    const before = await this.#roleOf(native, person)
-    await this.#setRole(native, person, role)
-    if (!isInside(before)) await this.#tell(native, person, 'joined')
+    const place = await this.#place(native)
+    await inTurn(this.#world, { chat: place.id, person }, (turn) =>
+      changeMember(turn, { person }, place, person, { role, keepsLimits: role === 'member' }),
+    )
     return this.get(native)
   }
 
   async leave(native: number, person: number, how: 'left' | 'kicked'): Promise<ChatRecord> {
-    const before = await this.#roleOf(native, person)
-    if (how === 'left' && !isInside(before)) throw failed('bad_request', 'member not found')
-    if (isInside(before)) await this.#tell(native, person, 'left')
-    await this.#setRole(native, person, how)
+    const place = await this.#place(native)
+    await inTurn(this.#world, { chat: place.id, person }, async (turn) => {
+      const before = await memberOf(turn.db, place.id, person)
+      const keepsLimits = how === 'left'
+      if (keepsLimits && !isInside(before)) throw failed('bad_request', 'member not found')
+      await changeMember(turn, { person }, place, person, { role: how, keepsLimits })
+    })
     return this.get(native)
   }
 
-  /** Groups are told who comes and goes; channels are not. */
-  async #tell(native: number, person: number, fact: 'joined' | 'left') {
-    const { chat, members } = await this.get(native)
-    if (chat.surface === 'channel') return
-    const who = personOf(members.find((member) => member.person.id === person)!.person)
-    const content: Content =
-      fact === 'joined'
-        ? { kind: 'service', fact, people: [who] }
-        : { kind: 'service', fact, person: who }
-    const draft = { sender: person, native, request: crypto.randomUUID(), content }
-    await send(this.#db, this.#outbox, draft)
-  }
-
-  async #roleOf(native: number, person: number): Promise<Role | undefined> {
-    const { members } = await this.get(native)
-    return members.find((member) => member.person.id === person)?.role
-  }
-
-  async #setRole(native: number, person: number, role: Role) {
-    await this.#db.query(
-      `insert into sandbox_member (chat_id, person_id, role)
-       select id, $2, $3 from sandbox_chat where native = $1
-       on conflict (chat_id, person_id) do update set role = excluded.role`,
-      [native, person, role],
+  async #place(native: number): Promise<ChatPlace> {
+    const [row] = await this.#world.db.query<ChatPlace>(
+      'select id, native, kind from sandbox_chat where native = $1',
+      [native],
     )
+    if (!row) throw failed('not_found', '')
+    return row
   }
 
   async #assertPeople(people: readonly number[]) {
-    const found = await this.#db.query('select from sandbox_person where id = any($1)', [people])
+    const found = await this.#world.db.query('select from sandbox_person where id = any($1)', [
+      people,
+    ])
     if (found.length < people.length) throw failed('bad_request', 'user not found')
   }
 }
-
-const isInside = (role: Role | undefined) =>
-  role !== undefined && role !== 'left' && role !== 'kicked'
 
 const recordOf = ({ chat, members }: Row): ChatRecord => ({ chat: chatOf(chat, null), members })

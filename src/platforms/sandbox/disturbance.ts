@@ -8,8 +8,12 @@ export function disturbed(happenings: readonly Happening[], faults: Faults): rea
 }
 
 function lastChatFirst(happenings: readonly Happening[]): Happening[] {
-  const chats = Map.groupBy(happenings, (happening) =>
-    happening.kind === 'deleted' ? happening.chat : happening.message.chat.native,
-  )
+  const chats = Map.groupBy(happenings, chatOf)
   return [...chats.values()].reverse().flat()
+}
+
+function chatOf(happening: Happening): string | undefined {
+  if (happening.kind === 'deleted') return happening.chat
+  if ('message' in happening) return happening.message.chat.native
+  return 'chat' in happening ? happening.chat.native : undefined
 }

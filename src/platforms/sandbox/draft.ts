@@ -1,28 +1,58 @@
 /** What a message may contain, checked before anything is stored. */
 import { failed } from '../../../actors/errors.ts'
-import type { Content, Text } from '../../../machines/content.ts'
+import type { Content, MediaKind, Text } from '../../../machines/content.ts'
+import { contentName } from '../../../machines/content-name.ts'
 import { capabilities } from './capabilities.ts'
 
-export function checkedContent(content: Content): Content {
-  if (content.kind === 'service') return content
-  if (content.kind !== 'text') {
-    const kind = content.kind === 'media' ? content.media.kind : content.kind
-    throw failed(
-      'bad_request',
-      `sending content of the kind ${kind} is not supported on the sandbox`,
-    )
+const { textLength, captionLength } = capabilities.limits
+
+/** Which media have no words beside them. */
+const WORDLESS: readonly MediaKind[] = ['video_note', 'sticker']
+
+export const takesCaption = (kind: MediaKind) => !WORDLESS.includes(kind)
+
+export function checkedContent(given: Content): Content {
+  const content = storable(given) as Content
+  switch (content.kind) {
+    case 'text':
+      if (content.text.trim() === '') throw failed('bad_request', 'message text is empty')
+      assertLength(content, textLength, 'message is too long')
+      return content
+    case 'media': {
+      const { caption, captionAbove: _, ...rest } = content
+      if (!takesCaption(content.media.kind)) return { ...rest, caption: { text: '', entities: [] } }
+      checkCaption(caption)
+      return content
+    }
+    case 'unsupported': {
+      const kind = contentName(content)
+      throw failed(
+        'bad_request',
+        `sending content of the kind ${kind} is not supported on the sandbox`,
+      )
+    }
+    default:
+      return content
   }
-  return { kind: 'text', ...checkedText(content) }
+}
+
+export function checkedCaption(caption: Text): Text {
+  const stored = storable(caption) as Text
+  checkCaption(stored)
+  return stored
+}
+
+const checkCaption = (caption: Text) =>
+  assertLength(caption, captionLength, 'message caption is too long')
+
+function assertLength({ text }: Text, limit: number, refusal: string): void {
+  if (text.length > limit && [...text].length > limit) throw failed('bad_request', refusal)
 }
 
 /** The database takes neither NUL nor half a surrogate pair; both keep their place, for the entities' sake. */
-function checkedText({ text, entities }: Text): Text {
-  const stored = text.replaceAll('\0', ' ').toWellFormed()
-  if (stored.trim() === '') throw failed('bad_request', 'message text is empty')
-  if (
-    stored.length > capabilities.limits.textLength &&
-    [...stored].length > capabilities.limits.textLength
-  )
-    throw failed('bad_request', 'message is too long')
-  return { text: stored, entities }
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', ' ').toWellFormed()
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, storable(part)]))
 }

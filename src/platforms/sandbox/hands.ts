@@ -1,11 +1,22 @@
-/** A person of the sandbox at a device of their own: writes, edits, deletes, forwards, types, presses. */
+/** A person of the sandbox at a device of their own: writes, edits, reacts, votes, forwards, types, presses. */
 import { failed } from '../../../actors/errors.ts'
-import type { Buttons, Message, TextEntity } from '../../../machines/content.ts'
+import type {
+  Buttons,
+  Content,
+  Message,
+  Poll,
+  Reaction,
+  TextEntity,
+} from '../../../machines/content.ts'
 import type { Operation } from '../../../machines/operation.ts'
 import { answerOf, type CallbackAnswer, press } from './callback.ts'
+import type { Edit } from './edits.ts'
 import { resolve } from './find.ts'
+import { follow } from './invites.ts'
 import { carryOut, type World } from './operations.ts'
 import type { Place } from './revise.ts'
+import { stopPoll } from './stop-poll.ts'
+import { vote } from './voting.ts'
 import type { Watchers } from './watchers.ts'
 
 /** A chat as this person names it: its id, or a public name with the at sign. */
@@ -18,6 +29,18 @@ export interface Writing {
   readonly replyTo?: number
   readonly buttons?: Buttons
 }
+
+export interface Sending {
+  readonly to: Addressee
+  readonly contents: readonly Content[]
+  readonly replyTo?: number
+  readonly buttons?: Buttons
+  readonly isProtected?: boolean
+}
+
+type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
+/** What is to become of a message, but not of which. */
+export type Change = Without<Edit>
 
 export interface Press {
   readonly callback: number
@@ -41,22 +64,50 @@ export class Hands {
   }
 
   async write(person: number, writing: Writing): Promise<Message> {
-    return this.#message(person, {
-      kind: 'send',
-      chat: await this.#find(writing.to),
-      content: text(writing.text, writing.entities),
-      ...(writing.replyTo !== undefined && { replyTo: String(writing.replyTo) }),
-      ...(writing.buttons && { buttons: writing.buttons }),
-    })
+    const { text: value, entities, ...rest } = writing
+    const [message] = await this.send(person, { ...rest, contents: [text(value, entities)] })
+    return message!
   }
 
-  async edit(person: number, place: Place, to: Omit<Writing, 'to' | 'replyTo'>): Promise<Message> {
-    return this.#message(person, {
-      kind: 'edit',
-      ...nativeOf(place),
-      content: text(to.text, to.entities),
-      ...(to.buttons && { buttons: to.buttons }),
-    })
+  /** One message, or several media as an album. */
+  async send(person: number, sending: Sending): Promise<readonly Message[]> {
+    const { to, contents, replyTo, buttons, isProtected } = sending
+    const terms = {
+      chat: await this.#find(to),
+      ...(replyTo !== undefined && { replyTo: String(replyTo) }),
+      ...(isProtected && { isProtected }),
+    }
+    const [content] = contents
+    if (contents.length === 1) {
+      const operation = { kind: 'send' as const, ...terms, content: content! }
+      return [await this.#message(person, { ...operation, ...(buttons && { buttons }) })]
+    }
+    const media = contents.filter((item) => item.kind === 'media')
+    const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })
+    return result.kind === 'messages' ? result.messages : []
+  }
+
+  edit(person: number, place: Place, to: Omit<Writing, 'to' | 'replyTo'>): Promise<Message> {
+    const buttons = to.buttons && { buttons: to.buttons }
+    const content = text(to.text, to.entities)
+    return this.change(person, place, { kind: 'edit', content, ...buttons })
+  }
+
+  change(person: number, place: Place, change: Change): Promise<Message> {
+    return this.#message(person, { ...nativeOf(place), ...change })
+  }
+
+  async react(person: number, place: Place, reactions: readonly Reaction[]): Promise<void> {
+    await this.#do(person, { kind: 'react', ...nativeOf(place), reactions })
+  }
+
+  /** Chooses these places in a poll instead of those before. */
+  vote(person: number, place: Place, options: readonly number[]): Promise<Poll> {
+    return vote(this.#world, { person }, place, options)
+  }
+
+  stopPoll(person: number, place: Place): Promise<Poll> {
+    return stopPoll(this.#world, { person }, place, undefined)
   }
 
   async delete(person: number, place: Place): Promise<void> {
@@ -78,6 +129,11 @@ export class Hands {
     const { db, wake } = this.#world
     const callback = await press(db, wake, person, at, data)
     return { callback, answer: await this.#watchers.until(() => answerOf(db, callback), signal) }
+  }
+
+  /** Follows an invite link: `in`, or `asked` where somebody has to let them in first. */
+  async follow(person: number, link: string): Promise<'in' | 'asked'> {
+    return follow(this.#world, person, link)
   }
 
   async #message(person: number, operation: Operation): Promise<Message> {

@@ -1,4 +1,5 @@
 /** One page of a person's queue, in the words of the platform port. */
+import type { Message } from '../../../machines/content.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
@@ -11,6 +12,7 @@ import {
   viewJoins,
 } from './cards.ts'
 import { chatOf, messageOf, personOf } from './neutral.ts'
+import type { Facts } from './telling.ts'
 
 export const PAGE_SIZE = 500
 
@@ -21,7 +23,11 @@ interface Row extends Omit<View, 'message'> {
   readonly actor: PersonCard
   readonly caused_by: number | null
   readonly at: number
-  readonly detail: MessageCard & { readonly callback?: number; readonly data?: string }
+  readonly detail: MessageCard & {
+    readonly callback?: number
+    readonly data?: string
+    readonly facts?: Facts
+  }
 }
 
 export interface Page {
@@ -85,7 +91,8 @@ function happeningOf(reader: Reader, row: Row): Happening {
       messages: [String(detail.id)],
     }
   }
-  const message = messageOf({ ...row, message: detail })
+  if (detail.facts) return newsOf(reader, row, common, detail.facts)
+  const message = unspoiled(messageOf({ ...row, message: detail }), common.direction)
   if (kind === 'callback') {
     return {
       ...common,
@@ -98,5 +105,29 @@ function happeningOf(reader: Reader, row: Row): Happening {
       ...(message.buttons && { buttons: message.buttons }),
     }
   }
-  return { ...common, kind, sourceKey: `${kind}:${place}:${detail.version}`, message }
+  const told = kind === 'edited' ? 'edited' : 'message'
+  return { ...common, kind: told, sourceKey: `${told}:${place}:${detail.version}`, message }
+}
+
+/** What happened beside messages: the facts as they were queued, in the chat as this reader sees it. */
+function newsOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
+  const isOfPoll = row.kind === 'poll' || row.kind === 'poll_answer'
+  return {
+    ...common,
+    ...facts,
+    kind: row.kind,
+    sourceKey: `${row.kind}:${row.seq}`,
+    ...(!isOfPoll && { chat: chatOf(row.chat, row.other) }),
+    ...('after' in facts &&
+      'person' in facts.after && { isSelf: facts.after.person.native === `${person}` }),
+  } as unknown as Happening
+}
+
+/** Who is asked in a group learns the right answers of a quiz once it is closed. */
+function unspoiled(message: Message, direction: Happening['direction']): Message {
+  const { content, chat } = message
+  const isSecret = direction === 'incoming' && chat.surface !== 'private'
+  if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message
+  const { right: _, explanation: __, ...poll } = content.poll
+  return { ...message, content: { kind: 'poll', poll } }
 }

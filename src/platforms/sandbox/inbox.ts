@@ -1,5 +1,5 @@
 /** What a person sees: their messages, who is typing to them, and the one-time codes sent to them. */
-import type { Chat, Message } from '../../../machines/content.ts'
+import type { Chat, Message, Reaction } from '../../../machines/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
   type ChatCard,
@@ -21,6 +21,14 @@ export interface InboxQuery {
   /** Only messages with greater ids; of one chat. */
   readonly after?: number
   readonly limit: number
+}
+
+/** A message with what people think of it. */
+export interface Received extends Message {
+  readonly reactions: readonly {
+    readonly person: PersonCard
+    readonly reactions: readonly Reaction[]
+  }[]
 }
 
 export interface Code {
@@ -48,7 +56,12 @@ const reading = `
       order by x.id desc limit $4
     ) m
   )
-  select ${messageCard('m')} as message, ${viewColumns}
+  select ${messageCard('m')} as message, ${viewColumns}, (
+    select coalesce(jsonb_agg(jsonb_build_object('person', ${personCard('p')},
+      'reactions', t.reactions) order by t.at), '[]')
+    from sandbox_reaction t join sandbox_person p on p.id = t.person_id
+    where t.chat_id = m.chat_id and t.message_id = m.id
+  ) as reactions
   from newest m ${viewJoins('m', '$1')}
   order by m.at desc, m.chat_id, m.id desc limit $4`
 
@@ -62,9 +75,14 @@ export class Inboxes {
   }
 
   /** Newest first. */
-  async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Message[]> {
-    const rows = await this.#db.query<View>(reading, [person, chat ?? null, after ?? 0, limit])
-    return rows.map(messageOf)
+  async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Received[]> {
+    const rows = await this.#db.query<View & Pick<Received, 'reactions'>>(reading, [
+      person,
+      chat ?? null,
+      after ?? 0,
+      limit,
+    ])
+    return rows.map((row) => ({ ...messageOf(row), reactions: row.reactions }))
   }
 
   /** Resolves once there is a message, or with none when the time is over. */
@@ -74,6 +92,19 @@ export class Inboxes {
       return messages.length > 0 ? messages : null
     }
     return (await this.#watchers.until(look, signal)) ?? []
+  }
+
+  /** Looks until there is something else to see, or the time is over; resolves with the last look. */
+  async awaitChange<Sight>(
+    look: () => Promise<Sight>,
+    isNew: (sight: Sight) => boolean,
+    signal: AbortSignal,
+  ): Promise<Sight> {
+    const found = await this.#watchers.until(async () => {
+      const sight = await look()
+      return isNew(sight) ? { sight } : null
+    }, signal)
+    return found ? found.sight : look()
   }
 
   codes(person: number): Promise<Code[]> {

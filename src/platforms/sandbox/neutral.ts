@@ -57,5 +57,7 @@ function bareMessage(card: MessageCard, chat: Chat, sender: PersonCard): Message
     content: card.content as Content,
     ...(card.forward !== null && { forward: card.forward as Origin }),
     ...(card.buttons !== null && { buttons: card.buttons as Buttons }),
+    ...(card.album && { album: card.album }),
+    ...(card.is_protected && { isProtected: true }),
   }
 }

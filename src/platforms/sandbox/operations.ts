@@ -1,19 +1,28 @@
 /** Carries out one operation for a linked person. */
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
-import type { Queryable } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import type { Log } from '../../database/log.ts'
 import { answerCallback } from './callback.ts'
-import { checkedContent } from './draft.ts'
-import { describe, resolve } from './find.ts'
-import { chatNative, messageNative } from './natives.ts'
+import { changeChat } from './chat-operations.ts'
+import type { Closing } from './closing.ts'
+import { detailsOf } from './details.ts'
+import type { Files } from './files.ts'
+import { resolve } from './find.ts'
+import { answerJoin, manageInvite } from './invites.ts'
+import { administrators, count, member, moderate } from './member-operations.ts'
+import { changeMessages } from './message-operations.ts'
+import { chatNative } from './natives.ts'
 import type { Outbox } from './outbox.ts'
-import { passOn } from './pass-on.ts'
-import { edit, remove } from './revise.ts'
-import { send } from './send.ts'
+import { changeProfile, profilePhotos } from './profile.ts'
 import { showTyping } from './typing.ts'
 
 export interface World {
-  readonly db: Queryable
+  readonly db: Database
   readonly outbox: Outbox
+  readonly media: Files['media']
+  readonly closing: Closing
+  readonly log: Log
+  readonly now: () => number
   readonly wake: (people: readonly number[]) => void
 }
 
@@ -30,31 +39,24 @@ export async function carryOut(
   operation: Operation,
   request: string,
 ): Promise<OperationResult> {
-  const { db, outbox, wake } = world
+  const { db, wake } = world
   const { person } = doer
   switch (operation.kind) {
-    case 'send': {
-      const content = checkedContent(operation.content)
-      const draft = { ...draftOf(doer, operation, request), content }
-      return { kind: 'message', message: await send(db, outbox, draft) }
-    }
+    case 'send':
+    case 'send_album':
     case 'forward':
-    case 'copy': {
-      const from = placeOf(operation.from, operation.message, operation.kind)
-      const draft = draftOf(doer, operation, request)
-      return { kind: 'message', message: await passOn(db, outbox, operation.kind, from, draft) }
-    }
-    case 'edit': {
-      const place = placeOf(operation.chat, operation.message, 'edit')
-      const content = checkedContent(operation.content)
-      const message = await edit(db, wake, doer, place, { ...operation, content })
-      return { kind: 'message', message }
-    }
+    case 'copy':
+    case 'edit':
+    case 'edit_caption':
+    case 'edit_buttons':
+    case 'edit_location':
+    case 'stop_poll':
     case 'delete':
-      await remove(db, wake, doer, placeOf(operation.chat, operation.message, 'delete'))
-      return done
+    case 'react':
+      return changeMessages(world, doer, operation, request)
     case 'act':
       await showTyping(db, person, chatNative(operation.chat), operation.action)
+      wake([])
       return done
     case 'answer':
       await answerCallback(db, person, operation.callback, answerOf(operation))
@@ -63,29 +65,41 @@ export async function carryOut(
     case 'resolve':
       return { kind: 'chat', chat: await resolve(db, operation.name) }
     case 'describe':
-      return { kind: 'chat', chat: await describe(db, person, chatNative(operation.chat)) }
+      return { kind: 'chat', chat: await detailsOf(db, person, chatNative(operation.chat)) }
+    case 'administrators':
+      return administrators(world, doer, operation)
+    case 'count_members':
+      return count(world, doer, operation)
+    case 'member':
+      return member(world, doer, operation)
+    case 'ban':
+    case 'unban':
+    case 'restrict':
+    case 'promote':
+      return moderate(world, doer, operation)
+    case 'set_title':
+    case 'set_description':
+    case 'set_photo':
+    case 'set_permissions':
+    case 'pin':
+    case 'unpin':
+    case 'unpin_all':
+    case 'leave':
+      return changeChat(world, doer, operation)
+    case 'invite':
+    case 'edit_invite':
+    case 'revoke_invite':
+      return manageInvite(world, doer, operation)
+    case 'answer_join':
+      return answerJoin(world, doer, operation)
+    case 'set_name':
+    case 'set_about':
+    case 'set_profile_photo':
+      return changeProfile(world, doer, operation)
+    case 'profile_photos':
+      return profilePhotos(world, operation)
   }
 }
-
-type Sending = Extract<Operation, { kind: 'send' | 'forward' | 'copy' }>
-
-function draftOf({ person, session }: Doer, operation: Sending, request: string) {
-  const { chat, replyTo, buttons } = operation
-  return {
-    sender: person,
-    ...(session !== undefined && { session }),
-    native: chatNative(chat),
-    request,
-    ...(replyTo !== undefined && { reply: messageNative(replyTo, 'be replied') }),
-    ...(operation.kind === 'send' && operation.replyOptional && { replyOptional: true }),
-    ...(buttons && { buttons }),
-  }
-}
-
-const placeOf = (chat: string, message: string, purpose: string) => ({
-  chat: chatNative(chat),
-  message: messageNative(message, purpose),
-})
 
 function answerOf({ text, alert, url }: Extract<Operation, { kind: 'answer' }>) {
   return {

@@ -3,6 +3,7 @@ import type { Content } from '../../../machines/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { View } from './cards.ts'
 import { sending } from './sending.ts'
+import { neededFor } from './sending-rights.ts'
 
 const LARGEST_BATCH = 200
 
@@ -17,11 +18,15 @@ export interface Draft {
   readonly replyOptional?: boolean
   readonly forward?: unknown
   readonly buttons?: unknown
+  /** Messages with the same key are one album. */
+  readonly album?: string
+  readonly isProtected?: boolean
 }
 
+/** What is sent together or not at all. */
 interface Waiting {
-  readonly draft: Draft
-  resolve(sent: View | undefined): void
+  readonly drafts: readonly Draft[]
+  resolve(sent: readonly View[] | undefined): void
   reject(cause: unknown): void
 }
 
@@ -38,10 +43,10 @@ export class Outbox {
     this.#wake = wake
   }
 
-  /** Resolves with the message as its sender sees it, or with nothing if it was not admitted. */
-  send(draft: Draft): Promise<View | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<View | undefined>()
-    this.#waiting.push({ draft, resolve, reject })
+  /** Resolves with the messages as their sender sees them, or with nothing if they were not admitted. */
+  send(drafts: readonly Draft[]): Promise<readonly View[] | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly View[] | undefined>()
+    this.#waiting.push({ drafts, resolve, reject })
     if (!this.#isBusy) void this.#drain()
     return promise
   }
@@ -57,12 +62,17 @@ export class Outbox {
   }
 
   async #sendTogether(batch: readonly Waiting[]): Promise<void> {
-    const given = JSON.stringify(batch.map(({ draft }, ord) => ({ ...draft, ord })))
+    const drafts = batch.flatMap((waiting) => waiting.drafts)
+    const given = drafts.map((draft, ord) => ({ ...draft, ord, needs: neededFor(draft.content) }))
     try {
-      const rows = await this.#db.query<SentRow>(sending, [given])
+      const rows = await this.#db.query<SentRow>(sending, [JSON.stringify(given)])
       const sent = new Map(rows.map((row) => [row.ord, row]))
       this.#wake(rows[0]?.woken ?? [])
-      for (const [ord, waiting] of batch.entries()) waiting.resolve(sent.get(ord))
+      let ord = 0
+      for (const { drafts, resolve } of batch) {
+        const views = drafts.flatMap(() => sent.get(ord++) ?? [])
+        resolve(views.length === drafts.length ? views : undefined)
+      }
     } catch (cause) {
       await this.#sendApart(batch, cause)
     }

@@ -1,11 +1,13 @@
-/** Editing a message and deleting it for all. */
+/** Changing a message and deleting it for all. */
+import { isDeepStrictEqual } from 'node:util'
 import { failed } from '../../../actors/errors.ts'
 import type { Buttons, Content, Message } from '../../../machines/content.ts'
-import type { Queryable } from '../../database/database.ts'
 import { messageCard, type View, viewColumns, viewJoins } from './cards.ts'
+import { holderOf, letGo } from './holding.ts'
+import { lookAt, type Target } from './look.ts'
 import { chatCondition } from './natives.ts'
 import { messageOf } from './neutral.ts'
-import type { Doer } from './operations.ts'
+import type { Doer, World } from './operations.ts'
 import { messageChange, queueing, woken } from './queue.ts'
 
 export interface Place {
@@ -18,36 +20,35 @@ export interface Revision {
   readonly buttons?: Buttons
 }
 
-type Wake = (people: readonly number[]) => void
+const bad = (description: string) => failed('bad_request', description)
 
-const notModified =
+const NOT_MODIFIED =
   'message is not modified: specified new message content and reply markup are exactly the ' +
   'same as a current content and reply markup of the message'
 
+/** Somebody else may change the message between the look and the write. */
+const TRIES = 10
+
 const target = `
   target as (
-    select t.chat_id, t.id, t.sender_id, c.kind, m.role
+    select t.chat_id, t.id, c.kind, m.role
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')
     join sandbox_message t on t.chat_id = c.id and t.id = $4 and t.deleted_at is null
     where ${chatCondition('$2', '$3')}
   )`
 
-const editing = {
-  name: 'sandbox_edit',
-  text: `with ${target},
-    message as (
+const writing = {
+  name: 'sandbox_revise',
+  text: `with message as (
       update sandbox_message e
-      set content = $5, buttons = $6, edited_at = now(), version = e.version + 1
-      from target
-      where e.chat_id = target.chat_id and e.id = target.id and e.deleted_at is null
-        and e.sender_id = $2 and e.forward is null and e.content ->> 'kind' = 'text'
-        and (e.content, e.buttons) is distinct from ($5::jsonb, $6::jsonb)
+      set content = $6, buttons = $7, edited_at = now(), version = e.version + 1
+      where e.chat_id = $3 and e.id = $4 and e.deleted_at is null and e.version = $5
       returning e.*
     ),
     change as (${messageChange()}), ${queueing('edited')}
     select ${messageCard('message')} as message, ${viewColumns}, ${woken}
-    from message ${viewJoins('message', '$2')}`,
+    from message ${viewJoins('message', '$2::bigint')}`,
 }
 
 const deleting = {
@@ -61,47 +62,56 @@ const deleting = {
       returning e.*
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
-    select ${woken} from message`,
+    select ${woken}, sender_id as sender, request_id as request,
+      content ->> 'kind' = 'media' as "hasFiles"
+    from message`,
 }
 
-export async function edit(
-  db: Queryable,
-  wake: Wake,
-  actor: Doer,
-  { chat, message }: Place,
-  { content, buttons }: Revision,
+/** `change` says what the message shall be; it throws where that cannot be. */
+export async function revise(
+  { db, wake, now }: World,
+  { person, session }: Doer,
+  place: Place,
+  change: (target: Target, now: number) => Revision | Promise<Revision>,
 ): Promise<Message> {
-  const at = [actor.session ?? null, actor.person, chat, message]
-  const revised = [JSON.stringify(content), buttons ? JSON.stringify(buttons) : null]
-  const [row] = await db.query<View & { woken: number[] }>(editing, [...at, ...revised])
-  if (!row) throw await refusalOfEdit(db, actor, { chat, message })
-  wake(row.woken)
-  return messageOf(row)
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const found = await lookAt(db, person, place)
+    if (!found) throw bad('message to edit not found')
+    if (found.sender !== person || found.isForwarded || found.content.kind === 'service') {
+      throw bad("message can't be edited")
+    }
+    const { content, buttons = null } = await change(found, now())
+    if (isSame(content, found.content) && isSame(buttons, found.buttons)) throw bad(NOT_MODIFIED)
+    const [row] = await db.query<View & { woken: number[] }>(writing, [
+      ...[session ?? null, person, found.chat, found.id, found.version],
+      ...[JSON.stringify(content), buttons && JSON.stringify(buttons)],
+    ])
+    if (row) {
+      wake(row.woken)
+      return messageOf(row)
+    }
+  }
+  throw failed('unavailable', 'the message is changed by too many at once', {
+    retryAfterSeconds: 1,
+  })
 }
 
-export async function remove(db: Queryable, wake: Wake, actor: Doer, { chat, message }: Place) {
-  const at = [actor.session ?? null, actor.person, chat, message]
-  const [row] = await db.query<{ woken: number[] }>(deleting, at)
-  if (row) return wake(row.woken)
-  const [found] = await look(db, actor, { chat, message })
-  throw failed('bad_request', found ? "message can't be deleted" : 'message to delete not found')
+export async function remove(world: World, { person, session }: Doer, place: Place): Promise<void> {
+  const { chat, message } = place
+  const [row] = await world.db.query<{
+    readonly woken: number[]
+    readonly sender: number
+    readonly request: string
+    readonly hasFiles: boolean
+  }>(deleting, [session ?? null, person, chat, message])
+  if (!row) {
+    const found = await lookAt(world.db, person, place)
+    throw bad(found ? "message can't be deleted" : 'message to delete not found')
+  }
+  world.wake(row.woken)
+  if (row.hasFiles) await letGo(world, holderOf(row.sender, row.request))
 }
 
-async function refusalOfEdit(db: Queryable, actor: Doer, place: Place) {
-  const [found] = await look(db, actor, place)
-  if (!found) return failed('bad_request', 'message to edit not found')
-  const isEditable =
-    found.sender_id === actor.person && !found.is_forwarded && found.kind === 'text'
-  return failed('bad_request', isEditable ? notModified : "message can't be edited")
-}
-
-/** What the target is to this person; nothing when the chat or the message is not there for them. */
-function look(db: Queryable, actor: Doer, { chat, message }: Place) {
-  return db.query<{ sender_id: number; is_forwarded: boolean; kind: string }>(
-    `with ${target}
-     select e.sender_id, e.forward is not null as is_forwarded, e.content ->> 'kind' as kind
-     from target join sandbox_message e on e.chat_id = target.chat_id and e.id = target.id
-     where $1::bigint is null`,
-    [null, actor.person, chat, message],
-  )
-}
+/** As the database would see it: what is undefined is not there. */
+const isSame = (one: unknown, other: unknown) =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(one)), other)

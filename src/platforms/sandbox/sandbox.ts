@@ -2,9 +2,12 @@
 import type { Platform } from '../../../actors/platform.ts'
 import type { Database } from '../../database/database.ts'
 import type { Log } from '../../database/log.ts'
+import type { Range } from '../../media/media.ts'
 import { capabilities } from './capabilities.ts'
 import { Chats } from './chats.ts'
+import { Closing } from './closing.ts'
 import { Controls } from './controls.ts'
+import { type Files, openFile } from './files.ts'
 import { Hands } from './hands.ts'
 import { Hub } from './hub.ts'
 import { Inboxes } from './inbox.ts'
@@ -21,6 +24,11 @@ export interface Sandbox {
   readonly hands: Hands
   readonly inboxes: Inboxes
   readonly controls: Controls
+  readonly files: {
+    ingest: Files['media']['ingest']
+    /** The bytes of a file that was sent at least once. */
+    open(native: string, range: Range, signal: AbortSignal): ReturnType<typeof openFile>
+  }
   /** Stores what sessions have confirmed so far. */
   close(): Promise<void>
 }
@@ -28,11 +36,12 @@ export interface Sandbox {
 export interface SandboxOptions {
   readonly db: Database
   readonly log: Log
+  readonly media: Files['media']
   /** Unix milliseconds. */
   readonly clock?: () => number
 }
 
-export function createSandbox({ db, log, clock = Date.now }: SandboxOptions): Sandbox {
+export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptions): Sandbox {
   const hub = new Hub<LiveSession>(db, log)
   const watchers = new Watchers()
   const wake = (people: readonly number[]) => {
@@ -40,7 +49,9 @@ export function createSandbox({ db, log, clock = Date.now }: SandboxOptions): Sa
     watchers.notify()
   }
   const outbox = new Outbox(db, wake)
-  const world = { db, outbox, wake, hub, log, now: clock }
+  const closing = new Closing({ db, wake, now: clock }, log)
+  closing.look()
+  const world = { db, outbox, media, closing, wake, hub, log, now: clock }
   const linking = new Linking(db, outbox, clock)
   return {
     platform: {
@@ -61,10 +72,17 @@ export function createSandbox({ db, log, clock = Date.now }: SandboxOptions): Sa
       },
     },
     people: new People(db),
-    chats: new Chats(db, outbox),
+    chats: new Chats(world),
     hands: new Hands(world, watchers),
     inboxes: new Inboxes(db, watchers),
     controls: new Controls(db, hub, clock),
-    close: () => hub.acknowledgements.flush(),
+    files: {
+      ingest: (ingestion, signal) => media.ingest(ingestion, signal),
+      open: (native, range, signal) => openFile(world, native, range, signal),
+    },
+    close: async () => {
+      await closing.close()
+      await hub.acknowledgements.flush()
+    },
   }
 }

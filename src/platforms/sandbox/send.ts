@@ -1,23 +1,43 @@
 /** Sending: one round trip when all is well, else a closer look at what stands in the way. */
 import { failed } from '../../../actors/errors.ts'
 import type { Message } from '../../../machines/content.ts'
+import type { Permission } from '../../../machines/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import { messageCard, type View, viewColumns, viewJoins } from './cards.ts'
 import { chatCondition } from './natives.ts'
 import { messageOf } from './neutral.ts'
 import type { Draft, Outbox } from './outbox.ts'
 import { openPrivateChat } from './private-chat.ts'
+import { MEMBER_PERMISSIONS, mayCarry, sendingWords } from './sending-rights.ts'
 
 export async function send(db: Queryable, outbox: Outbox, draft: Draft): Promise<Message> {
-  const view =
-    (await outbox.send(draft)) ??
-    (await sentBefore(db, draft)) ??
-    (await sendAfterOpening(db, outbox, draft))
-  return messageOf(view)
+  const [message] = await sendTogether(db, outbox, [draft])
+  return message!
+}
+
+/** Drafts of one sender for one chat: all are sent or none. */
+export async function sendTogether(
+  db: Queryable,
+  outbox: Outbox,
+  drafts: readonly Draft[],
+): Promise<Message[]> {
+  const views =
+    (await outbox.send(drafts)) ??
+    (await allSentBefore(db, drafts)) ??
+    (await sendAfterOpening(db, outbox, drafts))
+  return views.map(messageOf)
+}
+
+async function allSentBefore(db: Queryable, drafts: readonly Draft[]) {
+  const views = await Promise.all(drafts.map((draft) => sentBefore(db, draft)))
+  return views.every((view) => view !== undefined) ? views : undefined
 }
 
 /** A repeated request is the message it was the first time. */
-async function sentBefore(db: Queryable, { sender, request }: Draft): Promise<View | undefined> {
+export async function sentBefore(
+  db: Queryable,
+  { sender, request }: Pick<Draft, 'sender' | 'request'>,
+): Promise<View | undefined> {
   const [view] = await db.query<View>(
     `select ${messageCard('m')} as message, ${viewColumns}
      from sandbox_message m ${viewJoins('m', 'm.sender_id')}
@@ -27,11 +47,12 @@ async function sentBefore(db: Queryable, { sender, request }: Draft): Promise<Vi
   return view
 }
 
-async function sendAfterOpening(db: Queryable, outbox: Outbox, draft: Draft): Promise<View> {
-  await openPrivateChat(db, draft.sender, draft.native)
-  const view = await outbox.send(draft)
-  if (view) return view
-  throw await refusalOf(db, draft)
+async function sendAfterOpening(db: Queryable, outbox: Outbox, drafts: readonly Draft[]) {
+  const [first] = drafts
+  await openPrivateChat(db, first!.sender, first!.native)
+  const views = await outbox.send(drafts)
+  if (views) return views
+  throw await refusalOf(db, drafts)
 }
 
 interface Circumstances {
@@ -40,13 +61,17 @@ interface Circumstances {
   readonly is_ended: boolean
   readonly is_gone: boolean
   readonly is_blocked: boolean
+  /** What ordinary members may send; null: everything. */
+  readonly permissions: readonly Permission[] | null
 }
 
-async function refusalOf(db: Queryable, draft: Draft) {
+async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
+  const draft = drafts[0]!
   const [found] = await db.query<Circumstances>(
     `select c.kind, m.role, me.deactivated or me.banned as is_ended,
        coalesce(o.deactivated, false) as is_gone,
-       exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked
+       exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
+       coalesce(${MEMBER_PERMISSIONS}, c.permissions) as permissions
      from sandbox_chat c
      join sandbox_person me on me.id = $1
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
@@ -63,6 +88,10 @@ async function refusalOf(db: Queryable, draft: Draft) {
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
   if (kind === 'channel' && role === 'member')
     return failed('bad_request', 'need administrator rights in the channel chat')
+  if (role === 'member' && found.permissions !== null) {
+    const unfit = drafts.find(({ content }) => !mayCarry(found.permissions ?? [], content))
+    if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit.content)}`)
+  }
   return failed('bad_request', 'message to be replied not found')
 }
 

@@ -1,18 +1,20 @@
 /** The one statement that sends: admits, numbers, stores and queues any number of messages. */
 import { byKey, messageCard, viewColumns, viewJoins } from './cards.ts'
 import { messageChange, queueing, woken } from './queue.ts'
+import { MEMBER_PERMISSIONS } from './sending-rights.ts'
 
 const given = `
   given as (
     select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
       session bigint, native bigint, request text, content jsonb, reply bigint,
-      "replyOptional" boolean, forward jsonb, buttons jsonb)
+      "replyOptional" boolean, forward jsonb, buttons jsonb, album text, "isProtected" boolean,
+      needs text)
   )`
 
 const chatOf = `lateral (
-      select id, kind from sandbox_chat where native = given.native
+      select id, kind, permissions from sandbox_chat where native = given.native
       union all
-      select id, kind from sandbox_chat
+      select id, kind, permissions from sandbox_chat
       where low_id = least(given.sender, given.native)
         and high_id = greatest(given.sender, given.native)
       limit 1
@@ -38,6 +40,8 @@ const place = `
     left join ${targetOf} t on true
     where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
+      and (m.role in ('owner', 'admin') or given.needs is null
+        or coalesce(${MEMBER_PERMISSIONS}, c.permissions, array[given.needs]) @> array[given.needs])
       and (given.reply is null or given."replyOptional" or t.id is not null)
       and (select 1 from sandbox_block b
         where b.person_id = given.native and b.blocked_id = given.sender) is null
@@ -62,13 +66,15 @@ const stored = `
   message as (
     select place.ord, place.session, place.request, place.chat_id, chat.base + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
-      place.content, place.target as reply_to, place.forward, place.buttons
+      place.content, place.target as reply_to, place.forward, place.buttons, place.album,
+      coalesce(place."isProtected", false) as is_protected
     from place join chat on chat.id = place.chat_id
   ),
   inserted as (
     insert into sandbox_message
-      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons)
-    select chat_id, id, sender_id, request, content, reply_to, forward, buttons from message
+      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, album, is_protected)
+    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, album, is_protected
+    from message
   ),
   change as (${messageChange('message.ord', 'message.session')})`
 

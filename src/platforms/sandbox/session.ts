@@ -8,6 +8,7 @@ import { isUnavailable } from '../../database/unavailable.ts'
 import { endSessions } from './devices.ts'
 import { disturbed } from './disturbance.ts'
 import { type Faults, loseAnswer } from './faults.ts'
+import { openFile } from './files.ts'
 import type { Reader } from './happenings.ts'
 import type { Connected, Hub } from './hub.ts'
 import { lookUpSession, type Opening } from './opening.ts'
@@ -134,7 +135,8 @@ export class LiveSession implements Session, Connected {
     if (wait > 0) throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil(wait) })
     try {
       const result = await carryOut(this.#world, this.reader, operation, requestId)
-      if (result.kind !== 'message' || !this.#faults.lostAnswers) return result
+      const isSend = result.kind === 'message' || result.kind === 'messages'
+      if (!isSend || !this.#faults.lostAnswers) return result
       if (!(await loseAnswer(this.#world.db, this.reader.person))) return result
     } catch (cause) {
       if (cause instanceof RequestFailed || !isUnavailable(cause)) throw cause
@@ -149,8 +151,9 @@ export class LiveSession implements Session, Connected {
     return performance.now() - began
   }
 
-  async download(): Promise<FileStream> {
-    throw failed('bad_request', 'downloading files is not supported on the sandbox')
+  async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+    await this.#answering(signal)
+    return openFile(this.#world, file, { offset }, signal)
   }
 
   async close({ signOut }: { readonly signOut: boolean }) {

@@ -2,16 +2,18 @@
 import type { Test } from 'tap'
 import { createSandbox } from '../../../src/platforms/sandbox/sandbox.ts'
 import { testDatabase } from '../../support/database.ts'
+import { fileDesk } from '../../support/files.ts'
 import { quietLog } from '../../support/log.ts'
 import { run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
-import { register } from './harness.ts'
+import { register } from './register.ts'
 
 export async function stage(t: Test) {
   const { database: db } = await testDatabase(t)
   const time = { ahead: 0 }
   const clock = () => Date.now() + time.ahead
-  const create = () => createSandbox({ db, log: quietLog, clock })
+  const media = await fileDesk(t, db)
+  const create = () => createSandbox({ db, log: quietLog, media, clock })
   const sandbox = create()
 
   const link = async (person: Awaited<ReturnType<typeof register>>) => {
@@ -35,5 +37,5 @@ export async function stage(t: Test) {
     const store = await link(person)
     return { person, store, session: await open(store) }
   }
-  return { db, sandbox, create, time, link, open, online, register: () => register(sandbox) }
+  return { db, media, sandbox, create, time, link, open, online, register: () => register(sandbox) }
 }

@@ -1,0 +1,141 @@
+/** What people of the sandbox give into a message, in the words of the platform port. */
+import { Readable } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Content, Location, Media, Poll, Reaction, Text } from '../../../machines/content.ts'
+import type { Ingestion, Source } from '../../media/media.ts'
+import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import type * as wire from './content-schemas.ts'
+import { entityOf, present } from './wire.ts'
+
+type Given = {
+  readonly [Name in keyof typeof wire.givenContent]?:
+    | ((typeof wire.givenContent)[Name] extends TSchema
+        ? Static<(typeof wire.givenContent)[Name]>
+        : never)
+    | undefined
+}
+type GivenMedia = Static<typeof wire.GivenMedia>
+
+/** Takes in the files of somebody. */
+export type TakeIn = (given: GivenMedia) => Promise<Media>
+
+export const takingIn =
+  (files: Sandbox['files'], userId: number, signal: AbortSignal): TakeIn =>
+  async (given) => {
+    const { type: kind, file, emoji } = given
+    if (file !== undefined) return { kind, file: { native: file } }
+    const { media } = await files.ingest(ingestionOf(given, userId), signal)
+    return emoji === undefined ? media : { ...media, emoji }
+  }
+
+/** Several only where it is an album. */
+export async function contentsOf(given: Given, takeIn: TakeIn): Promise<Content[]> {
+  const { text, entities, media, album, location, venue, contact, poll, dice } = given
+  const all: Content[] = [
+    ...(text === undefined ? [] : [{ kind: 'text' as const, ...textOf(text, entities) }]),
+    ...(location
+      ? [{ kind: 'location' as const, ...locationOf(location), ...(venue && { venue }) }]
+      : []),
+    ...(contact ? [contactOf(contact)] : []),
+    ...(poll ? [{ kind: 'poll' as const, poll: pollOf(poll) }] : []),
+    ...(dice ? [{ kind: 'dice' as const, emoji: dice.emoji, value: 0 }] : []),
+  ]
+  const files = media ? [media] : (album ?? [])
+  if (all.length + (files.length > 0 ? 1 : 0) !== 1 || (media && album)) {
+    throw failed('bad_request', 'a message carries one thing: text, media, album, location …')
+  }
+  for (const item of files) all.push(await mediaContent(item, takeIn))
+  return all
+}
+
+export async function mediaContent(
+  given: GivenMedia,
+  takeIn: TakeIn,
+): Promise<Content & { kind: 'media' }> {
+  return {
+    kind: 'media',
+    media: await takeIn(given),
+    caption: textOf(given.caption ?? '', given.caption_entities),
+    ...(given.show_caption_above_media && { captionAbove: true }),
+    ...(given.has_spoiler && { spoiler: true }),
+  }
+}
+
+function ingestionOf(given: GivenMedia, userId: number): Ingestion {
+  const { type: kind, file_name, mime_type, duration, width, height, title, performer } = given
+  return {
+    userId,
+    kind,
+    source: sourceOf(given),
+    ...present({ name: file_name, mime: mime_type }),
+    hints: present({ durationSeconds: duration, width, height, title, performer }),
+  }
+}
+
+function sourceOf({ data, url }: GivenMedia): Source {
+  if (url !== undefined) return { from: 'url', url }
+  if (data === undefined) throw failed('bad_request', 'media needs "data", "url" or "file"')
+  const bytes = Buffer.from(data, 'base64')
+  return { from: 'stream', stream: Readable.from(bytes.length > 0 ? [bytes] : []) }
+}
+
+export const textOf = (text: string, entities: Given['entities'] = []): Text => ({
+  text,
+  entities: entities.map(entityOf),
+})
+
+export const locationOf = (given: Static<typeof wire.Place>): Location => ({
+  latitude: given.latitude,
+  longitude: given.longitude,
+  ...present({
+    accuracy: given.horizontal_accuracy,
+    liveSeconds: given.live_period,
+    heading: given.heading,
+    alertDistance: given.proximity_alert_radius,
+  }),
+})
+
+const contactOf = (given: Static<typeof wire.ContactBody>): Content => ({
+  kind: 'contact',
+  phone: given.phone_number,
+  firstName: given.first_name,
+  ...present({
+    lastName: given.last_name,
+    vcard: given.vcard,
+    person: given.user_id === undefined ? undefined : String(given.user_id),
+  }),
+})
+
+const plain = (text: string): Text => ({ text, entities: [] })
+
+function pollOf(given: Static<typeof wire.GivenPoll>): Poll {
+  const isQuiz = given.type === 'quiz'
+  const right = given.correct_option_ids ?? []
+  if (isQuiz && (right.length === 0 || right.some((place) => place >= given.options.length))) {
+    throw failed('bad_request', 'wrong correct option identifier specified')
+  }
+  return {
+    question: plain(given.question),
+    options: given.options.map((option) => ({ text: plain(option), voters: 0 })),
+    voters: 0,
+    isClosed: false,
+    isAnonymous: given.is_anonymous,
+    isQuiz,
+    isMultiple: given.allows_multiple_answers,
+    ...(isQuiz && { right }),
+    ...present({
+      explanation: given.explanation === undefined ? undefined : plain(given.explanation),
+      openSeconds: given.open_period,
+    }),
+  }
+}
+
+export function reactionOf({
+  emoji,
+  custom_emoji_id: customEmojiId,
+}: Static<typeof wire.ReactionBody>): Reaction {
+  if (emoji !== undefined) return { emoji }
+  if (customEmojiId !== undefined) return { customEmojiId }
+  throw failed('bad_request', 'REACTION_INVALID')
+}

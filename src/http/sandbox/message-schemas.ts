@@ -1,0 +1,32 @@
+/** A message as it is shown under /sandbox. */
+import { Type } from 'typebox'
+import { ReactionBody, shownContent } from './content-schemas.ts'
+import { Chat, Keyboard, PersonName } from './schemas.ts'
+
+export const Message = Type.Object({
+  message_id: Type.Integer(),
+  chat: Chat,
+  from: Type.Optional(PersonName),
+  date: Type.Integer(),
+  edit_date: Type.Optional(Type.Integer()),
+  media_group_id: Type.Optional(Type.String()),
+  has_protected_content: Type.Optional(Type.Boolean()),
+  ...shownContent,
+  service: Type.Optional(Type.String({ description: '`joined`, `left` …' })),
+  reply_to_message_id: Type.Optional(Type.Integer()),
+  forwarded_from: Type.Optional(Type.String({ description: 'The name of the first origin' })),
+  inline_keyboard: Type.Optional(Keyboard),
+})
+
+/** One of an album is shown first, and all of them in `album`. */
+export const Sent = Type.Object({
+  ...Message.properties,
+  album: Type.Optional(Type.Array(Message)),
+})
+
+export const Received = Type.Object({
+  ...Message.properties,
+  reactions: Type.Optional(
+    Type.Array(Type.Object({ person: PersonName, ...ReactionBody.properties })),
+  ),
+})

@@ -1,0 +1,127 @@
+/** /sandbox/people/{person}/…: writes messages of every kind as a person, and changes them. */
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Message as MessageRecord } from '../../../machines/content.ts'
+import type { Change } from '../../platforms/sandbox/hands.ts'
+import { answers, ok } from '../envelope.ts'
+import { userOf } from '../management/owner.ts'
+import { BODY_LIMIT, GivenMedia, givenContent, Place } from './content-schemas.ts'
+import {
+  contentsOf,
+  locationOf,
+  mediaContent,
+  type TakeIn,
+  takingIn,
+  textOf,
+} from './given-content.ts'
+import { Message, Sent } from './message-schemas.ts'
+import { messageBody } from './present.ts'
+import { described, goneSignal, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
+import { Addressee, Entity, Id, Keyboard } from './schemas.ts'
+import { buttonsOf } from './wire.ts'
+
+const strict = { additionalProperties: false }
+const Entities = Type.Array(Entity, { maxItems: 1000 })
+
+const Write = Type.Object(
+  {
+    to: Addressee,
+    ...givenContent,
+    reply_to_message_id: Type.Optional(Id),
+    inline_keyboard: Type.Optional(Keyboard),
+    protect_content: Type.Optional(Type.Boolean()),
+  },
+  strict,
+)
+
+const Edit = Type.Object(
+  {
+    text: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000 })),
+    entities: Type.Optional(Entities),
+    caption: Type.Optional(Type.String({ maxLength: 20_000 })),
+    caption_entities: Type.Optional(Entities),
+    media: Type.Optional(GivenMedia),
+    location: Type.Optional(
+      Type.Union([Place, Type.Null()], { description: 'null: it is no longer live' }),
+    ),
+    inline_keyboard: Type.Optional(Keyboard),
+  },
+  strict,
+)
+
+interface Edited {
+  readonly text?: string
+  readonly entities?: Parameters<typeof textOf>[1]
+  readonly caption?: string
+  readonly caption_entities?: Parameters<typeof textOf>[1]
+  readonly media?: Parameters<TakeIn>[0]
+  readonly location?: Parameters<typeof locationOf>[0] | null
+}
+
+async function changeOf(edited: Edited, takeIn: TakeIn): Promise<Change> {
+  const { text, entities, caption, caption_entities, media, location } = edited
+  const named = [text, caption, media, location].filter((change) => change !== undefined)
+  if (named.length > 1) throw failed('bad_request', 'one thing is changed at a time')
+  if (text !== undefined) {
+    return { kind: 'edit', content: { kind: 'text', ...textOf(text, entities) } }
+  }
+  if (caption !== undefined) {
+    return { kind: 'edit_caption', caption: textOf(caption, caption_entities) }
+  }
+  if (media) return { kind: 'edit', content: await mediaContent(media, takeIn) }
+  if (location === undefined) return { kind: 'edit_buttons' }
+  return { kind: 'edit_location', ...(location && { location: locationOf(location) }) }
+}
+
+const sentBody = (messages: readonly MessageRecord[]) => {
+  const bodies = messages.map(messageBody)
+  return { ...bodies[0]!, ...(bodies.length > 1 && { album: bodies }) }
+}
+
+export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, files } }) => {
+  app.post(
+    '/people/:person/messages',
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        ...described('Write as this person: text, files, an album, a place, a poll …'),
+        params: PersonParams,
+        body: Write,
+        response: answers(Sent),
+      },
+    },
+    async (request, reply) => {
+      const { params, body } = request
+      const { to, reply_to_message_id: replyTo, inline_keyboard: keyboard } = body
+      const takeIn = takingIn(files, userOf(request), goneSignal(reply))
+      const sent = await hands.send(params.person, {
+        to,
+        contents: await contentsOf(body, takeIn),
+        ...(replyTo !== undefined && { replyTo }),
+        ...(keyboard && { buttons: buttonsOf(keyboard) }),
+        ...(body.protect_content && { isProtected: true }),
+      })
+      return ok(sentBody(sent))
+    },
+  )
+
+  app.patch(
+    '/people/:person/chats/:chat/messages/:message',
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        ...described("Edit one of this person's messages: its text, caption, file, place, buttons"),
+        params: MessageParams,
+        body: Edit,
+        response: answers(Message),
+      },
+    },
+    async (request, reply) => {
+      const { params, body } = request
+      const change = await changeOf(body, takingIn(files, userOf(request), goneSignal(reply)))
+      const keyboard = body.inline_keyboard
+      const buttons = keyboard && { buttons: buttonsOf(keyboard) }
+      return ok(messageBody(await hands.change(params.person, params, { ...change, ...buttons })))
+    },
+  )
+}

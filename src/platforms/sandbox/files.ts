@@ -1,0 +1,88 @@
+/** Files of the sandbox: they lie in the gateway's store, and a blob's name is the file's native name. */
+import { addAbortSignal } from 'node:stream'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import type { FileStream } from '../../../actors/platform.ts'
+import type { FileRef, Media } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { MediaDesk, Range } from '../../media/media.ts'
+import { webStream } from '../../media/web-stream.ts'
+
+export type FileDesk = Pick<MediaDesk, 'ingest' | 'open' | 'hold' | 'release'>
+
+export interface Files {
+  readonly db: Queryable
+  readonly media: FileDesk
+}
+
+const wrongFile = (options?: ErrorOptions) =>
+  failed('bad_request', 'wrong file identifier/HTTP URL specified', {}, options)
+
+/** The media as messages carry it: known by native names, and held for `holder`. */
+export async function storedMedia(files: Files, media: Media, holder: string): Promise<Media> {
+  const known = 'native' in media.file ? await find(files.db, media) : named(media)
+  if (!known) throw wrongFile()
+  await files.media.hold(asBlobs(known), holder).catch(missing)
+  if ('blob' in media.file) await register(files.db, known)
+  return known
+}
+
+/** The bytes of a file that was sent at least once. */
+export async function openFile(
+  { db, media }: Files,
+  native: string,
+  range: Range,
+  signal: AbortSignal,
+): Promise<FileStream> {
+  const [known] = await db.query('select from sandbox_file where native = $1 limit 1', [native])
+  if (!known) throw wrongFile()
+  const { stream, size, mime } = await media.open(native, range).catch(missing)
+  return { stream: webStream(addAbortSignal(signal, stream)), size, mime }
+}
+
+/** What was sent once can be sent again by its name; any size of a photo stands for the whole of it. */
+async function register(db: Queryable, media: Media): Promise<void> {
+  const { thumbnail, sizes = [] } = media
+  const rows = [
+    { native: nativeIn(media.file), kind: media.kind, media },
+    ...sizes.map(({ file }) => ({ native: nativeIn(file), kind: media.kind, media })),
+    ...(thumbnail
+      ? [{ native: nativeIn(thumbnail.file), kind: 'thumbnail', media: thumbnail }]
+      : []),
+  ]
+  await db.query(
+    `insert into sandbox_file (native, kind, media)
+     select native, kind, media
+     from jsonb_to_recordset($1::jsonb) as file (native text, kind text, media jsonb)
+     on conflict do nothing`,
+    [JSON.stringify(rows)],
+  )
+}
+
+async function find(db: Queryable, { file, kind }: Media): Promise<Media | undefined> {
+  const [row] = await db.query<{ media: Media }>(
+    'select media from sandbox_file where native = $1 and kind = $2',
+    [nativeIn(file), kind],
+  )
+  return row?.media
+}
+
+const nativeIn = (file: FileRef) => ('native' in file ? file.native : file.blob)
+
+const named = (media: Media) => renamed(media, (file) => ({ native: nativeIn(file) }))
+const asBlobs = (media: Media) => renamed(media, (file) => ({ blob: nativeIn(file) }))
+
+function renamed(media: Media, ref: (file: FileRef) => FileRef): Media {
+  const { thumbnail, sizes } = media
+  return {
+    ...media,
+    file: ref(media.file),
+    ...(thumbnail && { thumbnail: renamed(thumbnail, ref) }),
+    ...(sizes && { sizes: sizes.map((size) => renamed(size, ref)) }),
+  }
+}
+
+/** What nobody held any more is gone from the store. */
+function missing(cause: unknown): never {
+  const isGone = cause instanceof RequestFailed && cause.failure.code === 'not_found'
+  throw isGone ? wrongFile({ cause }) : cause
+}

@@ -1,0 +1,42 @@
+/** Which permission each content needs, and what a refusal calls it. */
+import type { Content } from '../../../machines/content.ts'
+import { type ContentName, contentName } from '../../../machines/content-name.ts'
+import type { Permission } from '../../../machines/membership.ts'
+
+const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: string]>> = {
+  text: ['send_messages', 'text messages'],
+  contact: ['send_messages', 'contacts'],
+  location: ['send_messages', 'locations'],
+  venue: ['send_messages', 'venues'],
+  photo: ['send_photos', 'photos'],
+  video: ['send_videos', 'videos'],
+  video_note: ['send_video_notes', 'video notes'],
+  voice: ['send_voice_notes', 'voice notes'],
+  document: ['send_documents', 'documents'],
+  audio: ['send_audios', 'music'],
+  animation: ['send_other_messages', 'animations'],
+  sticker: ['send_other_messages', 'stickers'],
+  dice: ['send_other_messages', 'dice'],
+  poll: ['send_polls', 'polls'],
+}
+
+/** Nothing for what the chat itself says. */
+export function neededFor(content: Content): Permission | undefined {
+  const name = contentName(content)
+  return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
+}
+
+export function mayCarry(permissions: readonly Permission[], content: Content): boolean {
+  const needed = neededFor(content)
+  return needed === undefined || permissions.includes(needed)
+}
+
+export function sendingWords(content: Content): string {
+  const name = contentName(content)
+  const words = name === 'service' || name === 'unsupported' ? 'messages' : NEEDED[name][1]
+  return `send ${words} to the chat`
+}
+
+/** Of the member `m`: their own permissions while these last. */
+export const MEMBER_PERMISSIONS =
+  'case when m.until is null or m.until > now() then m.permissions end'

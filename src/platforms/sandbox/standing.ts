@@ -1,0 +1,77 @@
+/** What a person is in a chat, and what that lets them do. */
+import { failed } from '../../../actors/errors.ts'
+import { PERMISSIONS, type Permission, type Right } from '../../../machines/membership.ts'
+import type { Queryable } from '../../database/database.ts'
+import { type ChatCard, chatCard } from './cards.ts'
+import type { Role } from './chats.ts'
+import { chatCondition } from './natives.ts'
+
+export interface Standing {
+  readonly chat: ChatCard
+  readonly role: Role | null
+  readonly rights: readonly Right[] | null
+  /** Of ordinary members. */
+  readonly permissions: readonly Permission[]
+}
+
+type Row = Omit<Standing, 'permissions'> & { readonly permissions: readonly Permission[] | null }
+
+/** In a chat whose people know each other everybody may do everything. */
+const BY_KIND: Readonly<Record<ChatCard['kind'], readonly Permission[]>> = {
+  private: PERMISSIONS,
+  group: PERMISSIONS,
+  supergroup: PERMISSIONS.filter(
+    (name) => !['change_info', 'pin_messages', 'manage_topics'].includes(name),
+  ),
+  channel: [],
+}
+
+export const permissionsOf = (kind: ChatCard['kind'], own: readonly Permission[] | null) =>
+  own ?? BY_KIND[kind]
+
+/** Rejects where there is no such chat for the person. */
+export async function standingOf(db: Queryable, person: number, native: number): Promise<Standing> {
+  const [row] = await db.query<Row>(
+    `select ${chatCard('c')} as chat, m.role, m.rights, coalesce(m.permissions, c.permissions)
+       as permissions
+     from sandbox_chat c
+     left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
+     where ${chatCondition('$1', '$2')}`,
+    [person, native],
+  )
+  if (!row) throw failed('bad_request', 'chat not found')
+  const { role, chat } = row
+  if (role === 'kicked') throw failed('forbidden', `bot was kicked from the ${chat.kind} chat`)
+  if (role === null || role === 'left') {
+    throw failed('forbidden', `bot is not a member of the ${chat.kind} chat`)
+  }
+  return { ...row, permissions: permissionsOf(chat.kind, row.permissions) }
+}
+
+/** `permission`: with it ordinary members may, too. */
+export function may(
+  { role, rights, permissions, chat }: Standing,
+  right: Right,
+  permission?: Permission,
+): boolean {
+  if (role === 'owner' || chat.kind === 'private') return true
+  if (role === 'admin') return rights ? rights.includes(right) : right !== 'promote_members'
+  return permission !== undefined && permissions.includes(permission)
+}
+
+export function assertMay(
+  standing: Standing,
+  purpose: string,
+  right: Right,
+  permission?: Permission,
+): void {
+  if (may(standing, right, permission)) return
+  throw failed(
+    'bad_request',
+    purpose === '' ? 'not enough rights' : `not enough rights to ${purpose}`,
+  )
+}
+
+export function assertGroup({ chat }: Standing, change: string): void {
+  if (chat.kind === 'private') throw failed('bad_request', `can't change private chat ${change}`)
+}

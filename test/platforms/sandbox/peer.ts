@@ -1,0 +1,99 @@
+/** Somebody else of the sandbox, with hands and an inbox of their own. */
+import { contentName } from '../../../machines/content-name.ts'
+import type { Received } from '../../../src/platforms/sandbox/inbox.ts'
+import type { Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
+import type { Peer, Sight } from '../contract/harness.ts'
+import { register } from './register.ts'
+
+type Shown = Omit<Received, 'reactions'>
+
+export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
+  const { hands, inboxes } = sandbox
+  const { id, username } = await register(sandbox)
+  const place = ({ handle }: Sight) => ({ chat: account, message: Number(handle) })
+  const read = () => inboxes.messages(id, { chat: account, limit: 100 })
+  const until = async <Found>(
+    find: (messages: readonly Received[]) => Found | undefined,
+    signal: AbortSignal,
+  ): Promise<Found> => {
+    for (;;) {
+      const found = find(await read())
+      if (found !== undefined) return found
+      signal.throwIfAborted()
+      await nextTurn()
+    }
+  }
+  const one = async ({ handle }: Sight) => {
+    return (await read()).find(({ native }) => native === handle)!
+  }
+  return {
+    chat: String(id),
+    publicName: { name: username!, chat: String(id) },
+    write: async (text, { replyTo } = {}) => {
+      const answering = replyTo && { replyTo: Number(replyTo.handle) }
+      return sightOf(await hands.write(id, { to: account, text, ...answering }))
+    },
+    send: async (content) => {
+      const [message] = await hands.send(id, { to: account, contents: [content] })
+      return sightOf(message!)
+    },
+    edit: async (message, text) => {
+      await hands.edit(id, place(message), { text })
+    },
+    delete: (message) => hands.delete(id, place(message)),
+    press: async (message, data, signal) => {
+      const { answer } = await hands.press(id, place(message), data, signal)
+      return answer ?? {}
+    },
+    react: (message, emoji) => hands.react(id, place(message), emoji ? [{ emoji }] : []),
+    vote: async (message, options) => {
+      await hands.vote(id, place(message), options)
+    },
+    follow: async (link) => {
+      await hands.follow(id, link)
+    },
+    sees: (text, signal) =>
+      until((shown) => shown.map(sightOf).find((sight) => sight.text === text), signal),
+    seesKind: (kind, signal) =>
+      until((shown) => {
+        const found = shown.filter(({ content }) => contentName(content) === kind).map(sightOf)
+        return found.length > 0 ? found : undefined
+      }, signal),
+    look: async (message) => sightOf(await one(message)),
+    seesReactions: async (message) =>
+      (await one(message)).reactions.flatMap(({ reactions }) =>
+        reactions.map((reaction) => ('emoji' in reaction ? reaction.emoji : '')),
+      ),
+    seesGone: async ({ handle }, signal) => {
+      const isGone = (shown: readonly Received[]) => shown.every(({ native }) => native !== handle)
+      await until((shown) => isGone(shown) || undefined, signal)
+    },
+    seesTyping: async (signal) => {
+      while ((await inboxes.typing(id)).length === 0) {
+        signal.throwIfAborted()
+        await nextTurn()
+      }
+    },
+    count: async (text) => (await read()).filter((message) => textOf(message) === text).length,
+  }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+function textOf({ content }: Shown): string {
+  if (content.kind === 'media') return content.caption.text
+  return content.kind === 'text' ? content.text : ''
+}
+
+function sightOf(message: Shown): Sight {
+  const { content } = message
+  return {
+    handle: message.native,
+    text: textOf(message),
+    ...(content.kind !== 'text' && { content }),
+    ...(message.album && { album: message.album }),
+    ...(message.replyTo && { replyTo: message.replyTo.native }),
+    ...(message.forward && { forwarded: true }),
+    ...(message.buttons && { buttons: message.buttons }),
+  }
+}
