@@ -11,6 +11,7 @@ import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
+import { Files } from './xmpp/files.ts'
 import { Network } from './xmpp/network.ts'
 
 const fields = { jid: 'ada@xmpp.test', password: 'x' }
@@ -42,7 +43,7 @@ t.test('servers are named by scheme, host and port', async (t) => {
 })
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: false })
+  const platform = xmppPlatform({ log: quietLog, allowPrivate: false, media: new Files() })
   const refusal = (more: object, method = 'password') =>
     refusalOf(platform.startLink(method, { ...fields, ...more }, patience()))
   t.match(await refusal({ jid: 'nobody' }), { code: 'bad_request', description: /"jid"/ })
@@ -62,7 +63,7 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   t.teardown(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address?.port
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true })
+  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
   const there = { ...fields, server: `xmpp://127.0.0.1:${port}` }
   const { step } = await platform.startLink('password', there, patience())
   t.match(step, { kind: 'refused', reason: 'unreachable', retryAfterSeconds: Number })

@@ -86,6 +86,38 @@ t.test('what is said for older clients only is left out, counted in code points'
   })
 })
 
+t.test('the origin of what is passed on is no more than a claim', async (t) => {
+  const stamp = '2020-01-01T00:00:00Z'
+  const forwarded = xml(
+    'forwarded',
+    ns.forward,
+    xml('delay', { xmlns: ns.delay, stamp }),
+    xml('message', { from: 'ada@there.test/home' }, body('first words')),
+  )
+  t.match(reading(chat(body('first words'), forwarded)), {
+    direction: 'incoming',
+    message: { forward: { from: 'hidden', name: 'ada', at: 1_577_836_800 } },
+  })
+})
+
+t.test('a shared link is the file behind it', async (t) => {
+  const link = 'https://files.there.test/a/b%20c.jpg'
+  const shared = (...more: Element[]) =>
+    reading(chat(...more, xml('x', ns.outOfBand, xml('url', {}, link))))
+  t.match(shared(body(link)), {
+    message: {
+      content: {
+        kind: 'media',
+        media: { kind: 'photo', file: { native: link }, name: 'b c.jpg' },
+        caption: { text: '' },
+      },
+    },
+  })
+  t.match(shared(body(`look ${link}`)), { message: { content: { caption: { text: 'look' } } } })
+  const local = xml('x', ns.outOfBand, xml('url', {}, 'file:///etc/passwd'))
+  t.match(reading(chat(body('no file'), local)), { message: { content: { text: 'no file' } } })
+})
+
 t.test('an encrypted message is told as such, without its apology', async (t) => {
   const encryption = xml('encryption', { xmlns: ns.encryption, name: 'OMEMO' })
   t.match(reading(chat(body('I sent you an encrypted message'), encryption)), {

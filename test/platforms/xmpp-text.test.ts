@@ -45,6 +45,39 @@ t.test('XMPP text', { skip: prosodyMissing ?? false }, async (t) => {
     t.match(await store.message('answer'), { message: { replyTo: { native } } })
   })
 
+  await t.test('formatting goes both ways', async (t) => {
+    const { friend, account, chat, first, store } = await scene(t, network)
+    const entities = [{ type: 'bold', offset: 0, length: 4 }]
+    const formatted = { kind: 'text' as const, text: 'bold 2*3', entities }
+    const message = await perform(first, { kind: 'send', chat, content: formatted })
+    t.match(message, { message: { content: formatted } })
+    await friend.sees(({ body }) => body === '*bold* 2*3')
+    friend.send(account.jid, 'so _it_ is')
+    t.match(await store.message('so it is'), {
+      message: { content: { entities: [{ type: 'italic', offset: 3, length: 2 }] } },
+    })
+    friend.send(account.jid, '*as is*', ['{urn:xmpp:styling:0}unstyled', {}])
+    t.match(await store.message('*as is*'), { message: { content: { entities: [] } } })
+  })
+
+  await t.test('what is passed on is the message as it stands', async (t) => {
+    const { friend, account, chat, first, store } = await scene(t, network)
+    const id = friend.send(account.jid, 'mistaken')
+    friend.correct(account.jid, id, '*corrected*')
+    await store.message('corrected', 'edited')
+    const copy = { kind: 'copy', chat, from: chat, message: id } as const
+    t.match(await perform(first, copy), { message: { content: { text: 'corrected' } } })
+    const forward = await perform(first, { ...copy, kind: 'forward' })
+    t.match(forward, { message: { forward: { from: 'person', person: { native: chat } } } })
+    await friend.sees(({ body, forwarded }) => body === '*corrected*' && forwarded)
+    friend.retract(account.jid, id)
+    await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
+    t.match(await refusalOf(perform(first, copy)), {
+      code: 'bad_request',
+      description: 'message to copy not found',
+    })
+  })
+
   await t.test('a receipt is sent once the message is stored', async (t) => {
     const { friend, account, store } = await scene(t, network)
     const id = friend.send(account.jid, 'registered', ['{urn:xmpp:receipts}request', {}])

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,16 @@ export const prosodyMissing =
 export interface ProsodyOptions {
   /** For how long the server keeps a cut stream for resumption. */
   readonly hibernationSeconds?: number
+  /** Keeps the archives in memory: pages of the one on disk take longer with each message in it. */
+  readonly quickArchive?: boolean
+}
+
+/** Of one file, on this server. */
+export const largestUpload = 5 * 2 ** 20
+
+interface Ports {
+  readonly port: number
+  readonly httpPort: number
 }
 
 const run = promisify(execFile)
@@ -27,21 +37,23 @@ const commandTimeout = 20_000
 export class Prosody {
   readonly domain = 'xmpp.test'
   readonly port: number
+  /** Where it stores the files that people share. */
+  readonly httpPort: number
   readonly #directory: string
   readonly #config: string
   #process: ChildProcess | undefined
 
-  private constructor(port: number, directory: string) {
-    this.port = port
+  private constructor(ports: Ports, directory: string) {
+    this.port = ports.port
+    this.httpPort = ports.httpPort
     this.#directory = directory
     this.#config = join(directory, 'prosody.cfg.lua')
   }
 
   static async start(options: ProsodyOptions = {}): Promise<Prosody> {
     const directory = await mkdtemp(join(tmpdir(), 'chapar-prosody-'))
-    const prosody = new Prosody(await freePort(), directory)
-    const { hibernationSeconds = 60 } = options
-    await writeFile(prosody.#config, configuration(prosody.port, directory, hibernationSeconds))
+    const prosody = new Prosody({ port: await freePort(), httpPort: await freePort() }, directory)
+    await writeFile(prosody.#config, configuration(prosody, directory, options))
     await prosody.up()
     return prosody
   }
@@ -70,6 +82,16 @@ export class Prosody {
   async register(user: string, password: string): Promise<string> {
     await this.#control('register', user, this.domain, password)
     return `${user}@${this.domain}`
+  }
+
+  /** Many accounts at once, which `register` would take minutes for. */
+  async seed(users: readonly string[], password: string): Promise<void> {
+    const escaped = (name: string) =>
+      name.replace(/[^a-z0-9]/gi, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+    const folder = join(this.#directory, 'data', escaped(this.domain), 'accounts')
+    await mkdir(folder, { recursive: true })
+    const account = `return { ["password"] = "${password}"; };\n`
+    await Promise.all(users.map((user) => writeFile(join(folder, `${escaped(user)}.dat`), account)))
   }
 
   /** Ends the account's streams too. */
@@ -113,7 +135,11 @@ async function accepting(port: number): Promise<void> {
 }
 
 /** `mod_limits` stays out: its throttle makes large stanzas take half a minute. */
-const configuration = (port: number, directory: string, hibernationSeconds: number) => `
+const configuration = (
+  { port, httpPort }: Ports,
+  directory: string,
+  { hibernationSeconds = 60, quickArchive = false }: ProsodyOptions,
+) => `
 pidfile = "${directory}/prosody.pid"
 data_path = "${directory}/data"
 certificates = "${directory}"
@@ -125,18 +151,31 @@ c2s_ports = { ${port} }
 c2s_direct_tls_ports = {}
 s2s_ports = {}
 s2s_direct_tls_ports = {}
-http_ports = {}
+http_ports = { ${httpPort} }
+http_interfaces = { "127.0.0.1" }
 https_ports = {}
 component_ports = {}
 modules_enabled = { "roster", "saslauth", "disco", "posix", "ping", "offline", "presence", "message", "iq",
   "carbons", "mam", "smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
 modules_disabled = { "s2s", "tls" }
 authentication = "internal_hashed"
-storage = "internal"
+default_storage = "internal"
+storage = { ${quickArchive ? 'archive = "memory", offline = "memory"' : ''} }
+storage_archive_item_limit = 20000
 c2s_require_encryption = false
 allow_unencrypted_plain_auth = true
 default_archive_policy = true
 archive_expires_after = "never"
 smacks_hibernation_time = ${hibernationSeconds}
 VirtualHost "xmpp.test"
+Component "rooms.xmpp.test" "muc"
+  modules_enabled = { "muc_mam" }
+  muc_room_locking = false
+  muc_room_default_public_jids = true
+Component "upload.xmpp.test" "http_file_share"
+  http_host = "127.0.0.1"
+  http_external_url = "http://127.0.0.1:${httpPort}/"
+  http_file_share_size_limit = ${largestUpload}
+Component "forgetful.xmpp.test" "muc"
+  muc_room_locking = false
 `

@@ -13,11 +13,18 @@ BODY = CLIENT + "body"
 CARBONS = "{urn:xmpp:carbons:2}"
 CORRECTION = "{urn:xmpp:message-correct:0}replace"
 FALLBACK = "{urn:xmpp:fallback:0}"
+FILE = "{urn:xmpp:file:metadata:0}"
 FORWARDED = "{urn:xmpp:forward:0}forwarded"
+OUT_OF_BAND = "{jabber:x:oob}"
 RECEIPT = "{urn:xmpp:receipts}received"
 REPLY = "{urn:xmpp:reply:0}reply"
 RETRACTION = "{urn:xmpp:message-retract:1}retract"
+SHARING = "{urn:xmpp:sfs:0}file-sharing"
+STANZA_ID = "{urn:xmpp:sid:0}stanza-id"
 STATES = "{http://jabber.org/protocol/chatstates}"
+THUMBNAIL = "{urn:xmpp:thumbs:1}thumbnail"
+MUC = "{http://jabber.org/protocol/muc}x"
+MUC_USER = "{http://jabber.org/protocol/muc#user}"
 
 
 def say(**facts):
@@ -28,6 +35,20 @@ def say(**facts):
 def child_id(xml, name):
     child = xml.find(name)
     return None if child is None else child.get("id")
+
+
+def describe_file(sharing):
+    if sharing is None:
+        return None
+    file = sharing.find(FILE + "file")
+    thumbnail = file.find(THUMBNAIL)
+    return {
+        "disposition": sharing.get("disposition"),
+        "type": file.findtext(FILE + "media-type"),
+        "name": file.findtext(FILE + "name"),
+        "size": file.findtext(FILE + "size"),
+        "thumbnail": None if thumbnail is None else thumbnail.get("uri"),
+    }
 
 
 def describe(xml):
@@ -48,6 +69,10 @@ def describe(xml):
         "replyTo": child_id(xml, REPLY),
         "received": child_id(xml, RECEIPT),
         "state": states[0] if states else None,
+        "link": xml.findtext(f"{OUT_OF_BAND}x/{OUT_OF_BAND}url"),
+        "file": describe_file(xml.find(SHARING)),
+        "forwarded": xml.find(FORWARDED) is not None,
+        "stanzaId": child_id(xml, STANZA_ID),
     }
 
 
@@ -65,6 +90,7 @@ class Client(slixmpp.ClientXMPP):
         self.add_event_handler("disconnected", self.reconnect_soon)
         self.add_event_handler("failed_auth", lambda _: say(client=name, failed="could not log in"))
         self.register_handler(Callback("all", MatchXPath(CLIENT + "message"), self.see))
+        self.register_handler(Callback("rooms", MatchXPath(CLIENT + "presence"), self.meet))
 
     def dial(self):
         self.connect(("127.0.0.1", self.port), force_starttls=False, disable_starttls=True)
@@ -86,11 +112,33 @@ class Client(slixmpp.ClientXMPP):
     def see(self, stanza):
         say(client=self.name, message=describe(stanza.xml))
 
+    def meet(self, stanza):
+        codes = [status.get("code") for status in stanza.xml.iter(MUC_USER + "status")]
+        if "110" in codes:
+            kind = "left" if stanza.xml.get("type") == "unavailable" else "joined"
+            item = stanza.xml.find(f"{MUC_USER}x/{MUC_USER}item")
+            standing = None if item is None else item.get("affiliation")
+            say(client=self.name, affiliation=standing, **{kind: stanza.xml.get("from")})
+
+    def join(self, occupant):
+        presence = self.make_presence(pto=occupant)
+        ET.SubElement(presence.xml, MUC)
+        presence.send()
+
+    def ask(self, command):
+        iq = self.make_iq_set(ito=command["to"])
+        iq.xml.append(ET.fromstring(command["xml"]))
+        iq.send()
+
+    def flood(self, command):
+        for number in range(command["count"]):
+            self.make_message(mto=command["to"], mtype="chat", mbody=f"number {number}").send()
+
     def write(self, command):
         if not self.ready:
             self.backlog.append(command)
             return
-        message = self.make_message(mto=command["to"], mtype="chat")
+        message = self.make_message(mto=command["to"], mtype=command["type"])
         message["id"] = command["id"]
         xml = message.xml
         for name, text in command.get("children", []):
@@ -98,6 +146,10 @@ class Client(slixmpp.ClientXMPP):
             for key, value in text.items():
                 if key == "text":
                     child.text = value
+                elif key == "url":
+                    ET.SubElement(child, OUT_OF_BAND + "url").text = value
+                elif key == "xml":
+                    child.append(ET.fromstring(value))
                 elif key == "range":
                     ET.SubElement(child, FALLBACK + "body", value)
                 else:
@@ -119,6 +171,12 @@ async def main():
             clients[name].dial()
         elif command["do"] == "write":
             clients[name].write(command)
+        elif command["do"] == "join":
+            clients[name].join(command["occupant"])
+        elif command["do"] == "flood":
+            clients[name].flood(command)
+        elif command["do"] == "ask":
+            clients[name].ask(command)
         elif command["do"] == "disconnect":
             client = clients.pop(name)
             client.leaving = True

@@ -16,12 +16,31 @@ export interface Seen {
   readonly replyTo: string | null
   readonly received: string | null
   readonly state: string | null
+  readonly forwarded: boolean
+  readonly link: string | null
+  /** What was told of the file behind the link. */
+  readonly file: SeenFile | null
+  /** The id that a server or a room gave it. */
+  readonly stanzaId: string | null
+}
+
+export interface SeenFile {
+  readonly disposition: string | null
+  readonly type: string | null
+  readonly name: string | null
+  readonly size: string | null
+  readonly thumbnail: string | null
 }
 
 interface Line {
   readonly client: string
   readonly message?: Seen
   readonly online?: true
+  /** Under this address of an occupant. */
+  readonly joined?: string
+  readonly left?: string
+  /** The client's own standing in a room that it is in. */
+  readonly affiliation?: string
   /** Why the client is of no use. */
   readonly failed?: string
   readonly offline?: true
@@ -75,6 +94,7 @@ export class Slixmpp {
 
 export class SlixmppClient {
   readonly jid: string
+  readonly #rooms = new Set<string>()
   readonly seen: Seen[] = []
   readonly #tell: (command: object) => void
   readonly #lines: Line[] = []
@@ -94,6 +114,24 @@ export class SlixmppClient {
   /** Resolves with the message's id. */
   send(to: string, body: string, ...extras: Extra[]): string {
     return this.#write(to, [['body', { text: body }], ...extras])
+  }
+
+  /** From now on what is written to the room goes to all in it. */
+  async join(room: string, nick: string): Promise<void> {
+    const occupant = `${room}/${nick}`
+    this.#rooms.add(room)
+    this.#tell({ do: 'join', occupant })
+    await this.until(({ joined }) => joined === occupant)
+  }
+
+  /** A question of the kind that changes something; the answer is not waited for. */
+  ask(to: string, xml: string) {
+    this.#tell({ do: 'ask', to, xml })
+  }
+
+  /** Writes "number 0" and on, one after the other. */
+  flood(to: string, count: number) {
+    this.#tell({ do: 'flood', to, count })
   }
 
   correct(to: string, target: string, body: string): string {
@@ -157,7 +195,7 @@ export class SlixmppClient {
 
   #write(to: string, children: readonly Extra[]): string {
     const id = randomUUID()
-    this.#tell({ do: 'write', to, id, children })
+    this.#tell({ do: 'write', type: this.#rooms.has(to) ? 'groupchat' : 'chat', to, id, children })
     return id
   }
 }

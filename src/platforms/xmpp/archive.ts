@@ -1,4 +1,4 @@
-/** The account's archive on its server (XEP-0313), read page by page. */
+/** The archive of an account or of a room on its server (XEP-0313), read page by page. */
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
@@ -34,11 +34,14 @@ const pageSize = 100
 const pageMilliseconds = 30_000
 
 export class Archive {
+  /** Whose archive it is. */
+  readonly address: string
   readonly #own: string
   readonly #requests: Requests
   readonly #queries = new Map<string, ArchivedMessage[]>()
 
-  constructor(own: string, requests: Requests) {
+  constructor(address: string, own: string, requests: Requests) {
+    this.address = address
     this.#own = own
     this.#requests = requests
   }
@@ -51,6 +54,8 @@ export class Archive {
       const answer = await this.#requests.ask('set', pageQuery(query, range), {
         signal,
         milliseconds: pageMilliseconds,
+        // A server asked by its account answers in the account's name.
+        ...(this.address !== this.#own && { to: this.address }),
       })
       const complete = answer.getChild('fin', ns.archive)?.attrs.complete === 'true'
       return { messages, complete }
@@ -63,10 +68,10 @@ export class Archive {
   take(stanza: Element): boolean {
     const result = stanza.getChild('result', ns.archive)
     if (!result) return false
-    // Anybody can send something of this form; only the account's own server speaks for its archive.
+    // Anybody can send something of this form; only the keeper of the archive speaks for it.
     const from = stanza.attrs.from
     const messages = this.#queries.get(result.attrs.queryid ?? '')
-    if (!messages || (from && parseAddress(from)?.bare !== this.#own)) return true
+    if (!messages || (parseAddress(from)?.bare ?? this.#own) !== this.address) return true
     const forwarded = result.getChild('forwarded', ns.forward)
     const message = forwarded?.getChild('message')
     const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')

@@ -3,7 +3,12 @@ import type { Element } from '@xmpp/client'
 import { ns } from './namespaces.ts'
 
 /** Extensions whose meaning is read from their own elements, so that their stand-in in the body is superfluous. */
-const understood: ReadonlySet<string> = new Set([ns.reply, ns.correction, ns.retraction])
+const understood: ReadonlySet<string> = new Set([
+  ns.reply,
+  ns.correction,
+  ns.retraction,
+  ns.fileSharing,
+])
 
 export function bodyOf(message: Element): string | undefined {
   const body = message.getChildText('body')

@@ -2,11 +2,27 @@
 import type { Capabilities } from '../../../actors/platform.ts'
 
 export const capabilities: Capabilities = {
-  operations: ['send', 'edit', 'delete', 'act', 'resolve', 'describe'],
-  surfaces: ['private'],
-  content: ['text'],
+  operations: [
+    'send',
+    'edit',
+    'edit_caption',
+    'delete',
+    'forward',
+    'copy',
+    'act',
+    'resolve',
+    'describe',
+    'leave',
+    'count_members',
+    'administrators',
+    'member',
+    'set_title',
+    'set_description',
+  ],
+  surfaces: ['private', 'supergroup'],
+  content: ['text', 'photo', 'video', 'audio', 'voice', 'document', 'location'],
   buttons: false,
-  entities: [],
+  entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
   updates: ['message', 'edited_message', 'deleted_messages'],
   // Bound by the size of a stanza, which counts bytes: `writing.ts` refuses what is within this and yet too large.
   limits: { textLength: 65_536 },

@@ -1,7 +1,7 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
-import type { Archive, Page, PageRange } from './archive.ts'
+import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import { recovered } from './delivery.ts'
+import type { Delivery } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import { RequestRefused } from './requests.ts'
@@ -13,21 +13,29 @@ export class CatchUp {
   readonly #archive: Archive
   readonly #ledger: Ledger
   readonly #log: Log
+  readonly #deliver: (archived: ArchivedMessage) => Delivery
 
-  constructor(archive: Archive, ledger: Ledger, log: Log) {
+  constructor(
+    archive: Archive,
+    ledger: Ledger,
+    log: Log,
+    deliver: (archived: ArchivedMessage) => Delivery,
+  ) {
     this.#archive = archive
+    this.#deliver = deliver
     this.#ledger = ledger
     this.#log = log
   }
 
-  /** The first start of an account begins now, not with its history. Resolves with whether there is an archive. */
+  /** The first start begins now, not with the history. Resolves with whether there is an archive. */
   async begin(signal: AbortSignal): Promise<boolean> {
     try {
       const { messages } = await this.#archive.page({ before: '', max: 1 }, signal)
       const last = messages.at(-1)
-      if (!this.#ledger.checkpoint) {
+      const { address } = this.#archive
+      if (!this.#ledger.checkpoint(address)) {
         const now = Math.floor(Date.now() / 1000)
-        await this.#ledger.mark({ mam: last?.id ?? '', at: last?.at ?? now })
+        await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? now })
       }
       return true
     } catch (cause) {
@@ -40,13 +48,14 @@ export class CatchUp {
   /** Resolves with the archive ids of all that was committed. */
   async run(signal: AbortSignal): Promise<ReadonlySet<string>> {
     const ids = new Set<string>()
-    for (let checkpoint = this.#ledger.checkpoint; checkpoint; ) {
+    const { address } = this.#archive
+    for (let checkpoint = this.#ledger.checkpoint(address); checkpoint; ) {
       const { messages, complete } = await this.#after(checkpoint, signal)
       signal.throwIfAborted()
-      if (messages.length > 0) await this.#ledger.commit(messages.map(recovered))
+      if (messages.length > 0) await this.#ledger.commit(messages.map(this.#deliver))
       for (const { id } of messages) ids.add(id)
       if (complete || messages.length === 0) break
-      checkpoint = this.#ledger.checkpoint
+      checkpoint = this.#ledger.checkpoint(address)
     }
     return ids
   }

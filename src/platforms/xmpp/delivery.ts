@@ -1,21 +1,35 @@
 /** A message on its way in: taken out of its wrapping, with what the server vouches for. */
 import type { Element } from '@xmpp/client'
+import type { Happening } from '../../../machines/happening.ts'
 import { parseAddress } from './address.ts'
 import type { ArchivedMessage } from './archive.ts'
 import { ns } from './namespaces.ts'
 
 export interface Delivery {
   readonly message: Element
-  /** Where it stands in the account's archive; absent if it is not there. */
+  /** Whose archive it belongs to: the account's or a room's. */
+  readonly archive: string
+  /** Where it stands in that archive; absent if it is not there, empty if there is none but its time. */
   readonly archived?: string
   /** Unix time in seconds. */
   readonly at: number
   /** Fetched after a gap. */
   readonly recovered: boolean
+  /** Whether the account itself wrote it, on whatever device. */
+  readonly own: boolean
+  /** Of a message in a room. */
+  readonly room?: RoomReader
 }
 
-export function recovered({ id, at, message }: ArchivedMessage): Delivery {
-  return { message, archived: id, at, recovered: true }
+/** A room knows who its people are and under which ids its messages go. */
+export interface RoomReader {
+  read(delivery: Delivery): Happening | undefined
+}
+
+/** Out of the account's archive. */
+export function recovered({ id, at, message }: ArchivedMessage, own: string): Delivery {
+  const isOwn = isFrom(message, own)
+  return { message, archive: own, archived: id, at, recovered: true, own: isOwn }
 }
 
 export interface Trust {
@@ -41,10 +55,17 @@ function live(message: Element, stamped: Element, trust: Trust): Delivery {
     : undefined
   return {
     message,
+    archive: trust.own,
     ...(archived && { archived }),
     at: stampOf(stamped, trust) ?? Math.floor(Date.now() / 1000),
     recovered: false,
+    own: isFrom(message, trust.own),
   }
+}
+
+/** A server may leave out that a message is the account's own. */
+function isFrom(message: Element, own: string): boolean {
+  return (parseAddress(message.attrs.from)?.bare ?? own) === own
 }
 
 /** When the server got it; the sender's own claim does not count. */

@@ -24,6 +24,8 @@ export function bounced(condition: string): RequestFailed {
     case 'forbidden':
     case 'not-allowed':
     case 'not-authorized':
+    // Said by a room to those who are not in it.
+    case 'not-acceptable':
     case 'registration-required':
     case 'subscription-required':
       return failed('forbidden', 'not enough rights to send text messages to the chat')

@@ -1,6 +1,5 @@
 /** Finds messages that the session does not remember by reading back in the archive. */
 import type { Element } from '@xmpp/client'
-import { parseAddress } from './address.ts'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused } from './requests.ts'
@@ -11,50 +10,87 @@ const mostPages = 20
 /** What was sent a moment ago is among the newest. */
 const mostPagesOfLate = 2
 
-export type Found = 'absent' | 'foreign' | { readonly at?: number }
+/** `id`: what the writer named it, by which it is corrected. */
+export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: number }
 
-interface Search {
-  readonly chat: string
-  readonly pages: number
-  matches(archived: ArchivedMessage): boolean
+interface Scope {
+  /** Whether the account wrote it. */
+  isOwn(message: Element): boolean
+  /** Who is behind an address: in rooms it is the nick that counts. */
+  author(from: string | undefined): string | undefined
+  /** With whom it was exchanged. */
+  readonly with?: string
 }
 
 export class Lookup {
-  readonly #own: string
   readonly #archive: Archive
   readonly #sent: Sent
+  readonly #scope: Scope
 
-  constructor(own: string, archive: Archive, sent: Sent) {
-    this.#own = own
+  constructor(archive: Archive, sent: Sent, scope: Scope) {
     this.#archive = archive
     this.#sent = sent
+    this.#scope = scope
   }
 
   /** `foreign`: somebody else wrote it; an object: this account did. */
-  async find(chat: string, id: string, signal: AbortSignal): Promise<Found> {
-    const remembered = this.#sent.find(id)
-    if (remembered) return { at: remembered.at }
-    const matches = ({ message }: ArchivedMessage) => message.attrs.id === id && !isChange(message)
-    const found = await this.#search({ chat, pages: mostPages, matches }, signal)
+  async find(native: string, signal: AbortSignal): Promise<Found> {
+    const remembered = this.#sent.findNative(native)
+    if (remembered) return remembered
+    const matches = ({ id, message }: ArchivedMessage) =>
+      (id === native || message.attrs.id === native) && !isChange(message)
+    const found = await this.#search(matches, mostPages, signal)
     // Without an archive nobody knows; other clients ignore a change by who is not the author.
-    if (found === 'unknown') return {}
+    if (found === 'unknown') return { id: native }
     if (!found) return 'absent'
-    return this.#isOwn(found) ? { at: found.at } : 'foreign'
+    if (!this.#scope.isOwn(found.message)) return 'foreign'
+    return { id: found.message.attrs.id ?? native, at: found.at }
   }
 
-  /** Whether the server has something that this account sent under this id lately. */
-  async isArchived(chat: string, id: string, signal: AbortSignal): Promise<boolean> {
-    const matches = (archived: ArchivedMessage) =>
-      archived.message.attrs.id === id && this.#isOwn(archived)
-    const found = await this.#search({ chat, pages: mostPagesOfLate, matches }, signal)
+  /** A message as it stands after its corrections; `undefined` when it is retracted or was never there. */
+  async standing(native: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
+    const changes: Element[] = []
+    const matches = ({ id, message }: ArchivedMessage) => {
+      if (isChange(message)) changes.push(message)
+      else return id === native || message.attrs.id === native
+      return false
+    }
+    const found = await this.#search(matches, mostPages, signal)
+    if (!found || found === 'unknown') return undefined
+    const { from, id } = found.message.attrs
+    const ofAuthor = changes.filter(
+      (change) => this.#scope.author(change.attrs.from) === this.#scope.author(from),
+    )
+    const isRetracted = ofAuthor.some((change) => {
+      const target = change.getChild('retract', ns.retraction)?.attrs.id
+      return target !== undefined && (target === id || target === found.id)
+    })
+    if (isRetracted) return undefined
+    const corrections = ofAuthor.filter(
+      (change) => change.getChild('replace', ns.correction)?.attrs.id === id,
+    )
+    return { ...found, message: corrections.at(0) ?? found.message }
+  }
+
+  /** Whether the archive has something that this account sent under this id lately. */
+  async isArchived(id: string, signal: AbortSignal): Promise<boolean> {
+    const matches = ({ message }: ArchivedMessage) =>
+      message.attrs.id === id && this.#scope.isOwn(message)
+    const found = await this.#search(matches, mostPagesOfLate, signal)
     return found !== undefined && found !== 'unknown'
   }
 
-  async #search({ chat, pages, matches }: Search, signal: AbortSignal) {
+  async #search(
+    matches: (archived: ArchivedMessage) => boolean,
+    pages: number,
+    signal: AbortSignal,
+  ): Promise<ArchivedMessage | 'unknown' | undefined> {
+    const range = this.#scope.with === undefined ? {} : { with: this.#scope.with }
     try {
       for (let page = 0, before = ''; page < pages; page++) {
-        const { messages, complete } = await this.#archive.page({ before, with: chat }, signal)
-        const found = messages.find(matches)
+        const { messages, complete } = await this.#archive.page({ before, ...range }, signal)
+        // Backwards, as the pages are.
+        const found = messages.findLast(matches)
         const [oldest] = messages
         if (found || complete || !oldest) return found
         before = oldest.id
@@ -64,10 +100,6 @@ export class Lookup {
       if (cause instanceof RequestRefused) return 'unknown'
       throw cause
     }
-  }
-
-  #isOwn({ message }: ArchivedMessage): boolean {
-    return (parseAddress(message.attrs.from)?.bare ?? this.#own) === this.#own
   }
 }
 

@@ -6,7 +6,12 @@ import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
 import type { Stream } from './stream.ts'
 
+/** What shows that a message has arrived: the server's word, or the copy that a room sends to all. */
+export type Proof = 'acknowledgement' | 'reflection'
+
 interface Waiting {
+  readonly to: string | undefined
+  readonly proof: Proof
   readonly promise: Promise<void>
   written: boolean
   /** Sends it, once there is a connection. */
@@ -26,13 +31,15 @@ export interface OutboxParts {
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #waiting = new Map<string, Waiting>()
+  /** The end of the line of those not yet written: what is asked for first goes out first. */
+  #line: Promise<void> = Promise.resolve()
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
   }
 
-  /** Resolves once the server has the message. A cut in between is waited out. */
-  async post(message: Element, signal: AbortSignal): Promise<void> {
+  /** Resolves once the message has arrived. A cut in between is waited out. */
+  async post(message: Element, proof: Proof, signal: AbortSignal): Promise<void> {
     const id = message.attrs.id ?? ''
     const same = this.#waiting.get(id)
     if (same) return same.promise
@@ -43,13 +50,18 @@ export class Outbox {
       waiting.written = true
       limit.addEventListener('abort', giveUp, { once: true })
       if (limit.aborted) giveUp()
-      if (!this.#parts.stream.acknowledges) this.#askInstead(limit).then(resolve, reject)
+      if (proof === 'acknowledgement' && !this.#parts.stream.acknowledges) {
+        this.#askInstead(limit).then(resolve, reject)
+      }
     }
     const unwritten = (cause: unknown) => reject(unsent(cause))
     const write = () => {
-      this.#parts.stream.sendWhenUp(message, limit).then(written, unwritten)
+      this.#line = this.#line
+        .then(() => this.#parts.stream.sendWhenUp(message, limit))
+        .then(written, unwritten)
     }
-    const waiting: Waiting = { promise, written: false, write, resolve, reject }
+    const { to } = message.attrs
+    const waiting: Waiting = { to, proof, promise, written: false, write, resolve, reject }
     this.#waiting.set(id, waiting)
     try {
       write()
@@ -61,6 +73,12 @@ export class Outbox {
   }
 
   acknowledged(id: string) {
+    const waiting = this.#waiting.get(id)
+    if (waiting?.proof === 'acknowledgement') waiting.resolve()
+  }
+
+  /** It was seen in an archive, or came back from its room. */
+  found(id: string) {
     this.#waiting.get(id)?.resolve()
   }
 
@@ -71,19 +89,20 @@ export class Outbox {
     return waiting !== undefined
   }
 
-  /** Those that were written and not acknowledged. */
-  get open(): readonly string[] {
-    return [...this.#waiting].flatMap(([id, { written }]) => (written ? [id] : []))
+  /** Those that were written and not confirmed. */
+  get open(): readonly (Pick<Waiting, 'to' | 'proof'> & { readonly id: string })[] {
+    const written = [...this.#waiting].filter(([, waiting]) => waiting.written)
+    return written.map(([id, { to, proof }]) => ({ id, to, proof }))
   }
 
   /** What was written to a stream that is gone and is not in the archive, the server never got. */
-  repeat(ids: readonly string[]) {
-    for (const id of ids) this.#waiting.get(id)?.write()
+  repeat(open: Outbox['open']) {
+    for (const { id } of open) this.#waiting.get(id)?.write()
   }
 
   /** Where there is no archive, nobody knows. */
-  abandon(ids: readonly string[], cause?: unknown) {
-    for (const id of ids) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
+  abandon(open: Outbox['open'], cause?: unknown) {
+    for (const { id } of open) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
   }
 
   /** A server handles stanzas in order: with the answer to a later question it has the message before. */

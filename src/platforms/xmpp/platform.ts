@@ -1,21 +1,24 @@
 /** The XMPP network: accounts of any server, linked by JID and password. */
 import { failed } from '../../../actors/errors.ts'
 import type { Platform, Session } from '../../../actors/platform.ts'
+import { createGuardedAgent } from '../../net/guard.ts'
 import { capabilities } from './capabilities.ts'
 import { type LinkOptions, link } from './link.ts'
-import type { Log } from './log.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 
-export interface XmppOptions extends LinkOptions, Partial<Omit<SessionOptions, keyof LinkOptions>> {
-  readonly log: Log
-}
+type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'agent'
+
+export type XmppOptions = LinkOptions &
+  Omit<SessionOptions, Optional> &
+  Partial<Pick<SessionOptions, Optional>>
 
 const defaults = { resumeMilliseconds: 20_000, confirmMilliseconds: 20_000 }
 
 export function xmppPlatform(options: XmppOptions): Platform {
   const { log } = options
-  const sessionOptions: SessionOptions = { ...defaults, ...options }
+  const agent = createGuardedAgent({ allowPrivate: options.allowPrivate, connections: 4 })
+  const sessionOptions: SessionOptions = { agent, ...defaults, ...options }
   return {
     id: 'xmpp',
     name: 'XMPP',

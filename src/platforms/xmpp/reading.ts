@@ -3,11 +3,14 @@ import { randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
 import type { Content, Message } from '../../../machines/content.ts'
 import type { Happening } from '../../../machines/happening.ts'
-import { parseAddress } from './address.ts'
+import { nameOf, parseAddress } from './address.ts'
 import { bodyOf } from './body.ts'
 import type { Delivery } from './delivery.ts'
+import { readLocation } from './location.ts'
+import { sharedFile } from './media/shared.ts'
 import { ns } from './namespaces.ts'
 import { personAt, privateChat } from './people.ts'
+import { readStyled } from './styling/read.ts'
 
 export interface Known {
   readonly own: string
@@ -16,7 +19,8 @@ export interface Known {
 }
 
 export function read(delivery: Delivery, known: Known): Happening | undefined {
-  const { message } = delivery
+  if (delivery.room) return delivery.room.read(delivery)
+  const { message, own } = delivery
   const { type = 'normal', id } = message.attrs
   if (type !== 'chat' && type !== 'normal') return undefined
   // Invitations and whispers of rooms have the form of private messages.
@@ -24,7 +28,6 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
 
   const from = parseAddress(message.attrs.from)?.bare ?? known.own
   const to = parseAddress(message.attrs.to)?.bare ?? known.own
-  const own = from === known.own
   const event = {
     sourceKey: sourceKeyOf(delivery, own, from),
     direction: own ? 'own' : 'incoming',
@@ -49,6 +52,7 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
     ...(target && { editedAt: delivery.at }),
     content,
     ...(reply && { replyTo: { native: reply } }),
+    ...forwardOf(message),
   }
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
@@ -64,18 +68,34 @@ function sourceKeyOf({ message, archived }: Delivery, own: boolean, from: string
   return id ? `id:${from}:${id}` : `unnamed:${randomUUID()}`
 }
 
-function targetOf(message: Element) {
+export function targetOf(message: Element) {
   const retracted = message.getChild('retract', ns.retraction)?.attrs.id
   if (retracted) return { change: 'retract', id: retracted } as const
   const replaced = message.getChild('replace', ns.correction)?.attrs.id
   return replaced ? ({ change: 'replace', id: replaced } as const) : undefined
 }
 
-function contentOf(message: Element): Content | undefined {
+/** What the sender says of its origin; nobody vouches for it. */
+export function forwardOf(message: Element): Pick<Message, 'forward'> {
+  const forwarded = message.getChild('forwarded', ns.forward)
+  const from = parseAddress(forwarded?.getChild('message')?.attrs.from)
+  if (!from) return {}
+  const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')
+  const at = Number.isNaN(stamp) ? 0 : Math.floor(stamp / 1000)
+  return { forward: { from: 'hidden', name: nameOf(from.bare), at } }
+}
+
+export function contentOf(message: Element): Content | undefined {
   const encrypted =
     message.getChild('encryption', ns.encryption) ??
     message.getChildren('encrypted').find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
   if (encrypted) return { kind: 'unsupported', label: encrypted.attrs.name ?? 'encrypted message' }
   const text = bodyOf(message)
-  return text ? { kind: 'text', text, entities: [] } : undefined
+  const shared = sharedFile(message, text)
+  if (shared) return shared
+  if (!text) return undefined
+  const place = readLocation(text)
+  if (place) return place
+  if (message.getChild('unstyled', ns.styling)) return { kind: 'text', text, entities: [] }
+  return { kind: 'text', ...readStyled(text) }
 }

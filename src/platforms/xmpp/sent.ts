@@ -6,6 +6,8 @@ interface Memory {
   readonly at: number
   /** Whether the server is known to have it. */
   confirmed: boolean
+  /** The id that the chat knows it by, where that is another one. */
+  native?: string
 }
 
 export class Sent {
@@ -22,6 +24,20 @@ export class Sent {
   confirm(id: string) {
     const memory = this.#memories.get(id)
     if (memory) memory.confirmed = true
+  }
+
+  /** A room gave it an id of its own. */
+  place(id: string, native: string) {
+    const memory = this.#memories.get(id)
+    if (memory) memory.native = native
+  }
+
+  /** By the id that the chat knows it by. */
+  findNative(native: string): { readonly id: string; readonly at: number } | undefined {
+    const known = this.#memories.get(native)
+    if (known && known.native === undefined) return { id: native, at: known.at }
+    const found = [...this.#memories].find(([, memory]) => memory.native === native)
+    return found && { id: found[0], at: found[1].at }
   }
 
   /** It is certain that nothing was sent under this id. */

@@ -1,21 +1,25 @@
 /** One account, live: what comes in is stored in order, what goes out is confirmed, short cuts are survived. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../actors/errors.ts'
-import type { LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
+import type { Dispatcher } from 'undici'
+import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { Archive } from './archive.ts'
+import { enableCarbons } from './carbons.ts'
 import { CatchUp } from './catch-up.ts'
-import { parseCheckpoint } from './checkpoint.ts'
-import { delivered } from './delivery.ts'
+import { parseCheckpoints } from './checkpoint.ts'
+import { type Delivery, delivered, recovered } from './delivery.ts'
 import { conditionOf, endingOf } from './failures.ts'
 import { Inbox } from './inbox.ts'
 import { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
-import { Lookup } from './lookup.ts'
+import { download } from './media/download.ts'
+import { type UploadParts, Uploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
 import { Operations } from './operations.ts'
 import { Outbox } from './outbox.ts'
+import { Places } from './places.ts'
 import { RequestRefused, Requests } from './requests.ts'
+import { Rooms } from './rooms/rooms.ts'
 import { loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
@@ -28,13 +32,17 @@ export interface SessionOptions {
   readonly confirmMilliseconds: number
   /** See `LinkOptions`. */
   readonly allowPrivate: boolean
+  /** Through which shared files are fetched. */
+  readonly agent: Dispatcher
+  /** The gateway's own store, from which files are sent. */
+  readonly media: UploadParts['media']
   readonly log: Log
 }
 
 export class XmppSession implements Session {
   readonly #account: LinkedAccount
   readonly #report: SessionReport
-  readonly #log: Log
+  readonly #options: SessionOptions
   readonly #own: string
   readonly #domain: string
   readonly #stream: Stream
@@ -44,6 +52,8 @@ export class XmppSession implements Session {
   readonly #ledger: Ledger
   readonly #outbox: Outbox
   readonly #catchUp: CatchUp
+  readonly #rooms: Rooms
+  readonly #sent = new Sent()
   readonly #operations: Operations
   readonly #ending = new AbortController()
   #binding = new AbortController()
@@ -58,47 +68,64 @@ export class XmppSession implements Session {
   ) {
     const login = loginOf(secrets, options.allowPrivate)
     const own = `${login.local}@${login.domain}`
-    const sent = new Sent()
+    const sent = this.#sent
     this.#account = account
     this.#report = report
-    this.#log = options.log
+    this.#options = options
     this.#own = own
     this.#domain = login.domain
     this.#stream = new Stream(
       { login, resumeMilliseconds: options.resumeMilliseconds },
       {
         bound: () => this.#bind(),
-        resumed: () => this.#log.info({ account: own }, 'the stream was resumed'),
+        resumed: () => this.#options.log.info({ account: own }, 'the stream was resumed'),
         stanza: (stanza) => this.#receive(stanza),
         acknowledged: (id) => this.#outbox.acknowledged(id),
         ended: (cause) => this.#end(cause),
       },
     )
     this.#requests = new Requests(own, (stanza, signal) => this.#stream.sendWhenUp(stanza, signal))
-    this.#archive = new Archive(own, this.#requests)
+    this.#archive = new Archive(own, own, this.#requests)
     this.#outbox = new Outbox({
       stream: this.#stream,
       requests: this.#requests,
       domain: login.domain,
       confirmMilliseconds: options.confirmMilliseconds,
     })
-    const checkpoint = parseCheckpoint(account.checkpoint)
-    this.#ledger = new Ledger({ own, checkpoint, sent }, report, {
-      found: (id) => this.#outbox.acknowledged(id),
+    const checkpoints = parseCheckpoints(account.checkpoint, own)
+    this.#ledger = new Ledger({ own, checkpoints, sent }, report, {
+      found: (delivery, id) => this.#found(delivery, id),
       receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
     })
-    this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log)
+    this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log, (archived) =>
+      recovered(archived, own),
+    )
     this.#inbox = new Inbox({
       commit: (deliveries) => this.#ledger.commit(deliveries),
       failed: (cause) => this.#end(cause),
     })
-    this.#operations = new Operations({
+    this.#rooms = new Rooms({
       own,
-      sent,
+      nick: login.local,
       stream: this.#stream,
       requests: this.#requests,
-      outbox: this.#outbox,
-      lookup: new Lookup(own, this.#archive, sent),
+      ledger: this.#ledger,
+      log: options.log,
+      reflected: (delivery, id) => this.#found(delivery, id),
+      sent: (id) => sent.has(id),
+      failed: (cause) => this.#end(cause),
+    })
+    this.#operations = new Operations({
+      stream: this.#stream,
+      uploads: new Uploads({ ...options, requests: this.#requests, domain: login.domain }),
+      places: new Places({
+        own,
+        sent,
+        archive: this.#archive,
+        requests: this.#requests,
+        outbox: this.#outbox,
+        rooms: this.#rooms,
+      }),
     })
   }
 
@@ -112,8 +139,8 @@ export class XmppSession implements Session {
     return performance.now() - started
   }
 
-  download(): Promise<never> {
-    return Promise.reject(failed('bad_request', 'files are not supported on XMPP'))
+  download(link: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+    return download(this.#options.agent, link, offset, this.#within(signal))
   }
 
   /** XMPP knows no sign-out beyond the end of the stream. */
@@ -137,48 +164,56 @@ export class XmppSession implements Session {
    */
   async #begin(signal: AbortSignal): Promise<void> {
     const unconfirmed = this.#outbox.open
+    this.#rooms.left()
     await this.#inbox.hold()
     this.#hasArchive = await this.#catchUp.begin(signal)
     if (!this.#isOpened) this.#report.opened(this.#account.identity)
     this.#isOpened = true
     if (this.#hasArchive) await this.#catchUp.run(signal)
-    await this.#enableCarbons(signal)
+    if (!(await enableCarbons(this.#requests, signal))) {
+      this.#options.log.warn({ account: this.#own }, 'the server does not tell of other devices')
+    }
     await this.#stream.sendWhenUp(xml('presence'), signal)
     const caughtUp = this.#hasArchive ? await this.#catchUp.run(signal) : new Set<string>()
-    if (this.#hasArchive) this.#outbox.repeat(unconfirmed)
-    else this.#outbox.abandon(unconfirmed)
+    const toPeople = unconfirmed.filter(({ proof }) => proof === 'acknowledgement')
+    if (this.#hasArchive) this.#outbox.repeat(toPeople)
+    else this.#outbox.abandon(toPeople)
     this.#inbox.release(caughtUp)
-  }
-
-  async #enableCarbons(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#requests.ask('set', xml('enable', ns.carbons), { signal })
-    } catch (cause) {
-      if (!(cause instanceof RequestRefused)) throw cause
-      this.#log.warn({ account: this.#own }, 'the server does not tell of other devices')
-    }
+    await this.#rooms.begin(signal, (room) => {
+      this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
+    })
   }
 
   #receive(stanza: Element) {
-    if (this.#requests.take(stanza) || !stanza.is('message') || this.#archive.take(stanza)) return
+    if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return
+    if (!stanza.is('message') || this.#archive.take(stanza)) return
     if (stanza.attrs.type === 'error') return this.#bounce(stanza)
     const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive }
     const delivery = delivered(stanza, trust)
     if (delivery) this.#inbox.push(delivery)
-    else this.#log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
+    else this.#options.log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
+  }
+
+  /** A message that this session sent is in an archive, or has come back from its room. */
+  #found({ archived, room, archive }: Delivery, id: string) {
+    if (room && archived) {
+      this.#sent.place(id, archived)
+      this.#rooms.find(archive)?.wrote(id, archived)
+    }
+    this.#outbox.found(id)
   }
 
   #bounce(stanza: Element) {
     const { id, from } = stanza.attrs
     const condition = conditionOf(stanza)
     if (id && this.#outbox.bounced(id, condition)) return
-    this.#log.warn({ id, from, condition }, 'a message came back')
+    this.#options.log.warn({ id, from, condition }, 'a message came back')
   }
 
   /** For what nobody waits for: a receipt that gets lost is asked for again by who wants it. */
   #whisper(stanza: Element) {
     this.#stream.send(stanza).catch((cause) => {
-      this.#log.info({ err: cause }, 'a receipt was not sent')
+      this.#options.log.info({ err: cause }, 'a receipt was not sent')
     })
   }
 
@@ -205,8 +240,8 @@ export class XmppSession implements Session {
     if (this.#ending.signal.aborted) return
     this.#abort(cause)
     const ending = endingOf(cause)
-    this.#log.info({ account: this.#own, err: cause, ending }, 'the session ended')
-    this.#stream.close().catch((err) => this.#log.warn({ err }, 'the stream did not close'))
+    this.#options.log.info({ account: this.#own, err: cause, ending }, 'the session ended')
+    this.#stream.close().catch((err) => this.#options.log.warn({ err }, 'the stream did not close'))
     if (ending.kind === 'replaced') this.#report.replaced()
     else this.#report[ending.kind](ending.reason)
   }

@@ -1,4 +1,5 @@
 /** The life of one login: connected, resumed after short cuts, given up after long ones. */
+import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
 import { endingOf } from './failures.ts'
@@ -36,23 +37,23 @@ export class Stream {
   readonly #login: Login
   readonly #resumeMilliseconds: number
   readonly #events: StreamEvents
-  readonly #transport: Transport
   readonly #ending = new AbortController()
   readonly #watch: NodeJS.Timeout
   #state: 'connecting' | 'up' | 'ended' = 'connecting'
   #up = Promise.withResolvers<void>()
-  #streamError: unknown
+  #transport: Transport
+  /** Came in before the library was done with the login; the server sends none of it again. */
+  #early: Element[] = []
 
   constructor({ login, resumeMilliseconds }: StreamOptions, events: StreamEvents) {
     this.#login = login
     this.#resumeMilliseconds = resumeMilliseconds
     this.#events = events
-    this.#transport = createTransport(login)
+    this.#transport = this.#listen(createTransport(login))
     this.#up.promise.catch(() => undefined)
-    this.#listen()
     this.#watch = setInterval(() => this.#cutSilent(), silenceMilliseconds / 3)
     this.#watch.unref()
-    this.#attempt().catch((cause) => this.#end(cause))
+    this.#attempt(this.#transport).catch((cause) => this.#end(cause))
   }
 
   /** Resolves once stanzas can be sent, rejects when that will not be. */
@@ -108,33 +109,40 @@ export class Stream {
     this.#transport.cut()
   }
 
-  #listen() {
-    const { client } = this.#transport
-    client.on('stanza', (stanza: Element) => {
+  #listen(transport: Transport): Transport {
+    const { client } = transport
+    const { streamManagement } = client
+    // A connection that was given up may still have something to say.
+    const on = <Fact>(emitter: EventEmitter, event: string, hear: (fact: Fact) => void) =>
+      emitter.on(event, (fact: Fact) => transport === this.#transport && hear(fact))
+    on(client, 'stanza', (stanza: Element) => {
       if (this.#state === 'up') this.#events.stanza(stanza)
+      else if (this.#state === 'connecting') this.#early.push(stanza)
     })
-    client.on('error', (cause: Error) => {
-      if (cause.name !== 'StreamError') return
-      this.#streamError = cause
+    on(client, 'error', (cause: Error) => {
       // There is nothing to resume after it, and the library may take its time to close.
-      if (this.#state === 'up') this.#end(cause)
+      if (cause.name === 'StreamError' && this.#state === 'up') this.#end(cause)
     })
-    client.on('disconnect', () => {
+    on(client, 'disconnect', () => {
       if (this.#state === 'up') void this.#recover()
     })
-    client.streamManagement.on('ack', (stanza: Element) => {
+    on(streamManagement, 'ack', (stanza: Element) => {
       if (stanza.is('message') && stanza.attrs.id) this.#events.acknowledged(stanza.attrs.id)
     })
-    client.on('online', () => this.#rise('bound'))
-    client.streamManagement.on('resumed', () => this.#rise('resumed'))
+    on(client, 'online', () => this.#rise('bound'))
+    on(streamManagement, 'resumed', () => this.#rise('resumed'))
+    return transport
   }
 
-  /** In the very turn of the library's event: a stanza may follow in the same chunk. */
+  /** The library tells late that the stream was resumed: what the server repeats may be in by then. */
   #rise(how: 'bound' | 'resumed') {
     if (this.#state !== 'connecting') return
     this.#state = 'up'
     this.#up.resolve()
     this.#events[how]()
+    const early = this.#early
+    this.#early = []
+    for (const stanza of early) this.#events.stanza(stanza)
   }
 
   async #recover(): Promise<void> {
@@ -148,7 +156,9 @@ export class Stream {
     for (let pause = 100; ; pause = Math.min(pause * 2, 2_000)) {
       try {
         await delay(pause, undefined, { signal: this.#ending.signal })
-        return await this.#attempt()
+        // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
+        this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
+        return await this.#attempt(this.#transport)
       } catch (cause) {
         const hopeless = endingOf(cause).kind !== 'lost' || Date.now() > deadline
         if (hopeless || this.#ending.signal.aborted) return this.#end(cause)
@@ -156,13 +166,12 @@ export class Stream {
     }
   }
 
-  async #attempt(): Promise<void> {
-    const { client, cut } = this.#transport
+  async #attempt({ client, cut }: Transport): Promise<void> {
     const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(attemptMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isOver = false
     const giveUp = () => reject(limit.reason)
-    const closed = () => reject(this.#streamError ?? new Error('The connection closed'))
+    const closed = () => reject(new Error('The connection closed'))
     limit.addEventListener('abort', giveUp, { once: true })
     client.on('online', resolve).on('error', reject).on('disconnect', closed)
     client.streamManagement.on('resumed', resolve)

@@ -1,6 +1,6 @@
 /** One connection of the client library, with what its release 0.14 gets wrong put right. */
 import { StringDecoder } from 'node:string_decoder'
-import { type Client, client, type Element } from '@xmpp/client'
+import { type Client, client, type Element, type StreamManagement } from '@xmpp/client'
 import { isPublicAddress } from '../../security/public-address.ts'
 import { ns } from './namespaces.ts'
 
@@ -21,8 +21,15 @@ export class EncryptionMissing extends Error {
   override readonly name = 'EncryptionMissing'
 }
 
+/** What the next connection needs to go on with the stream of this one (XEP-0198). */
+export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
+  /** How many stanzas were received. */
+  readonly received: number
+}
+
 export interface Transport {
   readonly client: Client
+  resumption(): Resumption
   /** Milliseconds since the peer was last heard of. */
   silence(): number
   isWritable(): boolean
@@ -32,7 +39,7 @@ export interface Transport {
 
 const stepTimeout = 10_000
 
-export function createTransport(login: Login): Transport {
+export function createTransport(login: Login, resumption?: Resumption): Transport {
   const transport = client({
     service: login.service,
     domain: login.domain,
@@ -50,7 +57,11 @@ export function createTransport(login: Login): Transport {
   transport.reconnect.stop()
   transport.timeout = stepTimeout
   tuneStreamManagement(transport)
-  countReceived(transport)
+  const count = countReceived(transport, resumption?.received ?? 0)
+  if (resumption) {
+    const { id, outbound, outbound_q } = resumption
+    Object.assign(transport.streamManagement, { id, outbound, outbound_q })
+  }
   keepToClassicLogin(transport)
   // The library would follow the server to any host and log in there, besides whoever reconnects already.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
@@ -58,6 +69,10 @@ export function createTransport(login: Login): Transport {
   const heard = decodeAcrossChunks(transport)
   return {
     client: transport,
+    resumption() {
+      const { id, outbound, outbound_q } = transport.streamManagement
+      return { id, outbound, outbound_q, received: count.received }
+    },
     silence: () => Date.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
     cut: () => cut(transport),
@@ -83,16 +98,17 @@ function tuneStreamManagement({ streamManagement }: Client): void {
  * The library begins to count a moment after the server does, and so forgets stanzas that come in one piece with
  * `enabled`; the server ends a stream whose count is wrong.
  */
-function countReceived(transport: Client): void {
-  let received = 0
+function countReceived(transport: Client, before: number): { received: number } {
+  const count = { received: before }
   transport.prependListener('element', (element: Element) => {
-    if (element.is('enabled', ns.streamManagement)) received = 0
-    else if (['iq', 'message', 'presence'].includes(element.name)) received += 1
+    if (element.is('enabled', ns.streamManagement)) count.received = 0
+    else if (['iq', 'message', 'presence'].includes(element.name)) count.received += 1
   })
   Object.defineProperty(transport.streamManagement, 'inbound', {
-    get: () => received,
+    get: () => count.received,
     set: () => undefined,
   })
+  return count
 }
 
 /** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */

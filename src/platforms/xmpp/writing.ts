@@ -1,31 +1,64 @@
 /** Messages as they go out. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../actors/errors.ts'
+import type { Media } from '../../../machines/content.ts'
+import { fileSharing } from './media/facts.ts'
 import { ns } from './namespaces.ts'
 
 export interface Envelope {
+  readonly type: 'chat' | 'groupchat'
   readonly to: string
   /** Doubles as the origin id, by which other devices and the archive name the message. */
   readonly id: string
 }
 
+export interface Body {
+  readonly body: string
+  /** Whether its marks are meant as formatting. */
+  readonly isStyled: boolean
+  /** A file whose link the body begins with. */
+  readonly shared?: { readonly link: string; readonly media: Media }
+}
+
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
 const mostBytes = 250 * 1024
 
-export function textMessage(envelope: Envelope, text: string, replyTo?: string): Element {
+export interface Forwarded {
+  readonly from: string
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly text: Body
+}
+
+export interface Bonds {
+  readonly replyTo?: string
+  readonly forwarded?: Forwarded
+}
+
+export function textMessage(envelope: Envelope, text: Body, bonds: Bonds | false): Element {
+  const { replyTo, forwarded } = bonds || {}
   return chatMessage(
     envelope,
-    xml('body', {}, clean(text)),
+    ...bodyElements(text),
     replyTo !== undefined && xml('reply', { xmlns: ns.reply, id: replyTo }),
+    forwarded && original(forwarded),
     xml('active', ns.chatStates),
-    xml('request', ns.receipts),
+    // In a room everybody would answer.
+    envelope.type === 'chat' && xml('request', ns.receipts),
   )
 }
 
-export function correction(envelope: Envelope, text: string, target: string): Element {
+/** The message it was, beside the body for clients that cannot read it (XEP-0297). */
+function original({ from, at, text }: Forwarded): Element {
+  const stamp = new Date(at * 1000).toISOString()
+  const message = xml('message', { xmlns: 'jabber:client', from }, ...bodyElements(text))
+  return xml('forwarded', ns.forward, xml('delay', { xmlns: ns.delay, stamp }), message)
+}
+
+export function correction(envelope: Envelope, text: Body, target: string): Element {
   return chatMessage(
     envelope,
-    xml('body', {}, clean(text)),
+    ...bodyElements(text),
     xml('replace', { xmlns: ns.correction, id: target }),
   )
 }
@@ -40,17 +73,39 @@ export function retraction(envelope: Envelope, target: string): Element {
   )
 }
 
-export function chatState(to: string, state: 'composing' | 'active'): Element {
-  return xml('message', { type: 'chat', to }, xml(state, ns.chatStates))
+export function chatState({ type, to }: Envelope, state: 'composing' | 'active'): Element {
+  return xml('message', { type, to }, xml(state, ns.chatStates))
 }
 
 export function receipt(to: string, id: string): Element {
   return xml('message', { type: 'chat', to }, xml('received', { xmlns: ns.receipts, id }))
 }
 
-function chatMessage({ to, id }: Envelope, ...children: (Element | false)[]): Element {
+function bodyElements({ body, isStyled, shared }: Body): (Element | false)[] {
+  const isTaken = !isStyled && /[*_~`>]/.test(body)
+  return [
+    xml('body', {}, clean(body)),
+    isTaken && xml('unstyled', ns.styling),
+    ...(shared ? fileElements(body, shared) : []),
+  ]
+}
+
+/** Clients that read the file's own element leave its link out of the text. */
+function fileElements(body: string, { link, media }: NonNullable<Body['shared']>): Element[] {
+  const end = body.startsWith(`${link}\n`) ? [...link].length + 1 : [...link].length
+  return [
+    xml('x', ns.outOfBand, xml('url', {}, link)),
+    fileSharing(link, media),
+    xml('fallback', { xmlns: ns.fallback, for: ns.fileSharing }, xml('body', { start: 0, end })),
+  ]
+}
+
+function chatMessage(
+  { type, to, id }: Envelope,
+  ...children: (Element | false | undefined)[]
+): Element {
   const origin = xml('origin-id', { xmlns: ns.ids, id })
-  const message = xml('message', { type: 'chat', to, id }, ...children, origin)
+  const message = xml('message', { type, to, id }, ...children, origin)
   if (Buffer.byteLength(message.toString()) > mostBytes) {
     throw failed('bad_request', 'message is too long')
   }

@@ -30,6 +30,10 @@ declare module '@xmpp/client' {
     enabled: boolean
     /** Empty while there is nothing to resume. */
     id: string
+    /** How many of the stanzas sent are acknowledged. */
+    outbound: number
+    /** Sent and not acknowledged. */
+    outbound_q: { readonly stanza: Element }[]
     timeout: number
     requestAckInterval: number
     requestAckDebounce: number

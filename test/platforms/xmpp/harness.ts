@@ -1,5 +1,6 @@
 /** XMPP as the contract suite drives it. */
-
+import { randomUUID } from 'node:crypto'
+import type { SlixmppClient } from '../../support/slixmpp.ts'
 import type { Account, ContractHarness, Peer } from '../contract/harness.ts'
 import { run, Store } from '../contract/recorder.ts'
 import type { Network, XmppAccount } from './network.ts'
@@ -8,6 +9,8 @@ import { peerOf } from './peer.ts'
 export function xmppHarness(network: Network): ContractHarness {
   // The contract wants a cut to be seen; that short ones are resumed has tests of its own.
   const options = { resumeMilliseconds: 0, confirmMilliseconds: 1_000 }
+  const accounts = new Map<string, XmppAccount>()
+  const friends = new Map<string, SlixmppClient>()
   return {
     platform: network.platform(options),
     restarted: () => network.platform(options),
@@ -21,9 +24,24 @@ export function xmppHarness(network: Network): ContractHarness {
       repeat: 'a stream is in order and without repetition; repeats come from the archive',
       forbiddenChat: 'servers hide from a sender that he is blocked',
     },
-    account: async () => contractAccount(network, await network.account()),
+    async account() {
+      const account = await network.account()
+      accounts.set(account.jid, account)
+      return contractAccount(network, account)
+    },
     async peer({ native }): Promise<Peer> {
-      return peerOf(await network.friend(), native)
+      const friend = await network.friend()
+      const peer = peerOf(friend, native, network.files)
+      friends.set(peer.chat, friend)
+      return peer
+    },
+    file: (kind, bytes) => network.files.add(kind, bytes),
+    async group(account, { chat }) {
+      const room = `room-${randomUUID()}@rooms.xmpp.test`
+      const phone = await network.device(accounts.get(account.native)!)
+      await phone.join(room, 'phone')
+      await friends.get(chat)!.join(room, 'friend')
+      return room
     },
     async restartNetwork() {
       await network.prosody.kill()

@@ -6,6 +6,11 @@ import { quietLog } from '../../support/log.ts'
 import { Prosody, type ProsodyOptions } from '../../support/prosody.ts'
 import { Relay } from '../../support/relay.ts'
 import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
+import { Files } from './files.ts'
+
+export type Tuning = Partial<
+  Pick<XmppOptions, 'resumeMilliseconds' | 'confirmMilliseconds' | 'log'>
+>
 
 export interface XmppAccount {
   readonly jid: string
@@ -18,6 +23,7 @@ export interface XmppAccount {
 
 export class Network {
   readonly prosody: Prosody
+  readonly files = new Files()
   readonly #slixmpp = new Slixmpp()
   readonly #endings: (() => Promise<void>)[] = []
 
@@ -31,8 +37,8 @@ export class Network {
     return network
   }
 
-  platform(options: Partial<XmppOptions> = {}) {
-    return xmppPlatform({ log: quietLog, allowPrivate: true, ...options })
+  platform(options: Tuning = {}) {
+    return xmppPlatform({ log: quietLog, allowPrivate: true, media: this.files, ...options })
   }
 
   async account(): Promise<XmppAccount> {
@@ -60,6 +66,7 @@ export class Network {
   async stop(): Promise<void> {
     await this.#slixmpp.stop()
     for (const end of this.#endings) await end()
+    await this.files.stop()
     await this.prosody.stop()
   }
 

@@ -1,8 +1,11 @@
 /** What a slixmpp client's window would show: messages as they stand after corrections and retractions. */
+import { contentName } from '../../../machines/content-name.ts'
 import type { Seen, SlixmppClient } from '../../support/slixmpp.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
+import type { Files } from './files.ts'
+import { contentOf, shared, wordsOf } from './sharing.ts'
 
-export function peerOf(client: SlixmppClient, account: string): Peer {
+export function peerOf(client: SlixmppClient, account: string, files: Files): Peer {
   const chat = client.jid.split('/')[0]!
   return {
     chat,
@@ -21,7 +24,16 @@ export function peerOf(client: SlixmppClient, account: string): Peer {
       client.retract(account, message.handle)
     },
     async sees(text, signal) {
-      return sightOf(await client.sees(({ body }) => body === text, signal))
+      return sightOf(await client.sees((seen) => wordsOf(seen) === text, signal))
+    },
+    async send(content) {
+      const { body, extras } = await shared(content, files)
+      return { handle: client.send(account, body, ...extras), text: body }
+    },
+    async seesKind(kind, signal) {
+      const isKind = (seen: Seen) => contentName(contentOf(seen)) === kind
+      await client.sees(isKind, signal)
+      return client.seen.filter(isKind).map(sightOf).toReversed()
     },
     async seesGone(message, signal) {
       await client.sees(({ retracts }) => retracts === message.handle, signal)
@@ -39,7 +51,13 @@ export function peerOf(client: SlixmppClient, account: string): Peer {
 
 function sightOf(seen: Seen): Sight {
   const replyTo = seen.replyTo !== null && { replyTo: seen.replyTo }
-  return { handle: seen.replaces ?? seen.id, text: seen.body ?? '', ...replyTo }
+  return {
+    handle: seen.replaces ?? seen.id,
+    text: wordsOf(seen) ?? '',
+    content: contentOf(seen),
+    forwarded: seen.forwarded,
+    ...replyTo,
+  }
 }
 
 function shown(all: readonly Seen[]): readonly Sight[] {

@@ -1,11 +1,10 @@
 /** What the XMPP tests begin with: a linked account, online, and a friend on another client. */
 import type { Test } from 'tap'
-import type { XmppOptions } from '../../../src/platforms/xmpp/platform.ts'
 import { run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
-import type { Network } from './network.ts'
+import type { Network, Tuning } from './network.ts'
 
-export async function scene(t: Test, network: Network, options: Partial<XmppOptions> = {}) {
+export async function scene(t: Test, network: Network, options: Tuning = {}) {
   const account = await network.account()
   const friend = await network.friend()
   const platform = network.platform(options)

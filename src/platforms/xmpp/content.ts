@@ -1,0 +1,94 @@
+/** What a message is to carry: as it goes out, and as those who read it see it. */
+import { failed } from '../../../actors/errors.ts'
+import type { Buttons, Content, Text } from '../../../machines/content.ts'
+import { contentName } from '../../../machines/content-name.ts'
+import { capabilities } from './capabilities.ts'
+import { writeLocation } from './location.ts'
+import { isLink } from './media/links.ts'
+import type { Uploads } from './media/uploads.ts'
+import { readStyled } from './styling/read.ts'
+import { writeStyled } from './styling/write.ts'
+import type { Body } from './writing.ts'
+
+export interface Written extends Body {
+  readonly shown: Content
+}
+
+export interface Carried {
+  readonly content: Content
+  readonly buttons?: Buttons
+}
+
+type MediaContent = Content & { readonly kind: 'media' }
+
+/** Uploads what is not on the network yet. `requestId`: a repetition uploads nothing twice. */
+export async function written(
+  { content, buttons }: Carried,
+  uploads: Uploads,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<Written> {
+  const name = contentName(content)
+  if (!capabilities.content.some((able) => able === name)) {
+    // A file that is on the network already goes by its link, whatever it is.
+    const isThere = content.kind === 'media' && 'native' in content.media.file
+    if (!isThere || !isLink(content.media.file.native)) {
+      throw failed('bad_request', `${name} is not supported on XMPP`)
+    }
+  }
+  if (buttons?.length) throw failed('bad_request', 'buttons are not supported on XMPP')
+  switch (content.kind) {
+    case 'text':
+      return writtenText(content)
+    case 'media': {
+      const media = await uploads.native(content.media, requestId, signal)
+      return writtenFile({ ...content, media })
+    }
+    case 'location':
+      return writtenPlace(content)
+    default:
+      throw failed('bad_request', `${name} is not supported on XMPP`)
+  }
+}
+
+function writtenText(content: Text): Written {
+  const { body, isStyled, shown } = styled(content)
+  if (body.length > capabilities.limits.textLength) {
+    throw failed('bad_request', 'message is too long')
+  }
+  return { body, isStyled, shown: { kind: 'text', ...shown } }
+}
+
+/** One message: the link first, for clients that show a file there, and the caption after it. */
+function writtenFile(content: MediaContent): Written {
+  const { media } = content
+  if (!('native' in media.file) || !isLink(media.file.native)) {
+    throw failed('bad_request', 'wrong file identifier/HTTP URL specified')
+  }
+  const link = media.file.native
+  const { body: words, isStyled, shown: caption } = styled(content.caption)
+  const body = words ? `${link}\n${words}` : link
+  const shown = { kind: 'media', media, caption } as const
+  return { body, isStyled, shared: { link, media }, shown }
+}
+
+function writtenPlace(content: Content & { readonly kind: 'location' }): Written {
+  const { latitude, longitude, accuracy, liveSeconds } = content
+  if (liveSeconds !== undefined) {
+    throw failed('bad_request', 'a live location is not supported on XMPP')
+  }
+  const place = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
+  return {
+    body: writeLocation(place),
+    isStyled: false,
+    shown: { kind: 'location', ...place },
+  }
+}
+
+function styled(source: Text) {
+  const body = writeStyled(source)
+  const read = readStyled(body)
+  // What was not meant as a mark shall not be taken for one.
+  const isStyled = source.entities.length > 0 && read.entities.length > 0
+  return { body, isStyled, shown: isStyled ? read : { text: body, entities: [] } }
+}

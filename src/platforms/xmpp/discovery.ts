@@ -1,0 +1,44 @@
+/** What an address says of itself when asked (XEP-0030), with the forms that belong to it. */
+import { type Element, xml } from '@xmpp/client'
+import { ns } from './namespaces.ts'
+import { RequestRefused, type Requests } from './requests.ts'
+
+const askMilliseconds = 8_000
+
+/** `undefined`: there is nobody, or nobody who says anything. */
+export async function discover(
+  requests: Requests,
+  to: string,
+  signal: AbortSignal,
+): Promise<Element | undefined> {
+  return ask(requests, to, ns.discovery, signal)
+}
+
+/** The addresses of what a server has besides people. */
+export async function discoverItems(
+  requests: Requests,
+  to: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const answer = await ask(requests, to, ns.discoveryItems, signal)
+  return (answer?.getChildren('item') ?? []).flatMap(({ attrs }) => attrs.jid ?? [])
+}
+
+export function formField(info: Element, name: string): string | undefined {
+  const fields = info.getChildren('x', ns.form).flatMap((form) => form.getChildren('field'))
+  return fields.find(({ attrs }) => attrs.var === name)?.getChildText('value') || undefined
+}
+
+export const hasFeature = (info: Element, feature: string): boolean =>
+  info.getChildren('feature').some(({ attrs }) => attrs.var === feature)
+
+async function ask(requests: Requests, to: string, xmlns: string, signal: AbortSignal) {
+  try {
+    const query = xml('query', xmlns)
+    const answer = await requests.ask('get', query, { to, signal, milliseconds: askMilliseconds })
+    return answer.getChild('query', xmlns)
+  } catch (cause) {
+    if (cause instanceof RequestRefused) return undefined
+    throw cause
+  }
+}

@@ -1,0 +1,66 @@
+/** The bytes of a shared file, from where they are wanted. */
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { failed } from '../../../../actors/errors.ts'
+import type { FileStream } from '../../../../actors/platform.ts'
+import { type OpenResponse, openUrl } from '../../../net/fetch.ts'
+import { isLink } from './links.ts'
+
+const downloadMilliseconds = 10 * 60_000
+const redirects = 3
+
+export async function download(
+  agent: Dispatcher,
+  link: string,
+  offset: number,
+  signal: AbortSignal,
+): Promise<FileStream> {
+  if (!isLink(link)) throw failed('bad_request', 'wrong file identifier/HTTP URL specified')
+  const { status, headers, body } = await open(agent, link, offset, signal)
+  if (status === 416 && offset > 0) {
+    // Nothing begins at its end.
+    body.on('error', () => undefined).destroy()
+    return { stream: Readable.toWeb(Readable.from([])) as FileStream['stream'] }
+  }
+  if (status !== 200 && status !== 206) {
+    body.on('error', () => undefined).destroy()
+    throw failed('bad_request', 'wrong file_id or the file is temporarily unavailable')
+  }
+  const isPart = status === 206
+  const length = Number(headers['content-length'])
+  const size = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
+  const mime = headers['content-type']
+  const stream = isPart || offset === 0 ? body : passing(body, offset)
+  return {
+    stream: Readable.toWeb(stream) as FileStream['stream'],
+    ...(size !== undefined && { size }),
+    ...(typeof mime === 'string' && { mime }),
+  }
+}
+
+async function open(agent: Dispatcher, link: string, offset: number, signal: AbortSignal) {
+  const headers = offset > 0 ? { range: `bytes=${offset}-` } : {}
+  try {
+    return await openUrl(link, { agent, signal, redirects, headers, totalMs: downloadMilliseconds })
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw failed(
+      'bad_request',
+      'wrong file_id or the file is temporarily unavailable',
+      {},
+      { cause },
+    )
+  }
+}
+
+/** A server that does not know ranges sends everything. */
+function passing(body: OpenResponse['body'], offset: number): Readable {
+  let left = offset
+  return body.compose(async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      const rest = chunk.subarray(Math.min(left, chunk.length))
+      left -= chunk.length - rest.length
+      if (rest.length > 0) yield rest
+    }
+  }) as Readable
+}

@@ -1,0 +1,166 @@
+/** Where messages go: to a person or into a room, each with its own way of naming and confirming them. */
+import type { Element } from '@xmpp/client'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import type { Chat, Content, Person } from '../../../machines/content.ts'
+import { parseAddress } from './address.ts'
+import type { Archive } from './archive.ts'
+import { type Found, Lookup } from './lookup.ts'
+import type { Outbox } from './outbox.ts'
+import { personAt, privateChat } from './people.ts'
+import { contentOf } from './reading.ts'
+import type { Requests } from './requests.ts'
+import type { Room } from './rooms/room.ts'
+import type { Rooms } from './rooms/rooms.ts'
+import type { Sent } from './sent.ts'
+import { nicknameOf } from './vcard.ts'
+import type { Envelope } from './writing.ts'
+
+export interface PlaceParts {
+  readonly own: string
+  readonly archive: Archive
+  readonly requests: Requests
+  readonly outbox: Outbox
+  readonly sent: Sent
+  readonly rooms: Rooms
+}
+
+export interface Posted {
+  /** The id by which the chat knows the message. */
+  readonly native: string
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
+export interface Original {
+  readonly content: Content
+  readonly author: Person
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
+export class Place {
+  readonly chat: Chat
+  readonly self: Person
+  readonly room: Room | undefined
+  readonly #parts: PlaceParts
+  readonly #lookup: Lookup
+
+  constructor(chat: Chat, room: Room | undefined, parts: PlaceParts) {
+    const { own, archive, sent } = parts
+    this.chat = chat
+    this.self = room?.self ?? personAt(own)
+    this.room = room
+    this.#parts = parts
+    this.#lookup = room
+      ? new Lookup(room.archive, sent, {
+          isOwn: (message) => room.isOwn(message),
+          author: (from) => from,
+        })
+      : new Lookup(archive, sent, {
+          isOwn: ({ attrs }) => bareOf(attrs.from, own) === own,
+          author: (from) => bareOf(from, own),
+          with: chat.native,
+        })
+  }
+
+  envelope(id: string): Envelope {
+    return { to: this.chat.native, id, type: this.room ? 'groupchat' : 'chat' }
+  }
+
+  find(native: string, signal: AbortSignal): Promise<Found> {
+    return this.#lookup.find(native, signal)
+  }
+
+  /** A message of anybody as it stands now, to be passed on. */
+  async original(native: string, signal: AbortSignal): Promise<Original | undefined> {
+    const found = await this.#lookup.standing(native, signal)
+    const content = found && contentOf(found.message)
+    if (!found || !content) return undefined
+    const { from } = found.message.attrs
+    const author = this.room
+      ? this.room.author(found.message)
+      : personAt(bareOf(from, this.#parts.own))
+    return { content, author, at: found.at }
+  }
+
+  /** Sends it, unless it was sent under this id before. */
+  async post(stanza: Element, signal: AbortSignal): Promise<Posted> {
+    const { sent } = this.#parts
+    const id = stanza.attrs.id ?? ''
+    const before = sent.find(id)
+    const at = before?.at ?? Math.floor(Date.now() / 1000)
+    const isThere = before?.confirmed || (before && (await this.#lookup.isArchived(id, signal)))
+    if (!isThere) {
+      sent.add(id, at)
+      await this.#send(stanza, signal).catch((cause) => {
+        if (cause instanceof RequestFailed && cause.failure.certain !== false) sent.forget(id)
+        throw cause
+      })
+    }
+    sent.confirm(id)
+    return { native: sent.find(id)?.native ?? id, at }
+  }
+
+  async #send(stanza: Element, signal: AbortSignal): Promise<void> {
+    const { outbox, rooms } = this.#parts
+    if (!this.room) return outbox.post(stanza, 'acknowledgement', signal)
+    try {
+      await outbox.post(stanza, 'reflection', signal)
+    } catch (cause) {
+      // The room may have lost its people without a word, with a restart of its server.
+      if (!(cause instanceof RequestFailed && cause.failure.code === 'forbidden')) throw cause
+      this.room.left()
+      await rooms.inside(this.room.address, signal)
+      await outbox.post(stanza, 'reflection', signal)
+    }
+  }
+}
+
+export class Places {
+  readonly #parts: PlaceParts
+
+  constructor(parts: PlaceParts) {
+    this.#parts = parts
+  }
+
+  /** A room is joined on the way. */
+  async at(chat: string, signal: AbortSignal): Promise<Place> {
+    const address = chatAddress(chat)
+    if (!(await this.#parts.rooms.isRoom(address, signal))) {
+      return new Place(privateChat(address), undefined, this.#parts)
+    }
+    const room = await this.#parts.rooms.inside(address, signal)
+    return new Place(room.chat, room, this.#parts)
+  }
+
+  async leave(chat: string, signal: AbortSignal): Promise<void> {
+    const address = chatAddress(chat)
+    const { rooms } = this.#parts
+    if (!(await rooms.isRoom(address, signal))) throw failed('bad_request', 'chat not found')
+    await rooms.leave(address, signal)
+  }
+
+  async resolve(name: string, signal: AbortSignal): Promise<Chat> {
+    const address = chatAddress(name)
+    const isRoom = await this.#parts.rooms.isRoom(address, signal)
+    return isRoom ? this.#parts.rooms.look(address, signal) : privateChat(address)
+  }
+
+  async describe(chat: string, signal: AbortSignal): Promise<Chat> {
+    const address = chatAddress(chat)
+    if (await this.#parts.rooms.isRoom(address, signal)) {
+      return this.#parts.rooms.look(address, signal)
+    }
+    return privateChat(address, await nicknameOf(this.#parts.requests, address, signal))
+  }
+}
+
+/** A server may leave out that a message is the account's own. */
+const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.bare ?? own
+
+/** People and rooms have a local part; what has none is a server. */
+function chatAddress(chat: string): string {
+  const address = parseAddress(chat)
+  if (!address?.local || address.resource) throw failed('bad_request', 'chat not found')
+  return address.bare
+}

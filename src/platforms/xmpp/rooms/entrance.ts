@@ -1,0 +1,120 @@
+/** The way into a room (XEP-0045): under the wanted nick or one like it, until the room says that it is done. */
+import { type Element, xml } from '@xmpp/client'
+import { failed } from '../../../../actors/errors.ts'
+import { parseAddress } from '../address.ts'
+import { conditionOf } from '../failures.ts'
+import { ns } from '../namespaces.ts'
+import type { Stream } from '../stream.ts'
+import type { Bookmark } from './bookmarks.ts'
+
+const enterMilliseconds = 15_000
+/** How often another nick is tried when one is taken. */
+const mostNicks = 5
+
+/** The room answered with an error. */
+class Refused extends Error {
+  readonly condition: string
+
+  constructor(condition: string) {
+    super(`The room answered ${condition}`)
+    this.condition = condition
+  }
+}
+
+export class Entrance {
+  readonly #bookmark: Bookmark
+  readonly #stream: Stream
+  #nick: string
+  #isInside = false
+  #waiting: { resolve(): void; reject(cause: unknown): void } | undefined
+
+  constructor(bookmark: Bookmark & { readonly nick: string }, stream: Stream) {
+    this.#bookmark = bookmark
+    this.#nick = bookmark.nick
+    this.#stream = stream
+  }
+
+  get nick(): string {
+    return this.#nick
+  }
+
+  get isInside(): boolean {
+    return this.#isInside
+  }
+
+  left() {
+    this.#isInside = false
+  }
+
+  /** `since`: fetch the last words from this time on, in Unix seconds. */
+  async enter(since: number | undefined, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#ask(since, signal)
+        this.#isInside = true
+        return
+      } catch (cause) {
+        if (!(cause instanceof Refused)) throw cause
+        if (cause.condition !== 'conflict' || attempt === mostNicks) throw refusal(cause)
+        this.#nick += '_'
+      }
+    }
+  }
+
+  take(presence: Element) {
+    const { from, type } = presence.attrs
+    const user = presence.getChild('x', ns.mucUser)
+    const codes = user?.getChildren('status').map(({ attrs }) => attrs.code) ?? []
+    const isSelf = codes.includes('110') || parseAddress(from)?.resource === this.#nick
+    if (type === 'error') return this.#waiting?.reject(new Refused(conditionOf(presence)))
+    if (!isSelf) return
+    const renamed = codes.includes('303') && user?.getChild('item')?.attrs.nick
+    if (renamed) this.#nick = renamed
+    else if (type === 'unavailable') this.#isInside = false
+    else if (codes.includes('110')) {
+      // The room may have changed the nick on the way in.
+      this.#nick = parseAddress(from)?.resource ?? this.#nick
+      this.#waiting?.resolve()
+    }
+  }
+
+  async #ask(since: number | undefined, signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMilliseconds)])
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const giveUp = () => reject(limit.reason)
+    limit.addEventListener('abort', giveUp, { once: true })
+    this.#waiting = { resolve, reject }
+    const { room, password } = this.#bookmark
+    const history =
+      since === undefined ? { maxstanzas: 0 } : { since: new Date(since * 1000).toISOString() }
+    const join = xml(
+      'x',
+      ns.muc,
+      xml('history', history),
+      password && xml('password', {}, password),
+    )
+    const presence = xml('presence', { to: `${room}/${this.#nick}` }, join)
+    try {
+      this.#stream.sendWhenUp(presence, limit).catch(reject)
+      await promise
+    } finally {
+      limit.removeEventListener('abort', giveUp)
+      this.#waiting = undefined
+    }
+  }
+}
+
+function refusal(cause: Refused) {
+  switch (cause.condition) {
+    case 'item-not-found':
+    case 'gone':
+    case 'remote-server-not-found':
+      return failed('bad_request', 'chat not found', {}, { cause })
+    case 'remote-server-timeout':
+    case 'service-unavailable':
+      return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })
+    default:
+      // Banned, members only, or behind a password that nobody gave.
+      return failed('forbidden', 'the account is not a member of the chat', {}, { cause })
+  }
+}

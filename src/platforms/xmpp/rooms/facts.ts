@@ -1,0 +1,44 @@
+/** What a room says of itself when asked. */
+import type { Element } from '@xmpp/client'
+import { discover, formField } from '../discovery.ts'
+import { ns } from '../namespaces.ts'
+import type { Requests } from '../requests.ts'
+
+export interface RoomFacts {
+  readonly title?: string
+  readonly description?: string
+  readonly hasArchive: boolean
+}
+
+/** `undefined`: there is no such room, or it does not show itself. */
+export async function roomFacts(
+  requests: Requests,
+  room: string,
+  signal: AbortSignal,
+): Promise<RoomFacts | undefined> {
+  const info = await discover(requests, room, signal)
+  if (!info || !isConference(info)) return undefined
+  const identity = info.getChildren('identity').find(({ attrs }) => attrs.category === 'conference')
+  const description = formField(info, 'muc#roominfo_description')
+  return {
+    ...(identity?.attrs.name && { title: identity.attrs.name }),
+    ...(description && { description }),
+    hasArchive: info.getChildren('feature').some(({ attrs }) => attrs.var === ns.archive),
+  }
+}
+
+/** Whether the addresses of a domain are rooms; an unreachable one has none. */
+export async function hostsRooms(
+  requests: Requests,
+  domain: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const info = await discover(requests, domain, signal)
+  return info !== undefined && isConference(info)
+}
+
+function isConference(info: Element): boolean {
+  const speaksRooms = info.getChildren('feature').some(({ attrs }) => attrs.var === ns.muc)
+  const identities = info.getChildren('identity')
+  return speaksRooms && identities.some(({ attrs }) => attrs.category === 'conference')
+}

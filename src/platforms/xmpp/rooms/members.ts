@@ -1,0 +1,82 @@
+/** Who belongs to a room, and in what standing (XEP-0045): by the room's lists, else by who is in it now. */
+import { type Element, xml } from '@xmpp/client'
+import type { Member } from '../../../../machines/membership.ts'
+import { nameOf, parseAddress } from '../address.ts'
+import { ns } from '../namespaces.ts'
+import { personAt } from '../people.ts'
+import { RequestRefused, type Requests } from '../requests.ts'
+import type { Occupants } from './occupants.ts'
+
+const statusOf = {
+  owner: 'creator',
+  admin: 'administrator',
+  member: 'member',
+  outcast: 'kicked',
+} as const
+
+type Affiliation = keyof typeof statusOf
+
+export class Members {
+  readonly #room: string
+  readonly #occupants: Occupants
+  readonly #requests: Requests
+
+  constructor(room: string, occupants: Occupants, requests: Requests) {
+    this.#room = room
+    this.#occupants = occupants
+    this.#requests = requests
+  }
+
+  async administrators(signal: AbortSignal): Promise<Member[]> {
+    const owners = await this.#with('owner', signal)
+    return [...owners, ...(await this.#with('admin', signal))]
+  }
+
+  /** `native`: an address, or an occupant of a room that does not show them. */
+  async member(native: string, signal: AbortSignal): Promise<Member> {
+    const present = this.#occupants.find(native)
+    if (present) {
+      const { nick, affiliation } = present
+      const status = isAffiliation(affiliation) ? statusOf[affiliation] : 'member'
+      return { person: this.#occupants.person(nick), status }
+    }
+    for (const affiliation of Object.keys(statusOf) as Affiliation[]) {
+      const found = (await this.#with(affiliation, signal)).find(
+        ({ person }) => person.native === native,
+      )
+      if (found) return found
+    }
+    return { person: personAt(native, nameOf(native)), status: 'left' }
+  }
+
+  async #with(affiliation: Affiliation, signal: AbortSignal): Promise<Member[]> {
+    const status = statusOf[affiliation]
+    const listed = await this.#listed(affiliation, signal)
+    if (listed) {
+      return listed.map((address) => {
+        const nick = this.#occupants.find(address)?.nick
+        return { person: personAt(address, nick ?? nameOf(address)), status }
+      })
+    }
+    return this.#occupants.all
+      .filter((occupant) => occupant.affiliation === affiliation)
+      .map(({ nick }) => ({ person: this.#occupants.person(nick), status }))
+  }
+
+  /** `undefined` when the room does not show it to this account. */
+  async #listed(affiliation: Affiliation, signal: AbortSignal): Promise<string[] | undefined> {
+    const query = xml('query', ns.mucAdmin, xml('item', { affiliation }))
+    try {
+      const answer = await this.#requests.ask('get', query, { to: this.#room, signal })
+      return addressesIn(answer.getChild('query', ns.mucAdmin))
+    } catch (cause) {
+      if (cause instanceof RequestRefused) return undefined
+      throw cause
+    }
+  }
+}
+
+const addressesIn = (query: Element | undefined) =>
+  (query?.getChildren('item') ?? []).flatMap(({ attrs }) => parseAddress(attrs.jid)?.bare ?? [])
+
+const isAffiliation = (value: string): value is Affiliation => Object.hasOwn(statusOf, value)

@@ -1,0 +1,76 @@
+/** Who is in a room: nicks, and the people behind them where the room shows them. */
+import type { Element } from '@xmpp/client'
+import type { Person } from '../../../../machines/content.ts'
+import { parseAddress } from '../address.ts'
+import { ns } from '../namespaces.ts'
+import { personAt } from '../people.ts'
+
+export interface Occupant {
+  readonly nick: string
+  /** How the person stands in the room: `owner`, `admin`, `member`, `none`. */
+  readonly affiliation: string
+}
+
+/** Somebody who has left may have written what is read only now. */
+const mostRemembered = 1_000
+
+export class Occupants {
+  readonly #room: string
+  /** Nicks to standings. */
+  readonly #present = new Map<string, string>()
+  /** Nicks to bare addresses, also of those who have left. */
+  readonly #addresses = new Map<string, string>()
+
+  constructor(room: string) {
+    this.#room = room
+  }
+
+  /** People, not the clients that they are there with, where the room shows who they are. */
+  get count(): number {
+    return new Set(this.all.map(({ nick }) => this.#addresses.get(nick) ?? `/${nick}`)).size
+  }
+
+  get all(): Occupant[] {
+    return [...this.#present].map(([nick, affiliation]) => ({ nick, affiliation }))
+  }
+
+  /** Somebody who is there now, by an address or as an occupant. */
+  find(native: string): Occupant | undefined {
+    return this.all.find(({ nick }) => this.person(nick).native === native)
+  }
+
+  clear() {
+    this.#present.clear()
+  }
+
+  take(nick: string, presence: Element) {
+    if (presence.attrs.type === 'unavailable') {
+      this.#present.delete(nick)
+      return
+    }
+    this.#present.set(nick, itemOf(presence)?.attrs.affiliation ?? 'none')
+    const address = shownAddress(presence)
+    this.#addresses.delete(nick)
+    if (address) this.#addresses.set(nick, address)
+    if (this.#addresses.size <= mostRemembered) return
+    const [oldest] = this.#addresses.keys()
+    if (oldest !== undefined) this.#addresses.delete(oldest)
+  }
+
+  /** The bare address of who has this nick, where the room shows it. */
+  address(nick: string): string | undefined {
+    return this.#addresses.get(nick)
+  }
+
+  /** `shown`: the address that the room gives along with an archived message. */
+  person(nick: string, shown?: string): Person {
+    const address = shown ?? this.#addresses.get(nick)
+    return address ? personAt(address, nick) : { native: `${this.#room}/${nick}`, firstName: nick }
+  }
+}
+
+export function shownAddress(stanza: Element): string | undefined {
+  return parseAddress(itemOf(stanza)?.attrs.jid)?.bare
+}
+
+const itemOf = (stanza: Element) => stanza.getChild('x', ns.mucUser)?.getChild('item')

@@ -1,0 +1,61 @@
+/** What a message of a room means as an event; `undefined` when it is none. */
+import { randomUUID } from 'node:crypto'
+import type { Chat, Message, Person } from '../../../../machines/content.ts'
+import type { Happening } from '../../../../machines/happening.ts'
+import { parseAddress } from '../address.ts'
+import type { Delivery } from '../delivery.ts'
+import { ns } from '../namespaces.ts'
+import { contentOf, forwardOf, targetOf } from '../reading.ts'
+import type { Ids } from './ids.ts'
+
+export interface RoomView {
+  readonly chat: Chat
+  readonly ids: Ids
+  person(nick: string, delivery: Delivery): Person
+}
+
+export function readRoom(delivery: Delivery, view: RoomView): Happening | undefined {
+  const { message, own, archived, at } = delivery
+  const nick = parseAddress(message.attrs.from)?.resource
+  const { id } = message.attrs
+  // The room itself speaks without a nick: of its subject, of its configuration.
+  if (!nick) return undefined
+  const { chat, ids } = view
+  const native = archived || id || randomUUID()
+  const event = {
+    sourceKey: archived ? `room:${chat.native}:${archived}` : `id:${chat.native}/${nick}:${native}`,
+    direction: own ? 'own' : 'incoming',
+    at,
+    ...(delivery.recovered && { recovered: true }),
+  } as const
+  const target = targetOf(message)
+  if (target?.change === 'retract') {
+    // Named by the room's id, which says nothing of the writer (XEP-0424): only one's own may be retracted.
+    const retracted =
+      ids.find(nick, target.id) ?? (ids.wrote(nick, target.id) ? target.id : undefined)
+    if (!retracted) return undefined
+    return {
+      kind: 'deleted',
+      ...event,
+      chat: chat.native,
+      surface: chat.surface,
+      messages: [retracted],
+    }
+  }
+  const content = contentOf(message)
+  if (!content) return undefined
+  const corrected = target && ids.find(nick, target.id)
+  if (id && !corrected) ids.remember(nick, id, native)
+  const reply = message.getChild('reply', ns.reply)?.attrs.id
+  const result: Message = {
+    native: corrected ?? native,
+    chat,
+    from: view.person(nick, delivery),
+    at,
+    ...(corrected && { editedAt: at }),
+    content,
+    ...(reply && { replyTo: { native: reply } }),
+    ...forwardOf(message),
+  }
+  return { kind: corrected ? 'edited' : 'message', ...event, message: result }
+}

@@ -1,0 +1,208 @@
+/** One room: joined again after every break, its messages in order, what was missed out of its archive. */
+import { type Element, xml } from '@xmpp/client'
+import type { Chat, Person } from '../../../../machines/content.ts'
+import type { Happening } from '../../../../machines/happening.ts'
+import { parseAddress } from '../address.ts'
+import { Archive, type ArchivedMessage } from '../archive.ts'
+import { CatchUp } from '../catch-up.ts'
+import type { Delivery, RoomReader } from '../delivery.ts'
+import { Inbox } from '../inbox.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Log } from '../log.ts'
+import { ns } from '../namespaces.ts'
+import type { Requests } from '../requests.ts'
+import type { Stream } from '../stream.ts'
+import type { Bookmark } from './bookmarks.ts'
+import { Entrance } from './entrance.ts'
+import type { RoomFacts } from './facts.ts'
+import { Ids } from './ids.ts'
+import { Members } from './members.ts'
+import { Occupants, shownAddress } from './occupants.ts'
+import { readRoom } from './reading.ts'
+import { setRoom } from './settings.ts'
+
+export interface RoomParts {
+  readonly own: string
+  /** How the account is called in rooms that know it by no other name. */
+  readonly nick: string
+  readonly stream: Stream
+  readonly requests: Requests
+  readonly ledger: Ledger
+  readonly log: Log
+  /** A message that this session sent has come back from the room. */
+  reflected(delivery: Delivery, id: string): void
+  /** Whether this session sent a message with this id. */
+  sent(id: string): boolean
+  failed(cause: unknown): void
+}
+
+export class Room implements RoomReader {
+  readonly address: string
+  readonly archive: Archive
+  readonly ids = new Ids()
+  readonly members: Members
+  readonly #parts: RoomParts
+  readonly #occupants: Occupants
+  readonly #entrance: Entrance
+  readonly #inbox: Inbox
+  readonly #catchUp: CatchUp
+  #facts: RoomFacts
+  #subject = ''
+
+  constructor(bookmark: Bookmark, facts: RoomFacts, parts: RoomParts) {
+    this.address = bookmark.room
+    this.#facts = facts
+    this.#parts = parts
+    this.archive = new Archive(this.address, parts.own, parts.requests)
+    this.#occupants = new Occupants(this.address)
+    this.members = new Members(this.address, this.#occupants, parts.requests)
+    this.#entrance = new Entrance({ nick: parts.nick, ...bookmark }, parts.stream)
+    this.#inbox = new Inbox({
+      commit: (deliveries) => parts.ledger.commit(deliveries),
+      failed: parts.failed,
+    })
+    this.#catchUp = new CatchUp(this.archive, parts.ledger, parts.log, (archived) =>
+      this.#recovered(archived),
+    )
+  }
+
+  get chat(): Chat {
+    const description = this.#facts.description ?? this.#subject
+    return {
+      native: this.address,
+      surface: 'supergroup',
+      title: this.#facts.title ?? this.address,
+      username: this.address,
+      ...(description && { description }),
+      ...(this.#occupants.count > 0 && { memberCount: this.#occupants.count }),
+    }
+  }
+
+  get self(): Person {
+    return { native: this.#parts.own, firstName: this.#entrance.nick, username: this.#parts.own }
+  }
+
+  get memberCount(): number {
+    return this.#occupants.count
+  }
+
+  get isJoined(): boolean {
+    return this.#entrance.isInside
+  }
+
+  /** The stream is a new one: the room has to be joined again. */
+  left() {
+    this.#entrance.left()
+    this.#occupants.clear()
+  }
+
+  /** Its people are told of it by the room. */
+  async leave(signal: AbortSignal): Promise<void> {
+    const to = `${this.address}/${this.#entrance.nick}`
+    this.left()
+    await this.#parts.stream.sendWhenUp(xml('presence', { to, type: 'unavailable' }), signal)
+  }
+
+  async set(setting: 'title' | 'description', value: string, signal: AbortSignal): Promise<void> {
+    await setRoom(this.#parts.requests, this.address, setting, value, signal)
+  }
+
+  refresh(facts: RoomFacts) {
+    this.#facts = facts
+  }
+
+  /** Joins it and fetches what was missed. Rejects with `RequestFailed` when the room lets nobody in. */
+  async join(facts: RoomFacts, signal: AbortSignal): Promise<void> {
+    this.#facts = facts
+    await this.#inbox.hold()
+    const since = this.#parts.ledger.checkpoint(this.address)?.at
+    // A room without an archive still has its last words for those who come in.
+    await this.#entrance.enter(facts.hasArchive ? undefined : since, signal)
+    if (!facts.hasArchive && since === undefined) await this.#markNow()
+    const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
+    this.#inbox.release(caughtUp ? await this.#catchUp.run(signal) : new Set())
+  }
+
+  #markNow(): Promise<void> {
+    const at = Math.floor(Date.now() / 1000)
+    return this.#parts.ledger.mark(this.address, { mam: '', at })
+  }
+
+  takePresence(presence: Element) {
+    const nick = parseAddress(presence.attrs.from)?.resource
+    if (nick && presence.attrs.type !== 'error') this.#occupants.take(nick, presence)
+    this.#entrance.take(presence)
+    if (!this.#entrance.isInside && presence.attrs.type === 'unavailable') {
+      this.#parts.log.info({ room: this.address }, 'the account is no longer in a room')
+    }
+  }
+
+  takeMessage(message: Element) {
+    if (this.archive.take(message)) return
+    const subject = message.getChildText('subject')
+    if (subject !== null && message.getChildText('body') === null) this.#subject = subject
+    const archived = message
+      .getChildren('stanza-id', ns.ids)
+      .find(({ attrs }) => attrs.by === this.address)?.attrs.id
+    const delay = message
+      .getChildren('delay', ns.delay)
+      .find(({ attrs }) => parseAddress(attrs.from)?.bare === this.address)
+    const stamp = Date.parse(delay?.attrs.stamp ?? '')
+    const at = Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000)
+    const delivery = this.#delivery(message, at, archived)
+    const { id } = message.attrs
+    if (id && delivery.own && this.#parts.sent(id)) this.#parts.reflected(delivery, id)
+    this.#inbox.push(delivery)
+  }
+
+  read(delivery: Delivery): Happening | undefined {
+    return readRoom(delivery, {
+      chat: this.chat,
+      ids: this.ids,
+      person: (nick, { own, recovered, message }) => {
+        if (own) return { ...this.self, firstName: nick }
+        return this.#occupants.person(nick, recovered ? shownAddress(message) : undefined)
+      },
+    })
+  }
+
+  /** Of an archived message. */
+  author(message: Element): Person {
+    const nick = parseAddress(message.attrs.from)?.resource ?? this.address
+    return this.#occupants.person(nick, shownAddress(message))
+  }
+
+  /** The account's own message, by the id of the room. */
+  wrote(id: string, native: string) {
+    this.ids.remember(this.#entrance.nick, id, native)
+  }
+
+  /** `archived`: the room itself says who wrote it; in a live message anybody can claim to be somebody. */
+  isOwn(message: Element, archived = true): boolean {
+    const nick = parseAddress(message.attrs.from)?.resource ?? ''
+    const shown = (archived && shownAddress(message)) || this.#occupants.address(nick)
+    return nick === this.#entrance.nick || shown === this.#parts.own
+  }
+
+  /** Where a room keeps no archive, the time of a message is its place. */
+  #placeOf(archived: string | undefined) {
+    if (!this.#facts.hasArchive) return { archived: '' }
+    return archived !== undefined && { archived }
+  }
+
+  #recovered({ id, at, message }: ArchivedMessage): Delivery {
+    return { ...this.#delivery(message, at, id), recovered: true, own: this.isOwn(message) }
+  }
+
+  #delivery(message: Element, at: number, archived: string | undefined): Delivery {
+    return {
+      message,
+      archive: this.address,
+      ...this.#placeOf(archived),
+      at,
+      recovered: false,
+      own: this.isOwn(message, false),
+      room: this,
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/** All rooms of an account: those its devices keep as bookmarks, and those it writes to. */
+import type { Element } from '@xmpp/client'
+import { failed } from '../../../../actors/errors.ts'
+import { parseAddress } from '../address.ts'
+import { RequestRefused } from '../requests.ts'
+import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
+import { hostsRooms, roomFacts } from './facts.ts'
+import { Room, type RoomParts } from './room.ts'
+
+/** How many rooms are joined at the same time. */
+const mostAtOnce = 5
+const mostDomains = 1_000
+
+export class Rooms {
+  readonly #parts: RoomParts
+  readonly #rooms = new Map<string, Room>()
+  readonly #joining = new Map<string, Promise<Room>>()
+  /** Whether the addresses of a domain are rooms. */
+  readonly #domains = new Map<string, boolean>()
+
+  constructor(parts: RoomParts) {
+    this.#parts = parts
+  }
+
+  /** The stream is a new one: the account is in no room any more. */
+  left() {
+    for (const room of this.#rooms.values()) room.left()
+    this.#joining.clear()
+  }
+
+  /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
+  async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
+    const { requests, log } = this.#parts
+    const marked = await bookmarks(requests, signal)
+    const others = [...this.#rooms.keys()].filter(
+      (room) => !marked.some((mark) => mark.room === room),
+    )
+    const queue: Bookmark[] = [...marked, ...others.map((room) => ({ room }))]
+    const work = async () => {
+      for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
+        const { room } = next
+        try {
+          joined(await this.#enter(next, signal))
+        } catch (err) {
+          log.warn({ err, room }, 'a room could not be joined')
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: mostAtOnce }, work))
+  }
+
+  /** Takes what belongs to a room; says whether it did. */
+  take(stanza: Element): boolean {
+    const from = parseAddress(stanza.attrs.from)
+    const room = from && this.#rooms.get(from.bare)
+    if (!room) return stanza.attrs.type === 'groupchat'
+    if (stanza.is('presence')) room.takePresence(stanza)
+    else if (stanza.is('message') && stanza.attrs.type !== 'error') {
+      // Besides what is said to all there are whispers and invitations, which have no place here.
+      if (stanza.attrs.type === 'groupchat' || !from.resource) room.takeMessage(stanza)
+    } else return false
+    return true
+  }
+
+  find(address: string): Room | undefined {
+    return this.#rooms.get(address)
+  }
+
+  async isRoom(address: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#rooms.has(address)) return true
+    const { domain } = parseAddress(address) ?? {}
+    // The account's own server keeps its people, not its rooms, under its own name.
+    if (!domain || domain === parseAddress(this.#parts.own)?.domain) return false
+    const known = this.#domains.get(domain)
+    if (known !== undefined) return known
+    const hosts = await hostsRooms(this.#parts.requests, domain, signal)
+    if (this.#domains.size >= mostDomains) this.#domains.clear()
+    this.#domains.set(domain, hosts)
+    return hosts
+  }
+
+  /** The room with the account in it: joins it where necessary, and for all devices. */
+  async inside(address: string, signal: AbortSignal): Promise<Room> {
+    const room = this.#rooms.get(address)
+    if (room?.isJoined && !this.#joining.has(address)) return room
+    const entered = await this.#enter({ room: address }, signal)
+    if (!room) this.#remember(address, entered.self.firstName, signal)
+    return entered
+  }
+
+  /** On all devices. Whoever writes to it later joins it again. */
+  async leave(address: string, signal: AbortSignal): Promise<void> {
+    const room = this.#rooms.get(address)
+    this.#rooms.delete(address)
+    await room?.leave(signal)
+    await removeBookmark(this.#parts.requests, address, signal)
+  }
+
+  /** The room as it stands, joined or not. */
+  async look(address: string, signal: AbortSignal) {
+    const facts = await roomFacts(this.#parts.requests, address, signal)
+    if (!facts) throw failed('bad_request', 'chat not found')
+    const room = this.#rooms.get(address)
+    room?.refresh(facts)
+    if (room?.isJoined) return room.chat
+    return new Room({ room: address }, facts, this.#parts).chat
+  }
+
+  #enter(bookmark: Bookmark, signal: AbortSignal): Promise<Room> {
+    const { room } = bookmark
+    const same = this.#joining.get(room)
+    if (same) return same
+    const entering = this.#join(bookmark, signal).finally(() => {
+      if (this.#joining.get(room) === entering) this.#joining.delete(room)
+    })
+    this.#joining.set(room, entering)
+    return entering
+  }
+
+  async #join(bookmark: Bookmark, signal: AbortSignal): Promise<Room> {
+    const facts = await roomFacts(this.#parts.requests, bookmark.room, signal)
+    // Whoever joins a room that is not there would create it.
+    if (!facts) throw failed('bad_request', 'chat not found')
+    const known = this.#rooms.get(bookmark.room)
+    const room = known ?? new Room(bookmark, facts, this.#parts)
+    this.#rooms.set(bookmark.room, room)
+    try {
+      await room.join(facts, signal)
+      return room
+    } catch (cause) {
+      if (!known) this.#rooms.delete(bookmark.room)
+      throw cause
+    }
+  }
+
+  #remember(room: string, nick: string, signal: AbortSignal) {
+    addBookmark(this.#parts.requests, { room, nick }, signal).catch((cause) => {
+      const condition = cause instanceof RequestRefused ? cause.condition : cause
+      this.#parts.log.info({ room, condition }, 'a room was not added to the bookmarks')
+    })
+  }
+}

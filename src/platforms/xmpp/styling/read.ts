@@ -1,0 +1,111 @@
+/** Reads the marks of message styling (XEP-0393) as formatting, and leaves them out of the text. */
+import type { Text, TextEntity } from '../../../../machines/content.ts'
+import { fence, isSpace, marks } from './spans.ts'
+
+/** What is nested deeper is read as plain text. */
+const mostDepth = 8
+
+export function readStyled(body: string): Text {
+  return readBlocks(body.split('\n'), 0)
+}
+
+function readBlocks(lines: readonly string[], depth: number): Text {
+  const blocks: Text[] = []
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? ''
+    const end = line.startsWith(fence)
+      ? fenceEnd(lines, at)
+      : line.startsWith('>') && depth < mostDepth
+        ? quoteEnd(lines, at)
+        : at
+    if (end === at) {
+      blocks.push(readSpans(line, depth))
+      at += 1
+    } else if (line.startsWith(fence)) {
+      blocks.push(preformatted(lines.slice(at + 1, end), line.slice(fence.length).trim()))
+      at = end + 1
+    } else {
+      const quoted = lines.slice(at, end).map((text) => text.replace(/^> ?/, ''))
+      blocks.push(quotation(readBlocks(quoted, depth + 1)))
+      at = end
+    }
+  }
+  return joined(blocks)
+}
+
+/** The closing line of the block that begins here; beyond the last line where there is none. */
+function fenceEnd(lines: readonly string[], start: number): number {
+  const end = lines.findIndex((line, index) => index > start && line.trimEnd() === fence)
+  return end < 0 ? lines.length : end
+}
+
+function quoteEnd(lines: readonly string[], start: number): number {
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('>'))
+  return end < 0 ? lines.length : end
+}
+
+function preformatted(lines: readonly string[], language: string): Text {
+  const text = lines.join('\n')
+  const entity = { type: 'pre', offset: 0, length: text.length, ...(language && { language }) }
+  return { text, entities: text ? [entity] : [] }
+}
+
+/** A quotation within one has no place of its own. */
+function quotation({ text, entities }: Text): Text {
+  const inner = entities.filter(({ type }) => type !== 'blockquote')
+  const outer = { type: 'blockquote', offset: 0, length: text.length }
+  return { text, entities: text ? [outer, ...inner] : [] }
+}
+
+function joined(blocks: readonly Text[]): Text {
+  let text = ''
+  const entities: TextEntity[] = []
+  for (const [index, block] of blocks.entries()) {
+    if (index > 0) text += '\n'
+    entities.push(...moved(block.entities, text.length))
+    text += block.text
+  }
+  return { text, entities }
+}
+
+function readSpans(line: string, depth: number): Text {
+  if (depth === mostDepth) return { text: line, entities: [] }
+  // A mark that closes nothing from here on closes nothing further on: long lines are read but once.
+  const unclosed = new Set<string>()
+  let text = ''
+  const entities: TextEntity[] = []
+  for (let at = 0; at < line.length; ) {
+    const mark = line[at] ?? ''
+    const type = unclosed.has(mark) || !opens(line, at) ? undefined : marks.get(mark)
+    const end = type === undefined ? -1 : closing(line, at)
+    if (type === undefined || end < 0) {
+      if (type !== undefined) unclosed.add(mark)
+      text += mark
+      at += 1
+      continue
+    }
+    const content = line.slice(at + 1, end)
+    const inner = type === 'code' ? { text: content, entities: [] } : readSpans(content, depth + 1)
+    entities.push({ type, offset: text.length, length: inner.text.length })
+    entities.push(...moved(inner.entities, text.length))
+    text += inner.text
+    at = end + 1
+  }
+  return { text, entities }
+}
+
+/** Whether what is here, if it is a mark, may begin a span. */
+function opens(line: string, at: number): boolean {
+  return isSpace(line[at - 1]) && !isSpace(line[at + 1]) && line[at + 1] !== line[at]
+}
+
+/** Where the span that begins here ends; -1 when it never does. */
+function closing(line: string, start: number): number {
+  const mark = line[start] ?? ''
+  let end = line.indexOf(mark, start + 2)
+  while (end >= 0 && isSpace(line[end - 1])) end = line.indexOf(mark, end + 1)
+  return end
+}
+
+const moved = (entities: readonly TextEntity[], by: number) =>
+  entities.map((entity) => ({ ...entity, offset: entity.offset + by }))

@@ -1,0 +1,50 @@
+/** How people of the XMPP tests share files and places, and what they make of those shared with them. */
+import type { Content, MediaKind } from '../../../machines/content.ts'
+import type { Seen } from '../../support/slixmpp.ts'
+import type { Files } from './files.ts'
+
+type Extra = readonly [name: string, attributes: Record<string, unknown>]
+
+export async function shared(content: Content, files: Files) {
+  if (content.kind === 'location') {
+    return { body: `geo:${content.latitude},${content.longitude}`, extras: [] }
+  }
+  if (content.kind !== 'media' || !('blob' in content.media.file)) throw new Error('no content')
+  const { kind, file, mime, size } = content.media
+  const link = await files.link(file.blob)
+  const facts = `<file xmlns='urn:xmpp:file:metadata:0'>
+    <media-type>${mime}</media-type><size>${size}</size></file>`
+  const disposition = kind === 'document' ? 'attachment' : 'inline'
+  const extras: Extra[] = [
+    ['{jabber:x:oob}x', { url: link }],
+    ['{urn:xmpp:sfs:0}file-sharing', { disposition, xml: facts }],
+  ]
+  const caption = content.caption.text
+  return { body: caption ? `${link}\n${caption}` : link, extras }
+}
+
+/** The body without the link of its file. */
+export function wordsOf({ body, link }: Seen): string | null {
+  return body !== null && link !== null ? body.replace(link, '').trim() : body
+}
+
+export function contentOf(seen: Seen): Content {
+  const text = wordsOf(seen) ?? ''
+  const [, latitude, longitude] = /^geo:([\d.-]+),([\d.-]+)$/.exec(text) ?? []
+  if (latitude && longitude) {
+    return { kind: 'location', latitude: Number(latitude), longitude: Number(longitude) }
+  }
+  if (seen.link === null) return { kind: 'text', text, entities: [] }
+  const kind = kindOf(seen)
+  const size = Number(seen.file?.size)
+  const media = { kind, file: { native: seen.link }, size }
+  return { kind: 'media', media, caption: { text, entities: [] } }
+}
+
+function kindOf({ file }: Seen): MediaKind {
+  if (file?.disposition === 'attachment') return 'document'
+  const [family, type] = file?.type?.split('/') ?? []
+  if (family === 'image') return 'photo'
+  if (family === 'video') return 'video'
+  return type === 'ogg' ? 'voice' : 'audio'
+}
