@@ -1,0 +1,164 @@
+/** Requests to the network: each has a time limit, and one that tells of the session's end ends it. */
+import { resolvePeer } from '@mtcute/core/methods.js'
+import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
+import { failed } from '../../../actors/errors.ts'
+import type { Client } from './client.ts'
+import { type Ending, endingOf, requestFailure, waitOf } from './failures.ts'
+
+export interface CallsOptions {
+  readonly client: Client
+  readonly milliseconds: number
+  /** Aborts when the session is over. */
+  readonly ending: AbortSignal
+  ended(ending: Ending): void
+  /** The network wants no more of that kind for so many seconds. */
+  limited(seconds: number): void
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal
+  /** It changes nothing: whether it was carried out does not matter. */
+  readonly looks?: boolean
+  /** The network's restrictions of it are restrictions of the account. */
+  readonly sends?: boolean
+  readonly kind?: 'main' | 'upload' | 'download'
+  readonly centre?: number
+  /** Those with the same key are carried out in their order. */
+  readonly chain?: string
+  /** Instead of the usual time limit. */
+  readonly milliseconds?: number
+}
+
+/** What the network did and whom it speaks of. */
+export interface Done {
+  readonly updates: readonly tl.TypeUpdate[]
+  readonly peers: PeersIndex
+}
+
+export class Calls {
+  readonly client: Client
+  readonly #options: CallsOptions
+
+  constructor(options: CallsOptions) {
+    this.client = options.client
+    this.#options = options
+  }
+
+  /** Rejects with `RequestFailed`. */
+  async call<Method extends tl.RpcMethod>(
+    request: Method,
+    options: CallOptions,
+  ): Promise<tl.RpcCallReturn[Method['_']]> {
+    return this.attempt(
+      (abortSignal) =>
+        this.client.call<tl.RpcMethod>(request, {
+          abortSignal,
+          kind: options.kind ?? 'main',
+          ...(options.centre !== undefined && { dcId: options.centre }),
+          ...(options.chain !== undefined && { chainId: options.chain }),
+        }) as Promise<tl.RpcCallReturn[Method['_']]>,
+      options,
+    )
+  }
+
+  /** For what the library does in several requests. */
+  async attempt<Result>(
+    work: (signal: AbortSignal) => Promise<Result>,
+    { signal, looks = false, sends = false, ...more }: CallOptions,
+  ): Promise<Result> {
+    const { ending } = this.#options
+    const milliseconds = more.milliseconds ?? this.#options.milliseconds
+    if (ending.aborted) throw over()
+    const limit = AbortSignal.any([signal, ending, AbortSignal.timeout(milliseconds)])
+    try {
+      return await within(work(limit), limit)
+    } catch (cause) {
+      const end = endingOf(cause)
+      if (end) this.#options.ended(end)
+      const seconds = waitOf(cause)
+      if (seconds !== undefined && sends) this.#options.limited(seconds)
+      throw requestFailure(cause, { looks })
+    }
+  }
+
+  /** Names somebody or something to the network. */
+  peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
+    const id = Number(native)
+    if (!Number.isSafeInteger(id) || id === 0) throw failed('bad_request', 'chat not found')
+    return this.attempt(() => resolvePeer(this.client, id), { signal, looks: true })
+  }
+
+  async channel(native: string, signal: AbortSignal): Promise<tl.RawInputChannel> {
+    const peer = await this.peer(native, signal)
+    if (peer._ === 'inputPeerChannel') {
+      return { _: 'inputChannel', channelId: peer.channelId, accessHash: peer.accessHash }
+    }
+    throw failed('bad_request', 'method is available only for supergroups and channels')
+  }
+
+  async user(native: string, signal: AbortSignal): Promise<tl.TypeInputUser> {
+    const peer = await this.peer(native, signal)
+    switch (peer._) {
+      case 'inputPeerSelf':
+        return { _: 'inputUserSelf' }
+      case 'inputPeerUser':
+        return { _: 'inputUser', userId: peer.userId, accessHash: peer.accessHash }
+      case 'inputPeerUserFromMessage':
+        return { ...peer, _: 'inputUserFromMessage' }
+      default:
+        throw failed('bad_request', 'user not found')
+    }
+  }
+
+  /** What is known of these without asking. */
+  async known(peers: readonly tl.TypePeer[]): Promise<PeersIndex> {
+    const index = new PeersIndex()
+    for (const peer of peers) {
+      const found = await this.client.storage.peers.getCompleteById(getMarkedPeerId(peer), true)
+      if (!found) continue
+      if (peer._ === 'peerUser') index.users.set(peer.userId, found as tl.TypeUser)
+      else index.chats.set(found.id, found as tl.TypeChat)
+    }
+    return index
+  }
+
+  /** What the account did itself is counted, and not told as news. */
+  take(result: tl.TypeUpdates): Done {
+    if (result._ === 'updateShortSentMessage') {
+      this.count(result.pts, result.ptsCount)
+      return { updates: [], peers: new PeersIndex() }
+    }
+    this.client.handleClientUpdate(result, true)
+    if (result._ === 'updates' || result._ === 'updatesCombined') {
+      return { updates: result.updates, peers: PeersIndex.from(result) }
+    }
+    const updates = result._ === 'updateShort' ? [result.update] : []
+    return { updates, peers: new PeersIndex() }
+  }
+
+  /** Events that the network only counted. */
+  count(pts: number, ptsCount: number, channelId = 0): void {
+    const counted = { _: 'mtcute.dummyUpdate', channelId, pts, ptsCount }
+    const updates = [counted as unknown as tl.TypeUpdate]
+    const container = { _: 'updates', updates, users: [], chats: [], date: 0, seq: 0 } as const
+    this.client.handleClientUpdate({ ...container, users: [], chats: [] }, true)
+  }
+}
+
+export const over = () =>
+  failed('unavailable', 'the session is over', { retryAfterSeconds: 1, certain: true })
+
+/** The library gives up at most of its waits; here it does so at all of them. */
+async function within<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(signal.reason)
+  if (signal.aborted) giveUp()
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    promise.catch(() => undefined)
+    work.catch(() => undefined)
+  }
+}

@@ -1,0 +1,111 @@
+/** What the network's refusals mean: for a request, and for the session. */
+import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+
+/** How a session ended, as it is reported. */
+export type Ending =
+  | { readonly kind: 'lost'; readonly reason: string; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'revoked'; readonly reason: string }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+const endings: Readonly<Record<string, Ending>> = {
+  AUTH_KEY_UNREGISTERED: { kind: 'revoked', reason: 'session_revoked' },
+  AUTH_KEY_INVALID: { kind: 'revoked', reason: 'session_revoked' },
+  SESSION_REVOKED: { kind: 'revoked', reason: 'session_revoked' },
+  SESSION_EXPIRED: { kind: 'revoked', reason: 'session_expired' },
+  SESSION_PASSWORD_NEEDED: { kind: 'revoked', reason: 'password_needed' },
+  // The network saw the same key at two places at once and has made it worthless.
+  AUTH_KEY_DUPLICATED: { kind: 'revoked', reason: 'session_duplicated' },
+  USER_DEACTIVATED: { kind: 'invalid', reason: 'account_deleted' },
+  USER_DEACTIVATED_BAN: { kind: 'invalid', reason: 'account_banned' },
+}
+
+export const isRefusal = (cause: unknown): cause is tl.RpcError => tl.RpcError.is(cause)
+
+/** The network's word for it, such as `PEER_ID_INVALID`; undefined for what it did not say itself. */
+export const wordOf = (cause: unknown): string | undefined =>
+  isRefusal(cause) ? cause.text : undefined
+
+/** Undefined while the session can go on. */
+export function endingOf(cause: unknown): Ending | undefined {
+  return endings[wordOf(cause) ?? '']
+}
+
+/** Seconds that the network wants to be left alone. */
+export function waitOf(cause: unknown): number | undefined {
+  const isWait = isRefusal(cause) && /_WAIT_%d$/.test(cause.text)
+  if (!isWait || !('seconds' in cause)) return undefined
+  return Math.max(1, Number(cause.seconds))
+}
+
+const bad = (description: string) => failed('bad_request', description)
+const forbidden = (description: string) => failed('forbidden', description)
+
+const refusals: Readonly<Record<string, () => RequestFailed>> = {
+  PEER_ID_INVALID: () => bad('chat not found'),
+  CHAT_ID_INVALID: () => bad('chat not found'),
+  CHANNEL_INVALID: () => bad('chat not found'),
+  USERNAME_INVALID: () => bad('chat not found'),
+  USERNAME_NOT_OCCUPIED: () => bad('chat not found'),
+  USER_ID_INVALID: () => bad('user not found'),
+  PARTICIPANT_ID_INVALID: () => bad('user not found'),
+  USER_NOT_PARTICIPANT: () => bad('user not found'),
+  INPUT_USER_DEACTIVATED: () => forbidden('user is deactivated'),
+  CHANNEL_PRIVATE: () => forbidden('the account is not a member of the chat'),
+  CHAT_FORBIDDEN: () => forbidden('the account is not a member of the chat'),
+  USER_BANNED_IN_CHANNEL: () => forbidden('the network keeps the account from writing there'),
+  PEER_FLOOD: () => forbidden('the network keeps the account from writing to strangers'),
+  YOU_BLOCKED_USER: () => forbidden('the account has blocked the user'),
+  USER_IS_BLOCKED: () => forbidden('the account was blocked by the user'),
+  USER_PRIVACY_RESTRICTED: () => forbidden("the user's privacy settings do not allow it"),
+  CHAT_ADMIN_REQUIRED: () => bad('not enough rights'),
+  RIGHT_FORBIDDEN: () => bad('not enough rights'),
+  USER_ADMIN_INVALID: () => bad('user is an administrator of the chat'),
+  MESSAGE_TOO_LONG: () => bad('message is too long'),
+  MEDIA_CAPTION_TOO_LONG: () => bad('message caption is too long'),
+  MESSAGE_EMPTY: () => bad('message text is empty'),
+  MESSAGE_EDIT_TIME_EXPIRED: () => bad("message can't be edited"),
+  MESSAGE_AUTHOR_REQUIRED: () => bad("message can't be edited"),
+  MESSAGE_DELETE_FORBIDDEN: () => bad("message can't be deleted"),
+  CHAT_FORWARDS_RESTRICTED: () => bad("message can't be forwarded"),
+  MESSAGE_NOT_MODIFIED: () =>
+    bad(
+      'message is not modified: specified new message content and reply markup are exactly the ' +
+        'same as a current content and reply markup of the message',
+    ),
+  FILE_REFERENCE_EXPIRED: () => bad('the file is no longer available'),
+  FILE_ID_INVALID: () => bad('the file is no longer available'),
+}
+
+/** A request that the network refused or left unanswered; `looks` did nothing, whatever became of it. */
+export function requestFailure(cause: unknown, { looks = false } = {}): RequestFailed {
+  if (cause instanceof RequestFailed) return cause
+  if (cause instanceof MtPeerNotFoundError) return bad('chat not found')
+  const retryAfterSeconds = waitOf(cause)
+  if (retryAfterSeconds !== undefined) return failed('rate_limited', '', { retryAfterSeconds })
+  if (isRefusal(cause)) return refused(cause)
+  const uncertain = looks ? {} : { certain: false }
+  if (cause instanceof MtTimeoutError || isImpatience(cause)) {
+    const remark = looks ? '' : '; the message may have been sent'
+    return failed('timeout', `Telegram did not answer in time${remark}`, uncertain, { cause })
+  }
+  const retry = { retryAfterSeconds: 5, ...uncertain }
+  return failed('unavailable', 'the account is reconnecting', retry, { cause })
+}
+
+function refused(cause: tl.RpcError): RequestFailed {
+  const { code, text } = cause
+  const known = refusals[text]
+  if (known) return known()
+  if (code === 403 || /_FORBIDDEN$/.test(text)) {
+    return forbidden(`not enough rights to write to the chat (${text})`)
+  }
+  if (code === 401) {
+    return failed('unavailable', 'the account is signed out', { retryAfterSeconds: 5 }, { cause })
+  }
+  if (code >= 500 || code < 0) return failed('bad_gateway', `Telegram failed: ${text}`)
+  return bad(text)
+}
+
+const isImpatience = (cause: unknown) =>
+  cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)

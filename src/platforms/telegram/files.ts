@@ -1,0 +1,148 @@
+/** Files of the network: found again by their names, read from any place on, and uploaded. */
+import { Readable } from 'node:stream'
+import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
+import { Long, type tl } from '@mtcute/node'
+import { failed } from '../../../actors/errors.ts'
+import type { FileStream } from '../../../actors/platform.ts'
+import type { Media } from '../../../machines/content.ts'
+import type { MediaDesk } from '../../media/media.ts'
+import type { Calls } from './calls.ts'
+import { type FileName, readFileName } from './file-name.ts'
+import { findMessage } from './find-message.ts'
+
+export type Located = tl.RawDocument | tl.RawPhoto
+
+/** The network reads files in steps of this size. */
+const STEP = 4096
+const TRANSFER_MS = 600_000
+
+export async function download(
+  calls: Calls,
+  native: string,
+  offset: number,
+  signal: AbortSignal,
+): Promise<FileStream> {
+  const name = named(native)
+  const { location, centre, size, mime } =
+    name.of === 'peer'
+      ? { location: await pictureLocation(calls, name, signal), centre: undefined }
+      : fileLocation(await locate(calls, name, signal), name.size)
+  const chunks = downloadAsIterable(calls.client, location, {
+    offset: offset - (offset % STEP),
+    abortSignal: AbortSignal.any([signal, AbortSignal.timeout(TRANSFER_MS)]),
+    ...(centre !== undefined && { dcId: centre }),
+    ...(size !== undefined && { fileSize: size }),
+  })
+  return {
+    stream: Readable.toWeb(
+      Readable.from(without(chunks, offset % STEP), { objectMode: false }),
+    ) as ReadableStream<Uint8Array>,
+    ...(size !== undefined && { size }),
+    ...(mime !== undefined && { mime }),
+  }
+}
+
+/** With a fresh reference: the network forgets them after a while. */
+export async function locate(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located> {
+  const found =
+    name.of === 'message'
+      ? filesIn(await findMessage(calls, name.chat, name.message, signal))
+      : await profilePhoto(calls, name, signal)
+  const file = found.find((file) => file.id.toString() === name.id)
+  if (file) return file
+  throw gone()
+}
+
+export function named(native: string): FileName {
+  const name = readFileName(native)
+  if (!name) throw failed('bad_request', 'wrong file identifier/HTTP URL specified')
+  return name
+}
+
+const gone = () => failed('bad_request', 'the file is no longer available')
+
+export interface Desk {
+  readonly calls: Calls
+  readonly media: Pick<MediaDesk, 'open'>
+  readonly signal: AbortSignal
+}
+
+/** Bytes of the gateway's store, on their way to be part of a message. */
+export async function upload(
+  { calls, media, signal }: Desk,
+  file: Media,
+): Promise<tl.TypeInputFile> {
+  if (!('blob' in file.file)) throw new Error('the file is on the network already')
+  const { stream, size } = await media.open(file.file.blob)
+  try {
+    const uploaded = await calls.attempt(
+      (abortSignal) =>
+        uploadFile(calls.client, {
+          file: stream,
+          fileName: file.name ?? nameFor(file),
+          fileSize: size,
+          fileMime: file.mime ?? 'application/octet-stream',
+          abortSignal,
+        }),
+      { signal, looks: true, milliseconds: TRANSFER_MS },
+    )
+    return uploaded.inputFile
+  } finally {
+    stream.destroy()
+  }
+}
+
+const nameFor = ({ kind, mime }: Media) => (mime === 'image/jpeg' ? `${kind}.jpg` : kind)
+
+function fileLocation(file: Located, size = '') {
+  const { id, accessHash, fileReference, dcId: centre } = file
+  const facts = { id, accessHash, fileReference, thumbSize: size }
+  if (file._ === 'photo') {
+    const shown = file.sizes.find((one) => 'type' in one && one.type === size)
+    const bytes = shown?._ === 'photoSize' ? shown.size : undefined
+    const location = { _: 'inputPhotoFileLocation', ...facts } as const
+    return { location, centre, mime: 'image/jpeg', ...(bytes !== undefined && { size: bytes }) }
+  }
+  const location = { _: 'inputDocumentFileLocation', ...facts } as const
+  if (size !== '') return { location, centre, mime: 'image/jpeg' }
+  return { location, centre, size: file.size, mime: file.mimeType }
+}
+
+async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {
+  return {
+    _: 'inputPeerPhotoFileLocation',
+    peer: await calls.peer(chat, signal),
+    photoId: Long.fromString(id),
+    ...(size === 'big' && { big: true }),
+  } as const
+}
+
+async function profilePhoto(calls: Calls, { chat, id }: FileName, signal: AbortSignal) {
+  const userId = await calls.user(chat, signal)
+  const photos = await calls.call(
+    { _: 'photos.getUserPhotos', userId, offset: -1, maxId: Long.fromString(id), limit: 1 },
+    { signal, looks: true },
+  )
+  return photos.photos.filter((photo) => photo._ === 'photo')
+}
+
+/** Also those of a picture that a chat was given, and of a page that a link leads to. */
+function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
+  const found: (tl.TypePhoto | tl.TypeDocument | undefined)[] = []
+  if (message._ === 'messageService') {
+    if (message.action._ === 'messageActionChatEditPhoto') found.push(message.action.photo)
+  } else if (message.media?._ === 'messageMediaPhoto') {
+    found.push(message.media.photo)
+  } else if (message.media?._ === 'messageMediaDocument') {
+    found.push(message.media.document)
+  }
+  return found.filter((file) => file?._ === 'photo' || file?._ === 'document')
+}
+
+async function* without(chunks: AsyncIterable<Uint8Array>, bytes: number) {
+  let left = bytes
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield chunk.subarray(left)
+    left = Math.max(0, left - chunk.length)
+  }
+}

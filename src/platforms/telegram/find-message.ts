@@ -1,0 +1,37 @@
+/** Asks the network for a message by its number. */
+import { PeersIndex, type tl } from '@mtcute/node'
+import { failed } from '../../../actors/errors.ts'
+import type { Calls } from './calls.ts'
+import { isChannel } from './natives.ts'
+import type { Written } from './reading/message.ts'
+
+/** Rejects when it is not there, or not any more. */
+export async function findMessage(
+  calls: Calls,
+  chat: string,
+  id: number,
+  signal: AbortSignal,
+): Promise<Written> {
+  return (await findMessageWithPeers(calls, chat, id, signal)).message
+}
+
+export async function findMessageWithPeers(
+  calls: Calls,
+  chat: string,
+  id: number,
+  signal: AbortSignal,
+): Promise<{ readonly message: Written; readonly peers: PeersIndex }> {
+  const wanted: tl.TypeInputMessage[] = [{ _: 'inputMessageID', id }]
+  const options = { signal, looks: true }
+  const found = isChannel(chat)
+    ? await calls.call(
+        { _: 'channels.getMessages', channel: await calls.channel(chat, signal), id: wanted },
+        options,
+      )
+    : await calls.call({ _: 'messages.getMessages', id: wanted }, options)
+  const [message] = found._ === 'messages.messagesNotModified' ? [] : found.messages
+  if (!message || message._ === 'messageEmpty' || found._ === 'messages.messagesNotModified') {
+    throw failed('bad_request', 'message not found')
+  }
+  return { message, peers: PeersIndex.from(found) }
+}

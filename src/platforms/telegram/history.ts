@@ -1,0 +1,118 @@
+/** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Long, type tl } from '@mtcute/node'
+import { RequestFailed } from '../../../actors/errors.ts'
+import type { Calls } from './calls.ts'
+import type { Written } from './reading/message.ts'
+
+/** How many messages are read again after too long a gap. */
+export interface RecoveryBounds {
+  readonly ofChat: number
+  readonly inAll: number
+}
+
+/** The last message that is known; where none is, those count that are no older than `date`. */
+export interface Since {
+  readonly message: number | undefined
+  /** Unix time in seconds. */
+  readonly date: number
+}
+
+export interface Listed {
+  readonly newMessages: tl.TypeMessage[]
+  readonly chats: tl.TypeChat[]
+  readonly users: tl.TypeUser[]
+}
+
+type Page = Pick<tl.messages.RawMessages, 'messages' | 'chats' | 'users'>
+
+const PAGE = 100
+/** For so long the network may want to be left alone between two pages. */
+const PATIENCE_SECONDS = 60
+
+export class History {
+  /** Chats of which not everything could be read. */
+  readonly skipped = new Set<string>()
+  readonly #calls: Calls
+  readonly #bounds: RecoveryBounds
+  readonly #signal: AbortSignal
+  readonly #messages: Written[] = []
+  readonly #chats = new Map<number, tl.TypeChat>()
+  readonly #users = new Map<number, tl.TypeUser>()
+
+  constructor(calls: Calls, bounds: RecoveryBounds, signal: AbortSignal) {
+    this.#calls = calls
+    this.#bounds = bounds
+    this.#signal = signal
+  }
+
+  /** Rejects when the network may still answer later: then nothing may be counted. */
+  async read(native: string, since: Since): Promise<void> {
+    const { ofChat, inAll } = this.#bounds
+    const most = Math.min(ofChat, inAll - this.#messages.length)
+    const found: Written[] = []
+    try {
+      const peer = await this.#calls.peer(native, this.#signal)
+      let isWhole = false
+      while (!isWhole && found.length <= most) {
+        const page: Page = await this.#page(peer, found.at(-1)?.id ?? 0, since)
+        const written = page.messages.filter((one): one is Written => one._ !== 'messageEmpty')
+        const missed = written.filter((one) => isMissed(one, since))
+        found.push(...missed)
+        for (const chat of page.chats) this.#chats.set(chat.id, chat)
+        for (const user of page.users) this.#users.set(user.id, user)
+        isWhole = page.messages.length < PAGE || missed.length < written.length
+      }
+    } catch (cause) {
+      if (!isRefused(cause)) throw cause
+      this.skipped.add(native)
+    }
+    if (found.length > most) this.skipped.add(native)
+    this.#messages.push(...found.slice(0, most))
+  }
+
+  /** In the network's order: messages of private chats and small groups are numbered together. */
+  listed(): Listed {
+    return {
+      newMessages: this.#messages.toSorted((one, other) => one.id - other.id),
+      chats: [...this.#chats.values()],
+      users: [...this.#users.values()],
+    }
+  }
+
+  async #page(
+    peer: tl.TypeInputPeer,
+    offsetId: number,
+    { message: minId = 0 }: Since,
+  ): Promise<Page> {
+    const request = {
+      _: 'messages.getHistory',
+      peer,
+      offsetId,
+      offsetDate: 0,
+      addOffset: 0,
+      limit: PAGE,
+      maxId: 0,
+      minId,
+      hash: Long.ZERO,
+    } as const
+    for (;;) {
+      try {
+        const page = await this.#calls.call(request, { signal: this.#signal, looks: true })
+        if (page._ !== 'messages.messagesNotModified') return page
+        return { messages: [], chats: [], users: [] }
+      } catch (cause) {
+        const seconds = cause instanceof RequestFailed ? cause.failure.retryAfterSeconds : undefined
+        const isWait = cause instanceof RequestFailed && cause.failure.code === 'rate_limited'
+        if (!isWait || seconds === undefined || seconds > PATIENCE_SECONDS) throw cause
+        await sleep(seconds * 1_000, undefined, { signal: this.#signal })
+      }
+    }
+  }
+}
+
+export const isMissed = ({ id, date }: Written, since: Since) =>
+  since.message === undefined ? date >= since.date : id > since.message
+
+const isRefused = (cause: unknown) =>
+  cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code)

@@ -1,0 +1,14 @@
+/** Who the account is, as the network tells. */
+import type { tl } from '@mtcute/node'
+import type { AccountIdentity } from '../../../actors/platform.ts'
+
+export function identityOf(user: tl.RawUser): AccountIdentity {
+  const username = user.username ?? user.usernames?.find(({ active }) => active)?.username
+  return {
+    native: `${user.id}`,
+    firstName: user.firstName ?? '',
+    ...(user.lastName && { lastName: user.lastName }),
+    ...(username && { username }),
+    ...(user.phone && { phone: `+${user.phone}` }),
+  }
+}

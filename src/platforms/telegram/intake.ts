@@ -1,0 +1,109 @@
+/** What the library tells of, gathered until it is counted, and committed together with that count. */
+import type { RawUpdateInfo } from '@mtcute/core'
+import type { SessionReport } from '../../../actors/platform.ts'
+import type { Happening } from '../../../machines/happening.ts'
+import { deletionsOf, happeningOf } from './reading/happenings.ts'
+import type { Place, Places } from './storage/places.ts'
+import { COMMON, type UpdateState } from './storage/update-state.ts'
+
+export interface IntakeOptions {
+  readonly self: string
+  readonly state: UpdateState
+  readonly places: Places
+  readonly report: Pick<SessionReport, 'events'>
+  /** What was told could not be stored: the session is over. */
+  failed(cause: unknown): void
+}
+
+/** For so long a count without events, as a send of one's own leaves it, waits for company. */
+const IDLE_COUNT_MS = 500
+
+export class Intake {
+  readonly #options: IntakeOptions
+  #told: RawUpdateInfo[] = []
+  #committed: Promise<void> = Promise.resolve()
+  #waiting: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  take(info: RawUpdateInfo): void {
+    this.#told.push(info)
+  }
+
+  /** Called where everything that is counted was told before. Resolves once it is committed. */
+  save(): Promise<void> {
+    if (this.#isOver || !this.#options.state.isKnown) return this.#committed
+    if (this.#told.length > 0) return this.#commit()
+    if (this.#options.state.takeChange()) {
+      this.#waiting ??= setTimeout(() => this.#commit(), IDLE_COUNT_MS)
+    }
+    return this.#committed
+  }
+
+  /** Commits what is owed, and nothing after it. */
+  async close(): Promise<void> {
+    if (this.#waiting && !this.#isOver) this.#commit()
+    await this.#committed
+    this.abandon()
+  }
+
+  /** Nothing more is committed. */
+  abandon(): void {
+    clearTimeout(this.#waiting)
+    this.#isOver = true
+  }
+
+  /** What was told and is not counted yet may be told again: it is stored, and its count comes later. */
+  #commit(): Promise<void> {
+    clearTimeout(this.#waiting)
+    this.#waiting = undefined
+    const { state, report, failed } = this.#options
+    const told = this.#told.splice(0)
+    state.takeChange()
+    for (const { update } of told) noteMessage(state, update)
+    const checkpoint = state.checkpoint()
+    this.#committed = this.#committed
+      .then(async () => {
+        if (!this.#isOver) await report.events(await this.#read(told), checkpoint)
+      })
+      .catch((cause) => {
+        if (this.#isOver) return
+        this.abandon()
+        failed(cause)
+      })
+    return this.#committed
+  }
+
+  async #read(told: readonly RawUpdateInfo[]): Promise<Happening[]> {
+    const { self, places } = this.#options
+    const found = told.flatMap(({ update }) => placeOf(update))
+    await places.remember(found)
+    const happenings: Happening[] = []
+    for (const { update, peers } of told) {
+      if (update._ === 'updateDeleteMessages') {
+        happenings.push(...deletionsOf(update.messages, await places.find(update.messages)))
+      } else {
+        const happening = happeningOf(update, { self, peers })
+        if (happening) happenings.push(happening)
+      }
+    }
+    return happenings
+  }
+}
+
+/** Messages of which the network will tell later only that they are gone. */
+function placeOf(update: RawUpdateInfo['update']): Place[] {
+  if (update._ !== 'updateNewMessage' || update.message._ === 'messageEmpty') return []
+  const { id, peerId } = update.message
+  if (peerId._ === 'peerChannel') return []
+  return [{ message: id, chat: peerId._ === 'peerUser' ? peerId.userId : -peerId.chatId }]
+}
+
+function noteMessage(state: UpdateState, update: RawUpdateInfo['update']): void {
+  if (update._ !== 'updateNewMessage' && update._ !== 'updateNewChannelMessage') return
+  const { peerId, id } = update.message
+  if (peerId) state.told(peerId._ === 'peerChannel' ? peerId.channelId : COMMON, id)
+}

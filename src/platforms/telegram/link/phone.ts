@@ -1,0 +1,180 @@
+/** Links an account by its phone number and the code that Telegram sends there. */
+import type { tl } from '@mtcute/node'
+import { failed } from '../../../../actors/errors.ts'
+import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/platform.ts'
+import { wordOf } from '../failures.ts'
+import { fieldsOf } from '../storage/secrets.ts'
+import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
+
+interface SentCode {
+  readonly phone: string
+  readonly hash: string
+  readonly step: Omit<LinkStep & { kind: 'code' }, 'stored' | 'wrong' | 'kind'>
+}
+
+export class PhoneLink implements LinkAttempt {
+  step: LinkStep
+  readonly #signIn: SignIn
+  #sent: SentCode
+
+  private constructor(signIn: SignIn, sent: SentCode, step: LinkStep) {
+    this.#signIn = signIn
+    this.#sent = sent
+    this.step = step
+  }
+
+  static async start(signIn: SignIn, given: string, signal: AbortSignal): Promise<LinkAttempt> {
+    const phone = given.replaceAll(/[\s()+-]/g, '')
+    if (!/^\d{5,15}$/.test(phone)) {
+      throw failed('bad_request', 'field "phone" must be a phone number with its country code')
+    }
+    const sent = { phone, hash: '', step: { sentVia: '' } }
+    const link = new PhoneLink(signIn, sent, { kind: 'code', sentVia: '', stored: null })
+    link.step = await link.#send(signal)
+    return link
+  }
+
+  /** Undefined when this was not stored by a link of this kind. */
+  static resume(signIn: SignIn, stored: Json): LinkAttempt | undefined {
+    const { phone, hash, step, hint } = fieldsOf(stored)
+    if (typeof phone !== 'string' || typeof hash !== 'string') return undefined
+    const code = fieldsOf(step) as SentCode['step'] & { readonly [key: string]: Json }
+    const link = new PhoneLink(
+      signIn,
+      { phone, hash, step: code },
+      { kind: 'code', ...code, stored },
+    )
+    if (typeof hint === 'string') {
+      link.step = { kind: 'password', stored, ...(hint && { hint }) }
+    }
+    return link
+  }
+
+  async answer(answer: LinkAnswer, signal: AbortSignal): Promise<LinkStep> {
+    this.step = await this.#next(answer, signal)
+    return this.step
+  }
+
+  changed(): Promise<never> {
+    return Promise.reject(failed('conflict', 'the link waits for an answer'))
+  }
+
+  async close(): Promise<void> {
+    await this.#signIn.client.destroy()
+  }
+
+  async #next(answer: LinkAnswer, signal: AbortSignal): Promise<LinkStep> {
+    const { step } = this
+    switch (answer.kind) {
+      case 'resend':
+        return this.#resend(signal)
+      case 'code':
+        return this.#giveCode(answer.code.trim(), signal)
+      case 'password': {
+        if (step.kind !== 'password') throw failed('conflict', 'the link waits for a code')
+        const again = (): LinkStep => ({ ...step, wrong: true })
+        return givePassword(this.#signIn, answer.password, again, signal)
+      }
+    }
+  }
+
+  async #send(signal: AbortSignal): Promise<LinkStep> {
+    const { client } = this.#signIn
+    const { id, hash } = await client.getApiCredentials()
+    try {
+      const sent = await client.call(
+        {
+          _: 'auth.sendCode',
+          phoneNumber: this.#sent.phone,
+          apiId: id,
+          apiHash: hash,
+          settings: { _: 'codeSettings' },
+        },
+        { abortSignal: signal },
+      )
+      return this.#sentStep(sent)
+    } catch (cause) {
+      return refusalStep(cause)
+    }
+  }
+
+  async #resend(signal: AbortSignal): Promise<LinkStep> {
+    const { phone, hash } = this.#sent
+    const request = { _: 'auth.resendCode', phoneNumber: phone, phoneCodeHash: hash } as const
+    try {
+      const sent = await this.#signIn.client.call(request, { abortSignal: signal })
+      return this.#sentStep(sent)
+    } catch (cause) {
+      if (wordOf(cause) !== 'SEND_CODE_UNAVAILABLE') return refusalStep(cause)
+      throw failed('bad_request', 'Telegram knows no further way to send the code')
+    }
+  }
+
+  async #giveCode(code: string, signal: AbortSignal): Promise<LinkStep> {
+    const { phone, hash } = this.#sent
+    const given = { _: 'auth.signIn', phoneNumber: phone, phoneCodeHash: hash } as const
+    try {
+      const request = { ...given, phoneCode: code }
+      const done = await this.#signIn.client.call(request, { abortSignal: signal })
+      return doneStep(this.#signIn, done)
+    } catch (cause) {
+      switch (wordOf(cause)) {
+        case 'PHONE_CODE_INVALID':
+        case 'PHONE_CODE_EMPTY':
+          return { ...this.#codeStep(), wrong: true }
+        case 'SESSION_PASSWORD_NEEDED': {
+          const step = await passwordStep(this.#signIn, () => this.#stored(), signal)
+          if (step.kind !== 'password') return step
+          return { ...step, stored: { ...fieldsOf(step.stored), hint: step.hint ?? '' } }
+        }
+        default:
+          return refusalStep(cause)
+      }
+    }
+  }
+
+  #sentStep(sent: tl.auth.TypeSentCode): LinkStep {
+    if (sent._ === 'auth.sentCodeSuccess') return doneStep(this.#signIn, sent.authorization)
+    if (sent._ === 'auth.sentCodePaymentRequired') {
+      return {
+        kind: 'refused',
+        reason: 'payment_required',
+        description: 'Telegram sends a code to this number only in its own app',
+      }
+    }
+    const { type, timeout, phoneCodeHash } = sent
+    const step = {
+      sentVia: wayOf(type),
+      ...('length' in type && { length: type.length }),
+      ...(timeout !== undefined && { resendAfterSeconds: timeout }),
+    }
+    this.#sent = { ...this.#sent, hash: phoneCodeHash, step }
+    return this.#codeStep()
+  }
+
+  #codeStep(): LinkStep & { kind: 'code' } {
+    return { kind: 'code', ...this.#sent.step, stored: this.#stored() }
+  }
+
+  #stored(): Json {
+    const { phone, hash, step } = this.#sent
+    const { keys, home } = this.#signIn.storage.secrets
+    const session = { keys, ...(home !== undefined && { home }) }
+    return { method: 'phone', phone, hash, step: { ...step }, session }
+  }
+}
+
+const ways: Readonly<Record<string, string>> = {
+  'auth.sentCodeTypeApp': 'a message in the Telegram app',
+  'auth.sentCodeTypeSms': 'SMS',
+  'auth.sentCodeTypeSmsWord': 'SMS',
+  'auth.sentCodeTypeSmsPhrase': 'SMS',
+  'auth.sentCodeTypeFirebaseSms': 'SMS',
+  'auth.sentCodeTypeCall': 'a phone call',
+  'auth.sentCodeTypeFlashCall': 'a call from a number whose last digits are the code',
+  'auth.sentCodeTypeMissedCall': 'a call from a number whose last digits are the code',
+  'auth.sentCodeTypeEmailCode': 'e-mail',
+  'auth.sentCodeTypeFragmentSms': 'fragment.com',
+}
+
+const wayOf = ({ _ }: tl.auth.TypeSentCodeType) => ways[_] ?? 'a message of Telegram'

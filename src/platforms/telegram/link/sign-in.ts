@@ -1,0 +1,95 @@
+/** What every way of linking comes to: a password perhaps, and then the account with its keys. */
+import type { tl } from '@mtcute/node'
+import { failed } from '../../../../actors/errors.ts'
+import type { Json, LinkStep } from '../../../../actors/platform.ts'
+import type { Client } from '../client.ts'
+import { requestFailure, waitOf, wordOf } from '../failures.ts'
+import { identityOf } from '../identity.ts'
+import type { SessionStorage } from '../storage/session-storage.ts'
+
+export interface SignIn {
+  readonly client: Client
+  readonly storage: SessionStorage
+}
+
+export function doneStep({ storage }: SignIn, authorization: tl.auth.TypeAuthorization): LinkStep {
+  if (authorization._ !== 'auth.authorization' || authorization.user._ !== 'user') {
+    return {
+      kind: 'refused',
+      reason: 'no_account',
+      description: 'there is no Telegram account with this phone number',
+    }
+  }
+  const { keys, home } = storage.secrets
+  const secrets = { keys, ...(home !== undefined && { home }) }
+  return { kind: 'done', account: identityOf(authorization.user), secrets }
+}
+
+/** Asks for the second factor, with the hint that its owner chose. */
+export async function passwordStep(
+  { client }: SignIn,
+  stored: () => Json,
+  signal: AbortSignal,
+): Promise<LinkStep> {
+  const { hint } = await client.call({ _: 'account.getPassword' }, { abortSignal: signal })
+  return { kind: 'password', stored: stored(), ...(hint && { hint }) }
+}
+
+export async function givePassword(
+  signIn: SignIn,
+  password: string,
+  again: () => LinkStep,
+  signal: AbortSignal,
+): Promise<LinkStep> {
+  const { client } = signIn
+  const options = { abortSignal: signal }
+  try {
+    const terms = await client.call({ _: 'account.getPassword' }, options)
+    const proof = await client.computeSrpParams(terms, password)
+    const given = { _: 'auth.checkPassword', password: proof } as const
+    return doneStep(signIn, await client.call(given, options))
+  } catch (cause) {
+    if (wordOf(cause) === 'PASSWORD_HASH_INVALID') return again()
+    return refusalStep(cause)
+  }
+}
+
+/** What ends the flow; anything else is a failure of this one answer, and the flow goes on. */
+export function refusalStep(cause: unknown): LinkStep {
+  const seconds = waitOf(cause)
+  if (seconds !== undefined) {
+    return {
+      kind: 'refused',
+      reason: 'flood_wait',
+      description: `Telegram wants to be left alone for ${seconds} seconds`,
+      retryAfterSeconds: seconds,
+    }
+  }
+  switch (wordOf(cause)) {
+    case 'PHONE_NUMBER_INVALID':
+    case 'PHONE_NUMBER_UNOCCUPIED':
+      return refused('no_account', 'there is no Telegram account with this phone number')
+    case 'PHONE_NUMBER_BANNED':
+    case 'USER_DEACTIVATED':
+    case 'USER_DEACTIVATED_BAN':
+      return refused('account_banned', 'Telegram has banned this account')
+    case 'PHONE_CODE_EXPIRED':
+    case 'AUTH_TOKEN_EXPIRED':
+    case 'AUTH_KEY_UNREGISTERED':
+      return refused('expired', 'the code is too old')
+    case 'PHONE_PASSWORD_FLOOD':
+    case 'PHONE_NUMBER_FLOOD':
+      return refused('too_many_attempts', 'Telegram has seen too many attempts; wait a day')
+    case 'API_ID_INVALID':
+    case 'API_ID_PUBLISHED_FLOOD':
+      throw failed('bad_gateway', 'Telegram refuses the service itself: see TELEGRAM_API_ID')
+    default:
+      throw requestFailure(cause, { looks: true })
+  }
+}
+
+const refused = (reason: string, description: string): LinkStep => ({
+  kind: 'refused',
+  reason,
+  description,
+})

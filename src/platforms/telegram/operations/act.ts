@@ -1,0 +1,30 @@
+/** Shows others that the account is about to send something. */
+import type { tl } from '@mtcute/node'
+import { failed } from '../../../../actors/errors.ts'
+import type { OperationResult } from '../../../../machines/operation.ts'
+import { type Context, done, looking } from './context.ts'
+
+const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
+  typing: { _: 'sendMessageTypingAction' },
+  upload_photo: { _: 'sendMessageUploadPhotoAction', progress: 0 },
+  record_video: { _: 'sendMessageRecordVideoAction' },
+  upload_video: { _: 'sendMessageUploadVideoAction', progress: 0 },
+  record_voice: { _: 'sendMessageRecordAudioAction' },
+  upload_voice: { _: 'sendMessageUploadAudioAction', progress: 0 },
+  upload_document: { _: 'sendMessageUploadDocumentAction', progress: 0 },
+  choose_sticker: { _: 'sendMessageChooseStickerAction' },
+  find_location: { _: 'sendMessageGeoLocationAction' },
+  record_video_note: { _: 'sendMessageRecordRoundAction' },
+  upload_video_note: { _: 'sendMessageUploadRoundAction', progress: 0 },
+}
+
+export async function act(
+  context: Context,
+  { chat, action }: { chat: string; action: string },
+): Promise<OperationResult> {
+  const shown = actions[action]
+  if (!shown) throw failed('bad_request', 'wrong parameter action in request')
+  const peer = await context.calls.peer(chat, context.signal)
+  await context.calls.call({ _: 'messages.setTyping', peer, action: shown }, looking(context))
+  return done
+}

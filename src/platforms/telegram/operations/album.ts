@@ -1,0 +1,98 @@
+/** Sends several files as one album; a repeated request finds the one that was sent before. */
+import type { tl } from '@mtcute/node'
+import { failed, RequestFailed } from '../../../../actors/errors.ts'
+import type { Content, Message } from '../../../../machines/content.ts'
+import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { inputMediaOf } from '../writing/media.ts'
+import { type Context, keepPlaces, looking, messagesIn, sending, writtenText } from './context.ts'
+import { randomId } from './random-id.ts'
+import { newest } from './repeated.ts'
+import { assertSendable, deliveryOf, untold, withOptionalReply } from './send.ts'
+
+type SendAlbum = Extract<Operation, { kind: 'send_album' }>
+type Item = SendAlbum['contents'][number]
+
+export async function sendAlbum(context: Context, operation: SendAlbum): Promise<OperationResult> {
+  const { chat, contents } = operation
+  for (const content of contents) assertSendable(content)
+  const peer = await context.calls.peer(chat, context.signal)
+  const messages = await withOptionalReply(operation, async (reply) => {
+    const multiMedia: tl.RawInputSingleMedia[] = []
+    for (const [place, item] of contents.entries()) {
+      multiMedia.push(await single(context, peer, item, place))
+    }
+    const request = { _: 'messages.sendMultiMedia', peer, multiMedia, ...reply } as const
+    const result = await context.calls.call(
+      { ...request, multiMedia, ...deliveryOf(operation) },
+      sending(context, chat),
+    )
+    return messagesIn(context.calls.take(result), context.self)
+  }).catch((cause) => sentBefore(context, peer, contents, cause))
+  if (messages.length !== contents.length) throw untold()
+  await keepPlaces(context, messages)
+  return { kind: 'messages', messages }
+}
+
+/** In an album the network takes only files that it has stored already. */
+async function single(
+  context: Context,
+  peer: tl.TypeInputPeer,
+  item: Item,
+  place: number,
+): Promise<tl.RawInputSingleMedia> {
+  const { media } = await inputMediaOf(context, item)
+  const entities = await writtenText(context, item.caption)
+  return {
+    _: 'inputSingleMedia',
+    media: await stored(context, peer, media),
+    randomId: randomId(context.requestId, place),
+    message: item.caption.text,
+    ...(entities.length > 0 && { entities }),
+  }
+}
+
+async function stored(
+  context: Context,
+  peer: tl.TypeInputPeer,
+  media: tl.TypeInputMedia,
+): Promise<tl.TypeInputMedia> {
+  if (!('file' in media)) return media
+  const request = { _: 'messages.uploadMedia', peer, media } as const
+  const kept = await context.calls.call(request, looking(context))
+  const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
+  if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
+    return { _: 'inputMediaPhoto', id: { ...referenceTo(kept.photo), _: 'inputPhoto' }, ...spoiler }
+  }
+  if (kept._ === 'messageMediaDocument' && kept.document?._ === 'document') {
+    const id = { ...referenceTo(kept.document), _: 'inputDocument' } as const
+    return { _: 'inputMediaDocument', id, ...spoiler }
+  }
+  throw failed('bad_gateway', 'Telegram did not store the file')
+}
+
+const referenceTo = ({ id, accessHash, fileReference }: tl.RawPhoto | tl.RawDocument) => ({
+  id,
+  accessHash,
+  fileReference,
+})
+
+async function sentBefore(
+  context: Context,
+  peer: tl.TypeInputPeer,
+  contents: readonly Item[],
+  cause: unknown,
+): Promise<Message[]> {
+  const wasSent =
+    cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
+  if (!wasSent) throw cause
+  const own = await newest(context, peer)
+  const last = own.find(({ content }) => captionOf(content) === captionOf(contents.at(-1)))
+  const album = own.filter(
+    (message) => message.album !== undefined && message.album === last?.album,
+  )
+  if (album.length !== contents.length) throw cause
+  return album.reverse()
+}
+
+const captionOf = (content: Content | undefined) =>
+  content?.kind === 'media' ? content.caption.text : undefined

@@ -1,0 +1,60 @@
+/** A request that was carried out before, and whose answer got lost: the message is found again in its chat. */
+import { Long, PeersIndex, type tl } from '@mtcute/node'
+import { RequestFailed } from '../../../../actors/errors.ts'
+import type { Content, Message } from '../../../../machines/content.ts'
+import { messageOf } from '../reading/message.ts'
+import { type Context, looking } from './context.ts'
+
+const NEWEST = 50
+
+interface Sought {
+  readonly peer: tl.TypeInputPeer
+  readonly content: Content
+}
+
+/** The network does not tell which message a number was used for; the newest that says the same is it. */
+export async function repeated(
+  context: Context,
+  { peer, content }: Sought,
+  send: () => Promise<Message>,
+): Promise<Message> {
+  try {
+    return await send()
+  } catch (cause) {
+    const wasSent =
+      cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
+    if (!wasSent) throw cause
+    const own = await newest(context, peer)
+    const found = own.find((message) => saidBy(message.content) === saidBy(content))
+    if (found) return found
+    throw cause
+  }
+}
+
+/** What the account wrote last in a chat, the newest first. */
+export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {
+  const history = await context.calls.call(
+    {
+      _: 'messages.getHistory',
+      peer,
+      offsetId: 0,
+      offsetDate: 0,
+      addOffset: 0,
+      limit: NEWEST,
+      maxId: 0,
+      minId: 0,
+      hash: Long.ZERO,
+    },
+    looking(context),
+  )
+  if (history._ === 'messages.messagesNotModified') return []
+  const view = { self: context.self, peers: PeersIndex.from(history) }
+  return history.messages.flatMap((message) =>
+    message._ === 'message' && message.out ? messageOf(message, view) : [],
+  )
+}
+
+function saidBy(content: Content): string {
+  if (content.kind === 'text') return content.text
+  return content.kind === 'media' ? content.caption.text : content.kind
+}

@@ -1,0 +1,137 @@
+/** Sends a message; a repeated request finds the one that was sent before. */
+import type { tl } from '@mtcute/node'
+import { failed, RequestFailed } from '../../../../actors/errors.ts'
+import type { Content, Message } from '../../../../machines/content.ts'
+import { contentName } from '../../../../machines/content-name.ts'
+import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { capabilities } from '../capabilities.ts'
+import { messageId } from '../natives.ts'
+import { inputMediaOf } from '../writing/media.ts'
+import { type Context, keepPlaces, messagesIn, sending, writtenText } from './context.ts'
+import { randomId } from './random-id.ts'
+import { repeated } from './repeated.ts'
+import { spelledOut } from './short-answer.ts'
+
+type Send = Extract<Operation, { kind: 'send' }>
+type Sending = Pick<Send, 'replyTo' | 'replyOptional' | 'silent' | 'isProtected' | 'chat'>
+
+export async function send(context: Context, operation: Send): Promise<OperationResult> {
+  const { content, chat, buttons } = operation
+  if (buttons?.length) throw failed('bad_request', 'inline keyboards are not supported on Telegram')
+  assertSendable(content)
+  const peer = await context.calls.peer(chat, context.signal)
+  const message = await repeated(context, { peer, content }, () =>
+    withOptionalReply(operation, (reply) =>
+      content.kind === 'text'
+        ? sendText(context, { ...operation, content }, peer, reply)
+        : sendMedia(context, operation, peer, reply),
+    ),
+  )
+  await keepPlaces(context, [message])
+  return { kind: 'message', message }
+}
+
+export function assertSendable(content: Content): void {
+  const name = contentName(content)
+  if (!capabilities.content.some((known) => known === name)) {
+    throw failed('bad_request', `sending ${name} is not supported on Telegram`)
+  }
+  const { captionLength = 1024, textLength } = capabilities.limits
+  if (content.kind === 'media' && [...content.caption.text].length > captionLength) {
+    throw failed('bad_request', 'message caption is too long')
+  }
+  if (content.kind === 'text') {
+    if (content.text.trim() === '') throw failed('bad_request', 'message text is empty')
+    if ([...content.text].length > textLength) {
+      throw failed('bad_request', 'message is too long')
+    }
+  }
+}
+
+/** Without the reply where its target is gone and the sender does not mind. */
+export async function withOptionalReply<Result>(
+  operation: Sending,
+  work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
+): Promise<Result> {
+  if (operation.replyTo === undefined) return work({})
+  const replyToMsgId = messageId(operation.replyTo, 'message to be replied')
+  try {
+    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId } })
+  } catch (cause) {
+    if (!isMissingReply(cause)) throw cause
+    if (operation.replyOptional) return work({})
+    throw failed('bad_request', 'message to be replied not found')
+  }
+}
+
+export const deliveryOf = ({ silent, isProtected }: Sending) => ({
+  ...(silent && { silent }),
+  ...(isProtected && { noforwards: true }),
+})
+
+const isMissingReply = (cause: unknown) =>
+  cause instanceof RequestFailed &&
+  ['MSG_ID_INVALID', 'REPLY_MESSAGE_ID_INVALID', 'MESSAGE_ID_INVALID'].includes(
+    cause.failure.description,
+  )
+
+type Reply = { replyTo?: tl.RawInputReplyToMessage }
+
+async function sendText(
+  context: Context,
+  operation: Send & { content: Content & { kind: 'text' } },
+  peer: tl.TypeInputPeer,
+  reply: Reply,
+): Promise<Message> {
+  const { content, chat } = operation
+  const entities = await writtenText(context, content)
+  const request: tl.messages.RawSendMessageRequest = {
+    _: 'messages.sendMessage',
+    peer,
+    message: content.text,
+    randomId: randomId(context.requestId),
+    ...(entities.length > 0 && { entities }),
+    ...deliveryOf(operation),
+    ...reply,
+  }
+  const result = await context.calls.call(request, sending(context, chat))
+  const told = context.calls.take(result)
+  const [message] = messagesIn(told, context.self)
+  if (message) return message
+  if (result._ !== 'updateShortSentMessage') throw untold()
+  return spelledOut(context, request, result)
+}
+
+async function sendMedia(
+  context: Context,
+  operation: Send,
+  peer: tl.TypeInputPeer,
+  reply: Reply,
+): Promise<Message> {
+  const { content, chat } = operation
+  const { media, caption } = await inputMediaOf(context, content)
+  const entities = caption && (await writtenText(context, caption))
+  const above = content.kind === 'media' && content.captionAbove && { invertMedia: true }
+  const result = await context.calls.call(
+    {
+      _: 'messages.sendMedia',
+      peer,
+      media,
+      message: caption?.text ?? '',
+      randomId: randomId(context.requestId),
+      ...(entities?.length && { entities }),
+      ...above,
+      ...deliveryOf(operation),
+      ...reply,
+    },
+    sending(context, chat),
+  )
+  const [message] = messagesIn(context.calls.take(result), context.self)
+  if (message) return message
+  throw untold()
+}
+
+export const untold = () =>
+  failed('timeout', 'Telegram has sent the message and does not say which it is', {
+    certain: false,
+  })

@@ -1,0 +1,96 @@
+/** What a message of the network carries, in neutral terms. */
+import type { tl } from '@mtcute/node'
+import type { Content, Location, Media } from '../../../../machines/content.ts'
+import { textOf } from './entities.ts'
+import { documentOf, photoOf, type Shown } from './media.ts'
+import { pollOf } from './poll.ts'
+
+export function contentOf(message: tl.RawMessage, shown: Shown): Content {
+  const { media } = message
+  const text: Content = { kind: 'text', ...textOf(message.message, message.entities) }
+  if (!media) return text
+  const found = mediaContentOf(media, message, shown)
+  if (found) return found
+  // Beside a preview of a page, or of what the bot API has no word for, the text stands alone.
+  return message.message === '' ? { kind: 'unsupported', label: media._ } : text
+}
+
+function mediaContentOf(
+  media: tl.TypeMessageMedia,
+  message: tl.RawMessage,
+  shown: Shown,
+): Content | undefined {
+  switch (media._) {
+    case 'messageMediaPhoto':
+      return carried(photoOf(media.photo, shown), message, media.spoiler)
+    case 'messageMediaDocument':
+      return carried(documentOf(media.document, shown), message, media.spoiler)
+    case 'messageMediaGeo':
+    case 'messageMediaGeoLive': {
+      const location = locationOf(media)
+      return location && { kind: 'location', ...location }
+    }
+    case 'messageMediaVenue':
+      return venueOf(media)
+    case 'messageMediaContact':
+      return {
+        kind: 'contact',
+        phone: media.phoneNumber,
+        firstName: media.firstName,
+        ...(media.lastName && { lastName: media.lastName }),
+        ...(media.vcard && { vcard: media.vcard }),
+        ...(media.userId > 0 && { person: `${media.userId}` }),
+      }
+    case 'messageMediaPoll':
+      return { kind: 'poll', poll: pollOf(media.poll, media.results) }
+    case 'messageMediaDice':
+      return { kind: 'dice', emoji: media.emoticon, value: media.value }
+    default:
+      return undefined
+  }
+}
+
+function carried(
+  media: Media | undefined,
+  { message, entities, invertMedia }: tl.RawMessage,
+  spoiler = false,
+): Content | undefined {
+  return (
+    media && {
+      kind: 'media',
+      media,
+      caption: textOf(message, entities),
+      ...(invertMedia && { captionAbove: true }),
+      ...(spoiler && { spoiler }),
+    }
+  )
+}
+
+function locationOf(
+  media: tl.RawMessageMediaGeo | tl.RawMessageMediaGeoLive,
+): Location | undefined {
+  const { geo } = media
+  if (geo._ !== 'geoPoint') return undefined
+  const live = media._ === 'messageMediaGeoLive' ? media : undefined
+  return {
+    latitude: geo.lat,
+    longitude: geo.long,
+    ...(geo.accuracyRadius !== undefined && { accuracy: geo.accuracyRadius }),
+    ...(live && { liveSeconds: live.period }),
+    ...(live?.heading !== undefined && { heading: live.heading }),
+    ...(live?.proximityNotificationRadius !== undefined && {
+      alertDistance: live.proximityNotificationRadius,
+    }),
+  }
+}
+
+function venueOf(media: tl.RawMessageMediaVenue): Content | undefined {
+  const { geo, title, address, provider, venueId, venueType } = media
+  if (geo._ !== 'geoPoint') return undefined
+  const named = {
+    gplaces: { googleId: venueId, googleType: venueType },
+    foursquare: { foursquareId: venueId, foursquareType: venueType },
+  }
+  const venue = { title, address, ...(venueId && named[provider as keyof typeof named]) }
+  return { kind: 'location', latitude: geo.lat, longitude: geo.long, venue }
+}

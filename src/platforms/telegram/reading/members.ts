@@ -1,0 +1,46 @@
+/** Members of supergroups and channels in neutral terms. */
+import type { tl } from '@mtcute/node'
+import type { Person } from '../../../../machines/content.ts'
+import { type Member, RIGHTS } from '../../../../machines/membership.ts'
+import { nativeOf } from '../natives.ts'
+import { personById, type View } from './peers.ts'
+import { permissionsOf, rightsOf } from './rights.ts'
+
+export function memberOf(participant: tl.TypeChannelParticipant, view: View): Member {
+  switch (participant._) {
+    case 'channelParticipantCreator': {
+      const { userId, adminRights, rank } = participant
+      const anonymous = adminRights.anonymous && { isAnonymous: true }
+      const person = personById(userId, view)
+      return { person, status: 'creator', rights: RIGHTS, ...anonymous, ...titleOf(rank) }
+    }
+    case 'channelParticipantAdmin': {
+      const { userId, adminRights, rank, canEdit } = participant
+      return {
+        person: personById(userId, view),
+        status: 'administrator',
+        rights: rightsOf(adminRights),
+        isEditable: canEdit === true,
+        ...(adminRights.anonymous && { isAnonymous: true }),
+        ...titleOf(rank),
+      }
+    }
+    case 'channelParticipantBanned': {
+      const { peer, bannedRights, left } = participant
+      const person = personOf(peer, view)
+      const until = bannedRights.untilDate > 0 && { until: bannedRights.untilDate }
+      if (bannedRights.viewMessages) return { person, status: 'kicked', ...until }
+      const permissions = permissionsOf(bannedRights)
+      return { person, status: left ? 'left' : 'restricted', permissions, ...until }
+    }
+    case 'channelParticipantLeft':
+      return { person: personOf(participant.peer, view), status: 'left' }
+    default:
+      return { person: personById(participant.userId, view), status: 'member' }
+  }
+}
+
+const titleOf = (rank: string | undefined) => (rank ? { title: rank } : {})
+
+const personOf = (peer: tl.TypePeer, view: View): Person =>
+  peer._ === 'peerUser' ? personById(peer.userId, view) : { native: nativeOf(peer), firstName: '' }

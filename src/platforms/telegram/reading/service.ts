@@ -1,0 +1,47 @@
+/** What the network announces in a chat, in neutral terms. */
+import type { tl } from '@mtcute/node'
+import type { Content, Person } from '../../../../machines/content.ts'
+import { photoOf, type Shown } from './media.ts'
+import { personById, type View } from './peers.ts'
+
+export function serviceOf(
+  message: tl.RawMessageService,
+  from: Person | undefined,
+  shown: Shown,
+  view: View,
+): Content {
+  const { action } = message
+  switch (action._) {
+    case 'messageActionChatAddUser':
+      return service({ fact: 'joined', people: action.users.map((id) => personById(id, view)) })
+    case 'messageActionChatJoinedByLink':
+    case 'messageActionChatJoinedByRequest':
+      return service({ fact: 'joined', people: from ? [from] : [] })
+    case 'messageActionChatDeleteUser':
+      return service({ fact: 'left', person: personById(action.userId, view) })
+    case 'messageActionChatEditTitle':
+      return service({ fact: 'title', title: action.title })
+    case 'messageActionChatEditPhoto':
+      return service({ fact: 'photo', photo: photoOf(action.photo, shown) })
+    case 'messageActionChatDeletePhoto':
+      return service({ fact: 'photo', photo: undefined })
+    case 'messageActionChatCreate':
+    case 'messageActionChannelCreate':
+      return service({ fact: 'created', title: action.title })
+    case 'messageActionPinMessage': {
+      const { replyTo } = message
+      const pinned = replyTo?._ === 'messageReplyHeader' ? replyTo.replyToMsgId : undefined
+      if (pinned !== undefined) return service({ fact: 'pinned', message: `${pinned}` })
+    }
+  }
+  return { kind: 'unsupported', label: action._ }
+}
+
+type Fact =
+  Extract<Content, { kind: 'service' }> extends infer Known
+    ? Known extends unknown
+      ? Omit<Known, 'kind'>
+      : never
+    : never
+
+const service = (fact: Fact) => ({ kind: 'service', ...fact }) as Content

@@ -1,0 +1,248 @@
+/** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
+import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
+import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { MediaDesk } from '../../media/media.ts'
+import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
+import { Calls, over } from './calls.ts'
+import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
+import { type Ending, endingOf } from './failures.ts'
+import { download } from './files.ts'
+import type { RecoveryBounds } from './history.ts'
+import { identityOf } from './identity.ts'
+import { Intake } from './intake.ts'
+import type { Log } from './log.ts'
+import { carryOut } from './operations/operations.ts'
+import { fillGaps } from './recovery.ts'
+import { PostgresPeers } from './storage/peers.ts'
+import { forgetAccount, Places } from './storage/places.ts'
+import type { Secrets } from './storage/secrets.ts'
+import { SessionStorage } from './storage/session-storage.ts'
+import { UpdateState } from './storage/update-state.ts'
+
+export interface SessionOptions {
+  readonly application: Application
+  readonly entrance?: DataCentreAddress
+  readonly db: Queryable
+  readonly media: Pick<MediaDesk, 'open'>
+  readonly log: Log
+  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
+  readonly resumeMilliseconds: number
+  /** For how long a request waits for its answer. */
+  readonly answerMilliseconds: number
+  /** How much is read from the chats after a gap that is too long for the network. */
+  readonly recovery: RecoveryBounds
+}
+
+const SIGN_OUT_MS = 5_000
+
+export class TelegramSession implements Session {
+  readonly #options: SessionOptions
+  readonly #account: LinkedAccount
+  readonly #report: SessionReport
+  readonly #client: Client
+  readonly #calls: Calls
+  readonly #intake: Intake
+  readonly #places: Places
+  readonly #state: UpdateState
+  readonly #ending = new AbortController()
+  #isOpened = false
+  #isConnected = false
+  #giveUp: NodeJS.Timeout | undefined
+
+  constructor(
+    account: LinkedAccount,
+    secrets: Secrets,
+    report: SessionReport,
+    options: SessionOptions,
+  ) {
+    const { db, application, entrance, answerMilliseconds } = options
+    const { credentialId, checkpoint, identity } = account
+    this.#options = options
+    this.#account = account
+    this.#report = report
+    this.#places = new Places(db, credentialId)
+    const state = new UpdateState(checkpoint)
+    this.#state = state
+    this.#intake = new Intake({
+      self: identity.native,
+      state,
+      places: this.#places,
+      report,
+      failed: (cause) => this.#end({ kind: 'lost', reason: 'events_not_stored' }, cause),
+    })
+    const storage = new SessionStorage({
+      secrets,
+      state,
+      peers: new PostgresPeers(db, credentialId),
+      keysChanged: ({ keys, home }) =>
+        report.secrets({ keys, ...(home !== undefined && { home }) }),
+      saved: () => this.#intake.save(),
+    })
+    this.#client = createClient({
+      application,
+      storage,
+      updates: true,
+      defect: (cause) => this.#defect(cause),
+      ...(entrance && { entrance }),
+    })
+    this.#client.onRawUpdate.add((info) => this.#intake.take(info))
+    this.#client.onConnectionState.add((state) => {
+      if (state === 'connecting') this.#disconnected()
+      if (state === 'connected') this.#connected()
+    })
+    this.#calls = new Calls({
+      client: this.#client,
+      milliseconds: answerMilliseconds,
+      ending: this.#ending.signal,
+      ended: (ending) => this.#end(ending),
+      limited: (seconds) => report.limited('flood_wait', seconds),
+    })
+    const [client, calls, ending] = [this.#client, this.#calls, this.#ending.signal]
+    const { recovery: bounds, log } = options
+    const { recoverChannels } = account
+    fillGaps({ client, calls, state, recoverChannels, bounds, log, ending })
+  }
+
+  open(): void {
+    this.#begin().catch((cause) => {
+      const ending = endingOf(cause) ?? { kind: 'lost' as const, reason: 'network' }
+      this.#end(ending, cause)
+    })
+  }
+
+  async perform(
+    operation: Operation,
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<OperationResult> {
+    if (!this.#isOpened || this.#ending.signal.aborted) throw over()
+    const { media } = this.#options
+    const self = this.#account.identity.native
+    const [calls, places] = [this.#calls, this.#places]
+    return carryOut({ calls, self, places, media, requestId, signal }, operation)
+  }
+
+  /** The network's own count of events tells at once whether some did not arrive. */
+  async probe(signal: AbortSignal): Promise<number> {
+    const began = performance.now()
+    const { pts } = await this.#calls.call({ _: 'updates.getState' }, { signal, looks: true })
+    const latency = performance.now() - began
+    if (pts > (this.#client.updates?.pts ?? pts)) this.#client.updates?.catchUp()
+    return latency
+  }
+
+  download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+    if (this.#ending.signal.aborted) return Promise.reject(over())
+    return download(this.#calls, file, offset, AbortSignal.any([signal, this.#ending.signal]))
+  }
+
+  async close({ signOut }: { readonly signOut: boolean }): Promise<void> {
+    if (signOut && !this.#ending.signal.aborted) await this.#signOut()
+    if (!this.#ending.signal.aborted) await this.#intake.close()
+    await this.#stop(new Error('The session is closed'))
+  }
+
+  async #begin(): Promise<void> {
+    this.#disconnected()
+    const { signal } = this.#ending
+    await this.#client.connect()
+    const options = { signal, looks: true }
+    const wanted = { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] } as const
+    const [user] = await this.#calls.call({ ...wanted, id: [...wanted.id] }, options)
+    if (user?._ !== 'user') throw new Error('The network does not say who the account is')
+    await this.#findPlace()
+    if (signal.aborted) return
+    this.#live()
+    this.#isOpened = true
+    this.#report.opened(identityOf(user))
+    await this.#client.notifyLoggedIn(user)
+  }
+
+  /** An account that was never live begins with what happens from now on. */
+  async #findPlace(): Promise<void> {
+    const { updates } = this.#client
+    if (!updates || updates.pts !== undefined) return
+    const options = { signal: this.#ending.signal, looks: true }
+    const state = await this.#calls.call({ _: 'updates.getState' }, options)
+    updates.pts = state.pts
+    updates.qts = state.qts
+    updates.date = state.date
+    updates.seq = state.seq
+    const channels = await getAcquainted(this.#calls, options).catch((err) => {
+      this.#options.log.warn({ err }, 'the chats of the account were not listed')
+      return new Map<number, ChannelPlace>()
+    })
+    this.#state.begin(state, channels)
+    // Before anything else happens: what is told from now on can be told again.
+    await this.#report.events([], this.#state.checkpoint())
+  }
+
+  /** The library reconnects by itself, for as long as it may. */
+  #disconnected() {
+    if (this.#ending.signal.aborted) return
+    this.#isConnected = false
+    const { resumeMilliseconds, answerMilliseconds } = this.#options
+    const patience = this.#isOpened ? resumeMilliseconds : answerMilliseconds
+    const lost = () => this.#end({ kind: 'lost', reason: 'network' })
+    if (patience === 0) return lost()
+    this.#giveUp ??= setTimeout(lost, patience)
+  }
+
+  #connected() {
+    if (!this.#isOpened || this.#isConnected || this.#ending.signal.aborted) return
+    this.#resume().catch((cause) => this.#defect(cause))
+  }
+
+  /** A socket proves nothing: only an answer does. What was missed is not asked for by the library itself. */
+  async #resume(): Promise<void> {
+    const options = { signal: this.#ending.signal, looks: true }
+    await this.#calls.call({ _: 'updates.getState' }, options)
+    this.#live()
+    this.#client.updates?.catchUp()
+  }
+
+  #live() {
+    this.#isConnected = true
+    clearTimeout(this.#giveUp)
+    this.#giveUp = undefined
+  }
+
+  #defect(cause: unknown) {
+    if (this.#ending.signal.aborted) return
+    const ending = endingOf(cause)
+    if (ending) return this.#end(ending, cause)
+    const { native: account } = this.#account.identity
+    this.#options.log.warn({ account, err: cause }, 'a part of the session failed')
+  }
+
+  async #signOut(): Promise<void> {
+    const { db, log } = this.#options
+    const signal = AbortSignal.timeout(SIGN_OUT_MS)
+    try {
+      await this.#client.call({ _: 'auth.logOut' }, { abortSignal: signal })
+    } catch (err) {
+      log.warn({ err }, 'the network was not told of the sign-out')
+    }
+    await forgetAccount(db, this.#account.credentialId)
+  }
+
+  #end(ending: Ending, cause?: unknown) {
+    if (this.#ending.signal.aborted) return
+    const { native: account } = this.#account.identity
+    this.#options.log.info({ account, err: cause, ending }, 'the session ended')
+    this.#stop(cause).catch((err) => {
+      this.#options.log.warn({ account, err }, 'the session did not close')
+    })
+    if (ending.kind === 'lost') this.#report.lost(ending.reason)
+    else this.#report[ending.kind](ending.reason)
+  }
+
+  async #stop(cause: unknown): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    this.#ending.abort(cause)
+    clearTimeout(this.#giveUp)
+    this.#intake.abandon()
+    await this.#client.destroy()
+  }
+}

@@ -1,0 +1,155 @@
+/** Whom the account has seen, with the numbers by which the network lets it name them. */
+import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
+import type { Queryable } from '../../../database/database.ts'
+
+type PeerInfo = IPeersRepository.PeerInfo
+type Reference = readonly [chat: number, message: number]
+
+interface Row {
+  readonly id: number
+  readonly access_hash: string
+  readonly is_min: boolean
+  readonly complete: Buffer
+  readonly updated_at: Date
+}
+
+export interface PeerStorage {
+  readonly peers: IPeersRepository
+  readonly refMessages: IReferenceMessagesRepository
+  /** Writes what was noted since the last time. */
+  flush(): Promise<void>
+}
+
+/** Nobody is remembered: enough for signing in. */
+export const noPeers: PeerStorage = {
+  peers: {
+    store: () => undefined,
+    getById: () => null,
+    getByUsername: () => null,
+    getByPhone: () => null,
+    deleteAll: () => undefined,
+  },
+  refMessages: {
+    store: () => undefined,
+    getByPeer: () => null,
+    delete: () => undefined,
+    deleteByPeer: () => undefined,
+    deleteAll: () => undefined,
+  },
+  flush: async () => undefined,
+}
+
+export class PostgresPeers implements PeerStorage {
+  readonly peers: IPeersRepository
+  readonly refMessages: IReferenceMessagesRepository
+  readonly #db: Queryable
+  readonly #credentialId: number
+  readonly #seen = new Map<number, PeerInfo>()
+  readonly #references = new Map<number, Reference>()
+
+  constructor(db: Queryable, credentialId: number) {
+    this.#db = db
+    this.#credentialId = credentialId
+    this.peers = {
+      store: (peer) => {
+        this.#seen.set(peer.id, peer)
+      },
+      getById: (id) => this.#find(id),
+      // Names are resolved by the network, which knows who has them now.
+      getByUsername: () => null,
+      getByPhone: () => null,
+      deleteAll: () => this.#forgetAll('telegram_peer'),
+    }
+    this.refMessages = {
+      store: (peer, chat, message) => {
+        this.#references.set(peer, [chat, message])
+      },
+      getByPeer: (peer) => this.#reference(peer),
+      // One that is gone is replaced by the next message; until then the network refuses it.
+      delete: () => undefined,
+      deleteByPeer: (peer) => {
+        this.#references.delete(peer)
+      },
+      deleteAll: () => this.#forgetAll('telegram_reference'),
+    }
+  }
+
+  async flush(): Promise<void> {
+    const peers = [...this.#seen.values()]
+    const references = [...this.#references]
+    this.#seen.clear()
+    this.#references.clear()
+    if (peers.length > 0) await this.#writePeers(peers)
+    if (references.length > 0) await this.#writeReferences(references)
+  }
+
+  async #writePeers(peers: readonly PeerInfo[]): Promise<void> {
+    await this.#db.query(
+      `insert into telegram_peer (credential_id, id, access_hash, is_min, complete)
+       select $1, * from unnest($2::bigint[], $3::text[], $4::boolean[], $5::bytea[])
+       on conflict (credential_id, id) do update
+          set access_hash = excluded.access_hash, is_min = excluded.is_min,
+              complete = excluded.complete, updated_at = now()
+        where (not excluded.is_min or telegram_peer.is_min)
+          and telegram_peer.complete is distinct from excluded.complete`,
+      [
+        this.#credentialId,
+        peers.map(({ id }) => id),
+        peers.map(({ accessHash }) => accessHash),
+        peers.map(({ isMin }) => isMin),
+        peers.map(({ complete }) => Buffer.from(complete)),
+      ],
+    )
+  }
+
+  async #writeReferences(references: readonly (readonly [number, Reference])[]): Promise<void> {
+    await this.#db.query(
+      `insert into telegram_reference (credential_id, peer_id, chat_id, message_id)
+       select $1, * from unnest($2::bigint[], $3::bigint[], $4::integer[])
+       on conflict (credential_id, peer_id) do update
+          set chat_id = excluded.chat_id, message_id = excluded.message_id`,
+      [
+        this.#credentialId,
+        references.map(([peer]) => peer),
+        references.map(([, [chat]]) => chat),
+        references.map(([, [, message]]) => message),
+      ],
+    )
+  }
+
+  async #find(id: number): Promise<PeerInfo | null> {
+    const seen = this.#seen.get(id)
+    if (seen && !seen.isMin) return seen
+    const [row] = await this.#db.query<Row>(
+      `select id, access_hash, is_min, complete, updated_at from telegram_peer
+        where credential_id = $1 and id = $2`,
+      [this.#credentialId, id],
+    )
+    if (!row) return seen ?? null
+    return {
+      id: row.id,
+      accessHash: row.access_hash,
+      isMin: row.is_min,
+      usernames: [],
+      updated: row.updated_at.getTime(),
+      complete: row.complete,
+    }
+  }
+
+  async #reference(peer: number): Promise<[number, number] | null> {
+    const seen = this.#references.get(peer)
+    if (seen) return [...seen]
+    const [row] = await this.#db.query<{ chat_id: number; message_id: number }>(
+      `select chat_id, message_id from telegram_reference
+        where credential_id = $1 and peer_id = $2`,
+      [this.#credentialId, peer],
+    )
+    return row ? [row.chat_id, row.message_id] : null
+  }
+
+  async #forgetAll(table: 'telegram_peer' | 'telegram_reference'): Promise<void> {
+    this.#seen.clear()
+    this.#references.clear()
+    await this.#db.query(`delete from ${table} where credential_id = $1`, [this.#credentialId])
+  }
+}

@@ -1,0 +1,96 @@
+/** What the library keeps of a session: keys in the account's secrets, counters in its checkpoint, peers in tables. */
+import type {
+  IAuthKeysRepository,
+  IKeyValueRepository,
+  IStorageDriver,
+  ITelegramStorageProvider,
+} from '@mtcute/core'
+import type { PeerStorage } from './peers.ts'
+import type { Secrets } from './secrets.ts'
+import { UpdateState } from './update-state.ts'
+
+const HOME = 'dc_main'
+
+export interface StorageOptions {
+  readonly secrets?: Secrets
+  readonly state: UpdateState
+  readonly peers: PeerStorage
+  /** Resolves once the changed secrets are stored. */
+  keysChanged?(secrets: Secrets): Promise<void>
+  /** The library has come to a point where everything it told of is counted. */
+  saved?(): Promise<void>
+}
+
+export class SessionStorage implements ITelegramStorageProvider {
+  readonly driver: IStorageDriver
+  readonly kv: IKeyValueRepository
+  readonly authKeys: IAuthKeysRepository
+  readonly peers: ITelegramStorageProvider['peers']
+  readonly refMessages: ITelegramStorageProvider['refMessages']
+  readonly #options: StorageOptions
+  readonly #keys = new Map<number, Uint8Array>()
+  readonly #values = new Map<string, Uint8Array>()
+
+  constructor(options: StorageOptions) {
+    this.#options = options
+    const { secrets, state, peers } = options
+    for (const [centre, key] of Object.entries(secrets?.keys ?? {})) {
+      this.#keys.set(Number(centre), Buffer.from(key, 'base64'))
+    }
+    if (secrets?.home !== undefined) this.#values.set(HOME, Buffer.from(secrets.home, 'base64'))
+    this.peers = peers.peers
+    this.refMessages = peers.refMessages
+    this.driver = {
+      save: async () => {
+        await peers.flush()
+        await options.saved?.()
+      },
+    }
+    this.kv = {
+      get: (key) => (UpdateState.isAbout(key) ? state.get(key) : (this.#values.get(key) ?? null)),
+      set: (key, value) => {
+        if (UpdateState.isAbout(key)) return state.set(key, value)
+        this.#values.set(key, value)
+        return key === HOME ? this.#tell() : undefined
+      },
+      delete: (key) => {
+        this.#values.delete(key)
+      },
+      deleteAll: () => this.#values.clear(),
+    }
+    this.authKeys = this.#authKeys()
+  }
+
+  get secrets(): Secrets {
+    const keys = [...this.#keys].map(([centre, key]) => [`${centre}`, base64(key)])
+    const home = this.#values.get(HOME)
+    return { keys: Object.fromEntries(keys), ...(home && { home: base64(home) }) }
+  }
+
+  #authKeys(): IAuthKeysRepository {
+    return {
+      get: (centre) => this.#keys.get(centre) ?? null,
+      set: async (centre, key) => {
+        if (key) this.#keys.set(centre, key)
+        else this.#keys.delete(centre)
+        await this.#tell()
+      },
+      deleteByDc: async (centre) => {
+        if (this.#keys.delete(centre)) await this.#tell()
+      },
+      deleteAll: async () => {
+        this.#keys.clear()
+        await this.#tell()
+      },
+      // Keys for a short time are not used.
+      getTemp: () => null,
+      setTemp: () => undefined,
+    }
+  }
+
+  async #tell(): Promise<void> {
+    await this.#options.keysChanged?.(this.secrets)
+  }
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')

@@ -1,0 +1,103 @@
+/** How far the account's events were seen, as the library counts it; what of it is committed is the checkpoint. */
+import type { Json } from '../../../../actors/platform.ts'
+import { fieldsOf } from './secrets.ts'
+
+const PREFIX = 'updates_'
+const CHANNEL = 'channel:'
+const COUNTERS = ['pts', 'qts', 'date', 'seq'] as const
+
+/** The box of private chats and small groups, whose messages are numbered together; channels are boxes of their own. */
+export const COMMON = 0
+
+export class UpdateState {
+  readonly #values = new Map<string, number>()
+  /** Of each box the newest message that was told of. */
+  readonly #newest = new Map<number, number>()
+  #isChanged = false
+
+  constructor(checkpoint: Json) {
+    const { channels, newest, ...counters } = fieldsOf(checkpoint)
+    for (const name of COUNTERS) {
+      if (Number.isInteger(counters[name])) this.#values.set(name, Number(counters[name]))
+    }
+    for (const [id, value] of Object.entries(fieldsOf(channels))) {
+      if (Number.isInteger(value)) this.#values.set(`${CHANNEL}${id}`, Number(value))
+    }
+    for (const [box, message] of Object.entries(fieldsOf(newest))) {
+      if (Number.isInteger(message)) this.#newest.set(Number(box), Number(message))
+    }
+  }
+
+  static isAbout(key: string): boolean {
+    return key.startsWith(PREFIX)
+  }
+
+  /** Where an account that was never live begins. */
+  begin(
+    counters: Readonly<Record<(typeof COUNTERS)[number], number>>,
+    channels: ReadonlyMap<number, { readonly pts: number; readonly message: number }>,
+  ): void {
+    for (const name of COUNTERS) this.#values.set(name, counters[name])
+    for (const [id, { pts, message }] of channels) {
+      this.#values.set(`${CHANNEL}${id}`, pts)
+      this.told(id, message)
+    }
+  }
+
+  /** Whether there is a place in the account's events to go on from. */
+  get isKnown(): boolean {
+    return COUNTERS.every((name) => this.#values.has(name))
+  }
+
+  /** Unix time in seconds. */
+  get date(): number {
+    return this.#values.get('date') ?? 0
+  }
+
+  channelCount(channelId: number): number | undefined {
+    return this.#values.get(`${CHANNEL}${channelId}`)
+  }
+
+  newest(box: number): number | undefined {
+    return this.#newest.get(box)
+  }
+
+  /** Part of the next checkpoint: everything of the box up to this message is told by then. */
+  told(box: number, message: number): void {
+    this.#newest.set(box, Math.max(message, this.#newest.get(box) ?? 0))
+  }
+
+  get(key: string): Uint8Array | null {
+    const value = this.#values.get(key.slice(PREFIX.length))
+    if (value === undefined) return null
+    const bytes = Buffer.alloc(4)
+    bytes.writeInt32LE(value)
+    return bytes
+  }
+
+  set(key: string, bytes: Uint8Array): void {
+    const name = key.slice(PREFIX.length)
+    const value = Buffer.from(bytes).readInt32LE()
+    if (this.#values.get(name) === value) return
+    this.#values.set(name, value)
+    // The time alone is no progress.
+    if (name !== 'date') this.#isChanged = true
+  }
+
+  /** Whether something was counted since the last time this was asked. */
+  takeChange(): boolean {
+    const isChanged = this.#isChanged
+    this.#isChanged = false
+    return isChanged
+  }
+
+  checkpoint(): Json {
+    const channels: Record<string, number> = {}
+    const counters: Record<string, number> = {}
+    for (const [name, value] of this.#values) {
+      if (name.startsWith(CHANNEL)) channels[name.slice(CHANNEL.length)] = value
+      else counters[name] = value
+    }
+    return { ...counters, channels, newest: Object.fromEntries(this.#newest) }
+  }
+}

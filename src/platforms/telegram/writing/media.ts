@@ -1,0 +1,90 @@
+/** What a message is to carry, in the network's terms; files are uploaded on the way. */
+import type { tl } from '@mtcute/node'
+import { failed } from '../../../../actors/errors.ts'
+import type { Content, Media, Text } from '../../../../machines/content.ts'
+import { type Desk, locate, named, upload } from '../files.ts'
+import { attributesOf } from './attributes.ts'
+import { inputPollOf } from './poll.ts'
+
+export interface InputMedia {
+  readonly media: tl.TypeInputMedia
+  readonly caption?: Text
+}
+
+export async function inputMediaOf(desk: Desk, content: Content): Promise<InputMedia> {
+  switch (content.kind) {
+    case 'media':
+      return {
+        media: await carried(desk, content.media, content.spoiler ?? false),
+        caption: content.caption,
+      }
+    case 'location':
+      return { media: locationOf(content) }
+    case 'contact': {
+      const { phone, firstName, lastName = '', vcard = '' } = content
+      return {
+        media: { _: 'inputMediaContact', phoneNumber: phone, firstName, lastName, vcard },
+      }
+    }
+    case 'poll':
+      return { media: inputPollOf(content.poll) }
+    case 'dice':
+      return { media: { _: 'inputMediaDice', emoticon: content.emoji } }
+    default:
+      throw failed('bad_request', `sending ${content.kind} is not supported on Telegram`)
+  }
+}
+
+async function carried(desk: Desk, media: Media, isSpoiler: boolean): Promise<tl.TypeInputMedia> {
+  const spoiler = isSpoiler && { spoiler: true }
+  if ('native' in media.file) {
+    const file = await locate(desk.calls, named(media.file.native), desk.signal)
+    const { id, accessHash, fileReference } = file
+    const facts = { id, accessHash, fileReference }
+    return file._ === 'photo'
+      ? { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler }
+      : { _: 'inputMediaDocument', id: { _: 'inputDocument', ...facts }, ...spoiler }
+  }
+  const file = await upload(desk, media)
+  if (media.kind === 'photo') return { _: 'inputMediaUploadedPhoto', file, ...spoiler }
+  const thumb = media.thumbnail && (await upload(desk, media.thumbnail))
+  return {
+    _: 'inputMediaUploadedDocument',
+    file,
+    mimeType: media.mime ?? 'application/octet-stream',
+    attributes: attributesOf(media),
+    ...(thumb && { thumb }),
+    ...(media.kind === 'document' && { forceFile: true }),
+    ...spoiler,
+  }
+}
+
+export function locationOf(content: Extract<Content, { kind: 'location' }>): tl.TypeInputMedia {
+  const { latitude: lat, longitude: long, accuracy, liveSeconds, heading, alertDistance } = content
+  const geoPoint: tl.RawInputGeoPoint = {
+    _: 'inputGeoPoint',
+    lat,
+    long,
+    ...(accuracy !== undefined && { accuracyRadius: Math.round(accuracy) }),
+  }
+  if (content.venue) {
+    const { title, address, googleId, googleType, foursquareId, foursquareType } = content.venue
+    return {
+      _: 'inputMediaVenue',
+      geoPoint,
+      title,
+      address,
+      provider: googleId === undefined ? 'foursquare' : 'gplaces',
+      venueId: googleId ?? foursquareId ?? '',
+      venueType: googleType ?? foursquareType ?? '',
+    }
+  }
+  if (liveSeconds === undefined) return { _: 'inputMediaGeoPoint', geoPoint }
+  return {
+    _: 'inputMediaGeoLive',
+    geoPoint,
+    period: liveSeconds,
+    ...(heading !== undefined && { heading }),
+    ...(alertDistance !== undefined && { proximityNotificationRadius: alertDistance }),
+  }
+}

@@ -1,0 +1,39 @@
+/** A poll in the network's terms. */
+import { Long, type tl } from '@mtcute/node'
+import type { Poll, Text } from '../../../../machines/content.ts'
+import { plainEntitiesOf } from './entities.ts'
+
+export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
+  const { right, explanation, openSeconds, closesAt } = poll
+  return {
+    _: 'inputMediaPoll',
+    poll: {
+      _: 'poll',
+      id: Long.fromString(poll.id ?? '0'),
+      hash: Long.ZERO,
+      question: formatted(poll.question),
+      answers: poll.options.map(({ text }, place) => ({
+        _: 'pollAnswer',
+        text: formatted(text),
+        option: Uint8Array.of(place),
+      })),
+      ...(poll.isClosed && { closed: true }),
+      ...(!poll.isAnonymous && { publicVoters: true }),
+      ...(poll.isQuiz && { quiz: true }),
+      ...(poll.isMultiple && { multipleChoice: true }),
+      ...(openSeconds !== undefined && { closePeriod: openSeconds }),
+      ...(closesAt !== undefined && { closeDate: closesAt }),
+    },
+    ...(right && { correctAnswers: [...right] }),
+    ...(explanation && {
+      solution: explanation.text,
+      solutionEntities: plainEntitiesOf(explanation),
+    }),
+  }
+}
+
+const formatted = (text: Text): tl.RawTextWithEntities => ({
+  _: 'textWithEntities',
+  text: text.text,
+  entities: plainEntitiesOf(text),
+})

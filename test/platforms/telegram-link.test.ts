@@ -1,0 +1,106 @@
+/** Linking an account of Telegram: other data centres, other ways of the code, QR codes, waits, restarts. */
+import t, { type Test } from 'tap'
+import type { Json, LinkAttempt, LinkStep } from '../../actors/platform.ts'
+import { acceptLogin } from '../support/telegram-dc/auth.ts'
+import type { PersonOptions } from '../support/telegram-dc/network.ts'
+import { patience, run, Store } from './contract/recorder.ts'
+import { accountOf, refusalOf } from './contract/scene.ts'
+import { Stage } from './telegram/stage.ts'
+
+const OTHER = 4
+
+async function begun(t: Test, stage: Stage, options?: PersonOptions) {
+  const person = stage.network.person(options)
+  const attempt = await stage
+    .platform()
+    .startLink('phone', { phone: `+${person.phone}` }, patience())
+  t.teardown(() => attempt.close())
+  return { person, attempt }
+}
+
+const code = (attempt: LinkAttempt, value: string) =>
+  attempt.answer({ kind: 'code', code: value }, patience())
+
+function storedOf(step: LinkStep): Json {
+  if (!('stored' in step)) throw new Error(`the step "${step.kind}" stores nothing`)
+  return JSON.parse(JSON.stringify(step.stored))
+}
+
+t.test('Telegram accounts are linked', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+
+  await t.test('an account of another data centre, over a restart', async (t) => {
+    const { person, attempt } = await begun(t, stage, { centre: OTHER })
+    t.match(attempt.step, { kind: 'code', length: 5, resendAfterSeconds: 60 })
+    await attempt.close()
+    const resumed = await stage.platform().resumeLink(storedOf(attempt.step), patience())
+    const linked = accountOf(await code(resumed, person.code))
+    t.equal(linked.identity.native, `${person.id}`)
+    t.ok((linked.secrets as { home?: string }).home, 'it knows where the account lives')
+
+    const opened = run(stage.platform(), new Store(linked))
+    t.teardown(() => opened.stop())
+    await opened.reported('opened')
+    t.equal(network.centres[1]!.connectionsOf(person.id).length, 1)
+  })
+
+  await t.test('another code, by another way, is the one that counts', async (t) => {
+    const { person, attempt } = await begun(t, stage)
+    const first = person.code
+    const again = await attempt.answer({ kind: 'resend' }, patience())
+    t.match(again, { kind: 'code', sentVia: 'SMS' })
+    if (first !== person.code) t.match(await code(attempt, first), { wrong: true })
+    t.match(await code(attempt, person.code), { kind: 'done' })
+  })
+
+  await t.test('a QR code is scanned on another device', async (t) => {
+    const person = network.person()
+    const attempt = await stage.platform().startLink('qr', {}, patience())
+    t.teardown(() => attempt.close())
+    if (attempt.step.kind !== 'show') throw new Error('no code is shown')
+    t.match(attempt.step, { form: 'qr', value: /^tg:\/\/login\?token=[\w-]+$/ })
+    const changed = attempt.changed(patience())
+    acceptLogin(network, person, tokenOf(attempt.step.value))
+    t.equal(accountOf(await changed).identity.native, `${person.id}`)
+  })
+
+  await t.test('a QR code is followed by a second factor', async (t) => {
+    const person = network.person({ password: 'correct horse', hint: 'staple' })
+    const attempt = await stage.platform().startLink('qr', {}, patience())
+    if (attempt.step.kind !== 'show') throw new Error('no code is shown')
+    const changed = attempt.changed(patience())
+    acceptLogin(network, person, tokenOf(attempt.step.value))
+    const asked = await changed
+    t.match(asked, { kind: 'password', hint: 'staple' })
+    await attempt.close()
+    const resumed = await stage.platform().resumeLink(storedOf(asked), patience())
+    const given = { kind: 'password', password: 'correct horse' } as const
+    t.match(await resumed.answer(given, patience()), { kind: 'done' })
+  })
+
+  await t.test('a wait that the network demands is told', async (t) => {
+    const person = network.person()
+    person.floodSeconds = 300
+    const attempt = await stage.platform().startLink('phone', { phone: person.phone }, patience())
+    t.match(attempt.step, { kind: 'refused', reason: 'flood_wait', retryAfterSeconds: 300 })
+  })
+
+  await t.test('a banned number is refused', async (t) => {
+    const person = network.person()
+    person.isBanned = true
+    const attempt = await stage.platform().startLink('phone', { phone: person.phone }, patience())
+    t.match(attempt.step, { kind: 'refused', reason: 'account_banned' })
+  })
+
+  await t.test('without a registration of the service nothing is linked', async (t) => {
+    const platform = stage.platform({ application: undefined })
+    t.match(platform.unavailable, /TELEGRAM_API_ID/)
+    const failure = await refusalOf(
+      (async () => platform.startLink('phone', { phone: '15550100' }, patience()))(),
+    )
+    t.match(failure, { code: 'unavailable', description: /TELEGRAM_API_ID/ })
+  })
+})
+
+const tokenOf = (url: string) => Buffer.from(new URL(url).searchParams.get('token')!, 'base64url')

@@ -1,0 +1,138 @@
+/** Gaps that are too long for Telegram itself to list: what was missed is read from the chats. */
+import t, { type Test } from 'tap'
+import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
+import { fieldsOf } from '../../src/platforms/telegram/storage/secrets.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import type { Account } from './contract/harness.ts'
+import { patience, type Run, run, Store } from './contract/recorder.ts'
+import { linked } from './contract/scene.ts'
+import { Stage } from './telegram/stage.ts'
+
+async function live(t: Test, stage: Stage, options: Partial<TelegramOptions> = {}) {
+  const { network } = stage
+  const [person, friend] = [network.person(), network.person()]
+  person.mostMissed = 3
+  const account: Account = {
+    native: `${person.id}`,
+    method: 'phone',
+    fields: { phone: person.phone },
+    code: async () => person.code,
+  }
+  const store = new Store(await linked(stage.platform(), account))
+  const open = async (account: { recoverChannels?: boolean } = {}): Promise<Run> => {
+    const opened = run(stage.platform(options), store, account)
+    t.teardown(() => opened.stop())
+    await opened.reported('opened')
+    return opened
+  }
+  const write = (message: string) => network.delivery.send(friend, person, { message })
+  return { person, friend, store, open, write }
+}
+
+t.test('Telegram accounts read from the chats what was too much to be listed', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const { delivery } = network
+
+  await t.test('messages of all chats are told as recovered, in their order', async (t) => {
+    const { person, friend, store, open, write } = await live(t, stage)
+    const group = network.group([person, friend])
+    const first = await open()
+    // It has asked what it missed when it answers.
+    await first.session.probe(patience())
+    for (let i = 0; i < 5; i++) write(`before ${i}`)
+    await store.message('before 4')
+    await first.stop()
+    const missed: string[] = []
+    for (let i = 0; i < 120; i++) {
+      const text = `missed ${i}`
+      missed.push(text)
+      if (i % 2 === 0) write(text)
+      else delivery.send(friend, group, { message: text })
+    }
+    const reportedBefore = store.reported.length
+    const { session } = await open()
+    await store.message('missed 119')
+    const recovered = store.happenings.filter(({ recovered }) => recovered)
+    t.strictSame(store.texts().slice(5), missed)
+    t.equal(recovered.length, 120)
+    t.equal(store.reported.length - reportedBefore, 120, 'what was told before is not told again')
+    await session.probe(patience())
+    write('after')
+    t.notOk((await store.message('after')).recovered)
+  })
+
+  await t.test('also by an account that was never told of a message', async (t) => {
+    const { store, open, write } = await live(t, stage)
+    const first = await open()
+    await first.stop()
+    for (let i = 0; i < 5; i++) write(`first ${i}`)
+    await open()
+    await store.message('first 4')
+    t.strictSame(store.texts(), ['first 0', 'first 1', 'first 2', 'first 3', 'first 4'])
+  })
+
+  await t.test('nothing is counted that could not be stored', async (t) => {
+    const { store, open, write } = await live(t, stage)
+    const first = await open()
+    write('before')
+    await store.message('before')
+    await first.stop()
+    for (let i = 0; i < 5; i++) write(`missed ${i}`)
+    store.failing = 1
+    const second = await open()
+    await second.reported('lost')
+    t.strictSame(store.texts(), ['before'])
+    await open()
+    await store.message('missed 4')
+    t.equal(store.texts().length, 6)
+  })
+
+  await t.test('beyond the bound the newest are told, and a warning names the chat', async (t) => {
+    const warned = Promise.withResolvers<object>()
+    const log = { info: () => undefined, warn: (facts: object) => warned.resolve(facts) }
+    const recovery = { ofChat: 4, inAll: 100 }
+    const { friend, store, open, write } = await live(t, stage, { log, recovery })
+    const first = await open()
+    write('before')
+    await store.message('before')
+    await first.stop()
+    for (let i = 0; i < 6; i++) write(`missed ${i}`)
+    await open()
+    await store.message('missed 5')
+    t.strictSame(store.texts(), ['before', 'missed 2', 'missed 3', 'missed 4', 'missed 5'])
+    t.strictSame(await warned.promise, { chats: [`${friend.id}`] })
+  })
+
+  await t.test('posts of channels are told, unless that is not wanted', async (t) => {
+    for (const recoverChannels of [true, false]) {
+      const { person, friend, store, open } = await live(t, stage)
+      const channel = network.channel(friend, [person])
+      const first = await open()
+      await first.session.probe(patience())
+      const post = (message: string) => delivery.send(friend, channel, { message })
+      post('live post')
+      await store.message('live post')
+      await first.stop()
+      for (let i = 0; i < 5; i++) post(`missed ${i}`)
+      const second = await open({ recoverChannels })
+      await second.session.probe(patience())
+      if (recoverChannels) {
+        t.match(await store.message('missed 4'), {
+          recovered: true,
+          message: { chat: { native: nativeOfPlace(channel), surface: 'channel' } },
+        })
+      } else {
+        const counted = () => {
+          const { channels } = fieldsOf(store.checkpoint)
+          return fieldsOf(channels)[channel.id] === channel.pts || undefined
+        }
+        await store.until(counted)
+      }
+      post('after')
+      await store.message('after')
+      const missed = recoverChannels ? [0, 1, 2, 3, 4].map((i) => `missed ${i}`) : []
+      t.strictSame(store.texts(), ['live post', ...missed, 'after'])
+    }
+  })
+})
