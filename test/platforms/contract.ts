@@ -1,9 +1,13 @@
 /** What every platform must do, whatever its network; each platform's tests run it over a harness of their own. */
 import t, { type Test } from 'tap'
+import { contentContract } from './contract/content.ts'
 import { eventContract } from './contract/events.ts'
+import { fileContract } from './contract/files.ts'
+import { groupContract, profileContract } from './contract/group-operations.ts'
 import type { ContractHarness } from './contract/harness.ts'
 import { linkContract } from './contract/link.ts'
 import { operationContract } from './contract/operations.ts'
+import { opinionContract } from './contract/opinions.ts'
 import { refusalContract } from './contract/refusals.ts'
 import { sessionContract } from './contract/session.ts'
 
@@ -14,6 +18,11 @@ export function platformContract(name: string, start: (t: Test) => Promise<Contr
     await t.test('links', (t) => linkContract(t, harness))
     await t.test('keeps a session', (t) => sessionContract(t, harness))
     await t.test('performs operations', (t) => operationContract(t, harness))
+    await t.test('manages groups', (t) => groupContract(t, harness))
+    await t.test('keeps a profile', (t) => profileContract(t, harness))
+    await t.test('carries content', (t) => contentContract(t, harness))
+    await t.test('opens files', (t) => fileContract(t, harness))
+    await t.test('tells opinions', (t) => opinionContract(t, harness))
     await t.test('refuses what cannot be done', (t) => refusalContract(t, harness))
     await t.test('reports events', (t) => eventContract(t, harness))
   })

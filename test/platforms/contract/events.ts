@@ -128,6 +128,6 @@ const countOf = (store: Store, texts: readonly string[]) =>
   ).length
 
 function nativeOf(happening: Awaited<ReturnType<Store['message']>>): string {
-  if (happening.kind === 'deleted') throw new Error('a deletion has no message')
-  return happening.message.native
+  if ('message' in happening) return happening.message.native
+  throw new Error(`a happening of the kind ${happening.kind} has no message`)
 }

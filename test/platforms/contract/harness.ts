@@ -1,6 +1,7 @@
 /** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
 import type { Json, Platform } from '../../../actors/platform.ts'
-import type { Buttons } from '../../../machines/content.ts'
+import type { Buttons, Content, Media, MediaKind } from '../../../machines/content.ts'
+import type { ContentName } from '../../../machines/content-name.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
 export type Ability =
@@ -23,6 +24,11 @@ export type Ability =
   | 'unknownChat'
   | 'forbiddenChat'
   | 'publicName'
+  | 'peerContent'
+  | 'peerOpinions'
+  | 'peerVotes'
+  | 'emptyFiles'
+  | 'group'
 
 export interface ContractHarness {
   readonly platform: Platform
@@ -36,6 +42,10 @@ export interface ContractHarness {
   peer(account: Account): Promise<Peer>
   /** The whole network goes away and comes back, keeping what it stored. */
   restartNetwork?(): Promise<void>
+  /** A file that waits in the gateway's store, ready to be sent; only where the platform declares media. */
+  file?(kind: MediaKind, bytes?: Buffer): Promise<Media>
+  /** A group that belongs to the account, with the peer as an ordinary member; its native id. */
+  group?(account: Account, peer: Peer): Promise<string>
   /** A native chat id in the network's form that leads nowhere. */
   readonly unknownChat?: string
 }
@@ -88,6 +98,9 @@ export interface Sight {
   readonly replyTo?: string
   readonly forwarded?: boolean
   readonly buttons?: Buttons
+  /** Where it is not a text alone. */
+  readonly content?: Content
+  readonly album?: string
 }
 
 export interface Peer {
@@ -102,6 +115,19 @@ export interface Peer {
   press?(message: Sight, data: string, signal: AbortSignal): Promise<{ text?: string }>
   /** Resolves once the peer's client shows a message with this text, also one edited to it. */
   sees(text: string, signal: AbortSignal): Promise<Sight>
+  /** Sends anything but a text; files as `file` yields them. */
+  send?(content: Content): Promise<Sight>
+  /** Resolves once the peer's client shows messages of this kind, the newest first. */
+  seesKind?(kind: ContentName, signal: AbortSignal): Promise<readonly Sight[]>
+  /** The message as the peer's client shows it now. */
+  look?(message: Sight): Promise<Sight>
+  /** Instead of the reaction before; undefined takes it back. */
+  react?(message: Sight, emoji?: string): Promise<void>
+  /** Whose reactions the peer's client shows at the message, by their emoji. */
+  seesReactions?(message: Sight): Promise<readonly string[]>
+  /** Follows an invite link, or asks to be let in by it. */
+  follow?(link: string): Promise<void>
+  vote?(message: Sight, options: readonly number[]): Promise<void>
   /** Resolves once the peer's client no longer shows it. */
   seesGone(message: Sight, signal: AbortSignal): Promise<void>
   /** Resolves once the account was seen typing after this call. */

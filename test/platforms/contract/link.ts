@@ -74,6 +74,7 @@ export async function linkContract(t: Test, harness: ContractHarness) {
     t.match(asked, { kind: 'password', hint: 'staple' })
     t.match(await answer(attempt, 'password', 'battery'), { kind: 'password', wrong: true })
 
+    await attempt.close()
     const resumed = await harness.restarted().resumeLink(storedOf(asked), patience())
     t.match(resumed.step, { kind: 'password', hint: 'staple' })
     const done = await answer(resumed, 'password', secondFactor.password)

@@ -10,15 +10,18 @@ import type {
 import type { Happening } from '../../../machines/happening.ts'
 
 export type Report = 'opened' | 'lost' | 'limited' | 'replaced' | 'revoked' | 'invalid' | 'secrets'
-export const patience = () => AbortSignal.timeout(40_000)
+export const patience = () => AbortSignal.timeout(15_000)
 
 export interface Linked {
   readonly identity: AccountIdentity
   readonly secrets: Json
 }
 
+let stores = 0
+
 /** What outlives a session: the committed events and the checkpoint of the last commit. */
 export class Store {
+  readonly credentialId = ++stores
   readonly happenings: Happening[] = []
   readonly reported: Happening[] = []
   checkpoint: Json = null
@@ -94,7 +97,11 @@ export interface Run {
   stop(): Promise<void>
 }
 
-export function run(platform: Platform, store: Store): Run {
+export function run(
+  platform: Platform,
+  store: Store,
+  { recoverChannels = true }: { readonly recoverChannels?: boolean } = {},
+): Run {
   const reports: (readonly [Report, ...unknown[]])[] = []
   const note = (report: Report, ...more: unknown[]) => {
     reports.push([report, ...more])
@@ -114,11 +121,11 @@ export function run(platform: Platform, store: Store): Run {
     events: async (happenings, checkpoint) => store.commit(happenings, checkpoint),
   }
   const account: LinkedAccount = {
-    credentialId: 1,
+    credentialId: store.credentialId,
     identity: store.identity,
     secrets: store.secrets,
     checkpoint: store.checkpoint,
-    recoverChannels: true,
+    recoverChannels,
   }
   const ending = new AbortController()
   const session = platform.open(account, report, ending.signal)

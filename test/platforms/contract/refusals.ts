@@ -1,21 +1,22 @@
 /** What cannot be done is refused in words a client understands, and says whether it is certain. */
 import type { Test } from 'tap'
-import type { Content } from '../../../machines/content.ts'
-import type { Operation, OperationKind } from '../../../machines/operation.ts'
+import { contentName } from '../../../machines/content-name.ts'
+import type { OperationKind } from '../../../machines/operation.ts'
 import type { ContractHarness } from './harness.ts'
 import { patience } from './recorder.ts'
+import { contents, operations } from './samples.ts'
 import { able, need, perform, refusalOf, scene, sending, sent, words } from './scene.ts'
 
 export async function refusalContract(t: Test, harness: ContractHarness) {
   const { capabilities } = harness.platform
-  const undeclared = (Object.keys(samples) as OperationKind[]).filter(
+  const undeclared = (Object.keys(operations) as OperationKind[]).filter(
     (kind) => !capabilities.operations.includes(kind),
   )
 
   await t.test('an operation that is not declared is not supported', async (t) => {
     const { first, peer } = await scene(t, harness)
     for (const kind of undeclared) {
-      const failure = await refusalOf(perform(first, samples[kind](peer.chat)))
+      const failure = await refusalOf(perform(first, operations[kind](peer.chat)))
       t.match(failure, { code: 'bad_request', description: /is not supported/ }, kind)
     }
   })
@@ -23,8 +24,8 @@ export async function refusalContract(t: Test, harness: ContractHarness) {
   await t.test('content that is not declared is not supported', async (t) => {
     const { first, peer } = await scene(t, harness)
     for (const content of contents) {
-      const kind = content.kind === 'media' ? content.media.kind : content.kind
-      if (capabilities.content.includes(kind)) continue
+      const kind = contentName(content)
+      if (capabilities.content.some((declared) => declared === kind)) continue
       const failure = await refusalOf(perform(first, { kind: 'send', chat: peer.chat, content }))
       t.match(failure, { code: 'bad_request', description: /is not supported/ }, kind)
     }
@@ -100,26 +101,3 @@ export async function refusalContract(t: Test, harness: ContractHarness) {
     },
   )
 }
-
-const text = (value: string) => ({ kind: 'text' as const, text: value, entities: [] })
-
-const samples: Record<OperationKind, (chat: string) => Operation> = {
-  send: (chat) => ({ kind: 'send', chat, content: text('x') }),
-  edit: (chat) => ({ kind: 'edit', chat, message: '1', content: text('x') }),
-  delete: (chat) => ({ kind: 'delete', chat, message: '1' }),
-  forward: (chat) => ({ kind: 'forward', chat, from: chat, message: '1' }),
-  copy: (chat) => ({ kind: 'copy', chat, from: chat, message: '1' }),
-  act: (chat) => ({ kind: 'act', chat, action: 'typing' }),
-  answer: () => ({ kind: 'answer', callback: '1' }),
-  resolve: () => ({ kind: 'resolve', name: 'nobody' }),
-  describe: (chat) => ({ kind: 'describe', chat }),
-}
-
-const contents: readonly Content[] = [
-  { kind: 'media', media: { kind: 'photo', file: 'x' }, caption: { text: '', entities: [] } },
-  { kind: 'media', media: { kind: 'document', file: 'x' }, caption: { text: '', entities: [] } },
-  { kind: 'location', latitude: 35.7, longitude: 51.4 },
-  { kind: 'contact', phone: '+15550100', firstName: 'Ada' },
-  { kind: 'poll', question: { text: 'Tea?', entities: [] }, options: ['Yes', 'No'] },
-  { kind: 'dice', emoji: '🎲', value: 1 },
-]

@@ -85,7 +85,12 @@ export async function sessionContract(t: Test, harness: ContractHarness) {
     ['replace'],
     'a session taken by another client is replaced',
     async (t) => {
-      const { first, account, store } = await scene(t, harness)
+      const { first, account, peer, store } = await scene(t, harness)
+      const text = words('before')
+      await peer.write(text)
+      await store.message(text)
+      // At rest: a server may drop its last words, when the client speaks at the same moment (Prosody 0.12).
+      await first.session.probe(patience())
       await need(account.replace, 'replace').call(account, store.secrets)
       await first.reported('replaced')
       t.notOk(first.reports.some(([report]) => report === 'lost'))

@@ -1,0 +1,103 @@
+/** Takes updates from the other server: the next ones are asked for once these are stored. */
+import type { Json, SessionReport } from '../../../actors/platform.ts'
+import type { Happening } from '../../../machines/happening.ts'
+import type { Client } from './client.ts'
+import { Unanswered } from './failures.ts'
+import type { Flavour } from './flavour.ts'
+import type { Log } from './log.ts'
+import { array, fields, integer, Malformed } from './reading/fields.ts'
+import { happeningOf } from './reading/update.ts'
+
+export interface PollOptions {
+  readonly client: Client
+  readonly flavour: Flavour
+  readonly report: Pick<SessionReport, 'events'>
+  readonly log: Log
+  readonly self: string
+  /** For how long the server holds a poll when there is nothing. */
+  readonly holdSeconds: number
+}
+
+/** How much longer than it holds a poll the server may take to answer. */
+const GRACE_MS = 10_000
+const MOST = 100
+
+/** Those it sends by itself, and those that have to be asked for. */
+const WANTED = [
+  'message',
+  'edited_message',
+  'channel_post',
+  'edited_channel_post',
+  'callback_query',
+  'my_chat_member',
+  'chat_member',
+  'chat_join_request',
+  'message_reaction',
+  'message_reaction_count',
+  'poll',
+  'poll_answer',
+  'deleted_messages',
+]
+
+export class Updates {
+  readonly #options: PollOptions
+  #offset: number | undefined
+
+  constructor(options: PollOptions, checkpoint: Json) {
+    this.#options = options
+    this.#offset = offsetOf(checkpoint)
+  }
+
+  /** One poll: resolves once what it brought is stored. */
+  async poll(signal: AbortSignal): Promise<void> {
+    const { client, flavour, holdSeconds, report } = this.#options
+    const result = await client.call(
+      'getUpdates',
+      {
+        offset: this.#offset,
+        limit: MOST,
+        timeout: holdSeconds,
+        ...(flavour.filtersUpdates && { allowed_updates: WANTED }),
+      },
+      { signal, milliseconds: holdSeconds * 1000 + GRACE_MS },
+    )
+    const updates = updatesIn(result)
+    const last = updates.at(-1)
+    if (!last) return
+    // A server that lost its numbers begins anew, perhaps with lower ones.
+    const offset = last.id + 1
+    const happenings = updates.flatMap(({ id, update }) => this.#read(id, update))
+    await report.events(happenings, { offset })
+    this.#offset = offset
+  }
+
+  /** What cannot be read would come again for ever: it is passed over, and the log tells of it. */
+  #read(update_id: number, update: unknown): Happening[] {
+    const { self, log, flavour } = this.#options
+    const about = { platform: flavour.id, update_id }
+    try {
+      const now = Math.floor(Date.now() / 1000)
+      const happening = happeningOf(update, { self, now })
+      if (happening) return [happening]
+      log.info(about, 'an update of a kind that is not known was passed over')
+    } catch (cause) {
+      if (!(cause instanceof Malformed)) throw cause
+      log.warn({ ...about, err: cause }, 'an update that cannot be read was passed over')
+    }
+    return []
+  }
+}
+
+function updatesIn(result: unknown) {
+  try {
+    return array(result, (update) => ({ id: integer(fields(update).update_id), update }))
+  } catch (cause) {
+    throw new Unanswered('garbage', 'the updates are not what the API promises', { cause })
+  }
+}
+
+function offsetOf(checkpoint: Json): number | undefined {
+  if (typeof checkpoint !== 'object' || checkpoint === null) return undefined
+  const { offset } = checkpoint as { readonly offset?: Json }
+  return typeof offset === 'number' ? offset : undefined
+}

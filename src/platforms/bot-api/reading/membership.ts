@@ -1,0 +1,59 @@
+/** Members, permissions and invite links of the reference. */
+import {
+  type Invite,
+  type Member,
+  PERMISSIONS,
+  type Permission,
+  RIGHTS,
+} from '../../../../machines/membership.ts'
+import { fields, Malformed, maybeText, number, present, text } from './fields.ts'
+import { personOf } from './people.ts'
+
+const STATUSES: readonly Member['status'][] = [
+  'creator',
+  'administrator',
+  'member',
+  'restricted',
+  'left',
+  'kicked',
+]
+
+export function memberOf(value: unknown): Member {
+  const member = fields(value)
+  const status = STATUSES.find((known) => known === member.status)
+  if (!status) throw new Malformed('the member has an unknown status')
+  const until = number(member.until_date)
+  return present({
+    person: personOf(member.user),
+    status,
+    rights: status === 'administrator' ? allowed(RIGHTS, member) : undefined,
+    title: maybeText(member.custom_title),
+    isAnonymous: member.is_anonymous === true ? true : undefined,
+    isEditable: member.can_be_edited === true ? true : undefined,
+    permissions: status === 'restricted' ? permissionsOf(member) : undefined,
+    // The reference writes 0 for ever.
+    until: until === 0 ? undefined : until,
+  })
+}
+
+export const permissionsOf = (value: unknown): Permission[] => allowed(PERMISSIONS, value)
+
+function allowed<Name extends string>(names: readonly Name[], value: unknown): Name[] {
+  const flags = fields(value)
+  return names.filter((name) => flags[`can_${name}`] === true)
+}
+
+export function inviteOf(value: unknown): Invite {
+  const invite = fields(value)
+  return present({
+    link: text(invite.invite_link),
+    creator: personOf(invite.creator),
+    name: maybeText(invite.name),
+    isPrimary: invite.is_primary === true,
+    isRevoked: invite.is_revoked === true,
+    needsApproval: invite.creates_join_request === true,
+    expiresAt: number(invite.expire_date),
+    memberLimit: number(invite.member_limit),
+    pendingRequests: number(invite.pending_join_request_count),
+  })
+}

@@ -1,0 +1,78 @@
+/** One of every operation and of every content, for asking what a platform refuses. */
+import type { Content, Media, MediaKind } from '../../../machines/content.ts'
+import type { Operation, OperationKind } from '../../../machines/operation.ts'
+
+const text = (value: string) => ({ text: value, entities: [] })
+const words = { kind: 'text' as const, ...text('x') }
+const media = (kind: MediaKind): Media => ({ kind, file: { native: 'x' } })
+const carrying = (kind: MediaKind) => ({
+  kind: 'media' as const,
+  media: media(kind),
+  caption: text(''),
+})
+
+export const operations: Record<OperationKind, (chat: string) => Operation> = {
+  send: (chat) => ({ kind: 'send', chat, content: words }),
+  send_album: (chat) => ({ kind: 'send_album', chat, contents: [carrying('photo')] }),
+  edit: (chat) => ({ kind: 'edit', chat, message: '1', content: words }),
+  edit_caption: (chat) => ({ kind: 'edit_caption', chat, message: '1', caption: text('x') }),
+  edit_buttons: (chat) => ({ kind: 'edit_buttons', chat, message: '1' }),
+  edit_location: (chat) => ({ kind: 'edit_location', chat, message: '1' }),
+  stop_poll: (chat) => ({ kind: 'stop_poll', chat, message: '1' }),
+  delete: (chat) => ({ kind: 'delete', chat, message: '1' }),
+  forward: (chat) => ({ kind: 'forward', chat, from: chat, message: '1' }),
+  copy: (chat) => ({ kind: 'copy', chat, from: chat, message: '1' }),
+  react: (chat) => ({ kind: 'react', chat, message: '1', reactions: [] }),
+  act: (chat) => ({ kind: 'act', chat, action: 'typing' }),
+  answer: () => ({ kind: 'answer', callback: '1' }),
+  resolve: () => ({ kind: 'resolve', name: 'nobody' }),
+  describe: (chat) => ({ kind: 'describe', chat }),
+  set_title: (chat) => ({ kind: 'set_title', chat, title: 'x' }),
+  set_description: (chat) => ({ kind: 'set_description', chat, description: 'x' }),
+  set_photo: (chat) => ({ kind: 'set_photo', chat }),
+  set_permissions: (chat) => ({ kind: 'set_permissions', chat, permissions: [] }),
+  pin: (chat) => ({ kind: 'pin', chat, message: '1' }),
+  unpin: (chat) => ({ kind: 'unpin', chat }),
+  unpin_all: (chat) => ({ kind: 'unpin_all', chat }),
+  leave: (chat) => ({ kind: 'leave', chat }),
+  administrators: (chat) => ({ kind: 'administrators', chat }),
+  count_members: (chat) => ({ kind: 'count_members', chat }),
+  member: (chat) => ({ kind: 'member', chat, person: chat }),
+  ban: (chat) => ({ kind: 'ban', chat, person: chat }),
+  unban: (chat) => ({ kind: 'unban', chat, person: chat, onlyIfBanned: true }),
+  restrict: (chat) => ({ kind: 'restrict', chat, person: chat, permissions: [] }),
+  promote: (chat) => ({ kind: 'promote', chat, person: chat, rights: [] }),
+  invite: (chat) => ({ kind: 'invite', chat, primary: false }),
+  edit_invite: (chat) => ({ kind: 'edit_invite', chat, link: 'x' }),
+  revoke_invite: (chat) => ({ kind: 'revoke_invite', chat, link: 'x' }),
+  answer_join: (chat) => ({ kind: 'answer_join', chat, person: chat, approves: true }),
+  profile_photos: (chat) => ({ kind: 'profile_photos', person: chat, offset: 0, limit: 1 }),
+  set_name: () => ({ kind: 'set_name', firstName: 'x' }),
+  set_about: () => ({ kind: 'set_about', about: 'x' }),
+  set_profile_photo: () => ({ kind: 'set_profile_photo' }),
+}
+
+const location = { kind: 'location' as const, latitude: 35.7, longitude: 51.4 }
+
+/** A file of the kind stands for those that a harness yields. */
+export const contents: readonly Content[] = [
+  ...(
+    ['photo', 'video', 'animation', 'audio', 'voice', 'video_note', 'document', 'sticker'] as const
+  ).map(carrying),
+  location,
+  { ...location, venue: { title: 'x', address: 'y' } },
+  { kind: 'contact', phone: '+15550100', firstName: 'Ada' },
+  {
+    kind: 'poll',
+    poll: {
+      question: text('Tea?'),
+      options: [text('Yes'), text('No')].map((option) => ({ text: option, voters: 0 })),
+      voters: 0,
+      isClosed: false,
+      isAnonymous: true,
+      isQuiz: false,
+      isMultiple: false,
+    },
+  },
+  { kind: 'dice', emoji: '🎲', value: 0 },
+]
