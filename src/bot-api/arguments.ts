@@ -1,6 +1,10 @@
 /** The parameters of one call, as the reference reads them: text, and forgiving about its form. */
 import { failed } from '../../actors/errors.ts'
 import type { PublicChat } from '../../machines/operation.ts'
+import { isDeeperThan } from '../json-depth.ts'
+
+/** The reference's nesting limit. */
+const DEPTH = 100
 
 export class Arguments {
   readonly #values: ReadonlyMap<string, string>
@@ -10,6 +14,15 @@ export class Arguments {
     const values = new Map<string, string>()
     for (const [name, value] of entries) if (!values.has(name)) values.set(name, value)
     this.#values = values
+  }
+
+  /** The members of a structured parameter, read like the parameters of a call. */
+  static from(object: object): Arguments {
+    return new Arguments(
+      Object.entries(object)
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    )
   }
 
   /** Empty text counts as absent. */
@@ -28,8 +41,27 @@ export class Arguments {
     return Math.min(range.max, Math.max(range.min, Number(digits)))
   }
 
+  /** A leading decimal number; none is 0. */
+  number(name: string): number {
+    return Number(
+      /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i.exec(this.#values.get(name) ?? '')?.[0] ?? 0,
+    )
+  }
+
+  /** The id of a person. */
+  userId(name = 'user_id'): number {
+    const id = this.integer(name, { min: 0, max: Number.MAX_SAFE_INTEGER })
+    if (id === 0) throw failed('bad_request', `invalid ${name} specified`)
+    return id
+  }
+
   has(name: string): boolean {
     return this.text(name) !== undefined
+  }
+
+  /** Whether it is there at all, be it empty. */
+  isGiven(name: string): boolean {
+    return this.#values.has(name)
   }
 
   /** Whether a structured parameter is there; a `null` in text is as absent as a bare one. */
@@ -39,8 +71,10 @@ export class Arguments {
 
   /** A structured parameter: its value, or undefined when it is absent or no JSON. */
   json(name: string): unknown {
+    const text = this.#values.get(name) ?? 'null'
+    if (isDeeperThan(text, DEPTH)) return undefined
     try {
-      return JSON.parse(this.#values.get(name) ?? 'null') ?? undefined
+      return JSON.parse(text) ?? undefined
     } catch {
       return undefined
     }

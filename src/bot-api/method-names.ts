@@ -182,7 +182,18 @@ export const METHOD_NAMES = [
   'verifyUser',
 ] as const
 
-const canonical = new Map(METHOD_NAMES.map((name) => [name.toLowerCase(), name]))
+/** What some methods were called before; the reference still answers to these names. */
+const FORMERLY = {
+  kickChatMember: 'banChatMember',
+  getChatMembersCount: 'getChatMemberCount',
+  setStickerSetThumb: 'setStickerSetThumbnail',
+} as const
+
+const canonical = new Map<string, string>(
+  [...METHOD_NAMES.map((name) => [name, name] as const), ...Object.entries(FORMERLY)].map(
+    ([name, method]) => [name.toLowerCase(), method],
+  ),
+)
 
 /** The name in the reference's spelling; letter case does not matter. */
 export const methodName = (name: string): string | undefined => canonical.get(name.toLowerCase())

@@ -1,16 +1,27 @@
 /** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
+import type { Leaving } from '../../actors/activation.ts'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import type { Json, Platform } from '../../actors/platform.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
+import type { ContentName } from '../../machines/content-name.ts'
 import type { OperationKind, PublicOperation } from '../../machines/operation.ts'
+import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
+import type { WebhookEnds } from '../webhooks/info.ts'
 import type { Arguments } from './arguments.ts'
+import type { FileIds } from './file-id.ts'
+import type { ProfileStore } from './profile-store.ts'
 
 export interface Call {
   readonly method: string
   readonly args: Arguments
   readonly key: ApiKeyActor
   readonly platform: Platform
+  /** Files that came along, by the names of their parts; gone once the call is answered. */
+  readonly uploads: ReadonlyMap<string, Upload>
+  /** Aborts when the client goes away. */
   readonly signal: AbortSignal
+  /** Says the same, for calls of which thousands wait at once. */
+  readonly leaving: Leaving
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallWorld
@@ -20,11 +31,24 @@ export interface Call {
 export interface CallWorld {
   /** The account as getMe shows it. */
   profile(credentialId: number): Promise<Json>
+  readonly profileStore: ProfileStore
+  readonly media: Pick<MediaDesk, 'ingest'>
+  readonly paths: Pick<FilePaths, 'issue'>
+  readonly fileIds: FileIds
   pendingUpdates(key: ApiKeyActor): Promise<number>
   /** How many updates retention took from a key unread, and when (Unix time in seconds). */
   dropped(apiKeyId: number): Promise<{ readonly updates: number; readonly at: number } | undefined>
+  readonly webhooks: CallWebhooks
   /** Told how many updates an answer carries. */
   delivered(key: ApiKeyActor, updates: number): void
+}
+
+export interface CallWebhooks {
+  /** Plain http and private addresses may be named. */
+  readonly allowPrivate: boolean
+  /** Rejects with `rate_limited` when the key sets webhooks too often. */
+  pace(apiKeyId: number): void
+  ends(apiKeyId: number): Promise<WebhookEnds>
 }
 
 /** `json` is text that goes out as it is; `description` stands beside the result. */
@@ -33,7 +57,7 @@ export interface Result {
   readonly description?: string
 }
 
-export type ParameterType = 'integer' | 'string' | 'boolean' | 'chat' | 'json'
+export type ParameterType = 'integer' | 'number' | 'string' | 'boolean' | 'chat' | 'json' | 'file'
 
 export interface Method {
   readonly name: string
@@ -41,13 +65,24 @@ export interface Method {
   readonly scope: Scope | undefined
   /** What the platform must be able to do; undefined where the gateway answers by itself. */
   readonly operation: OperationKind | undefined
+  /** What a message of the platform must be able to carry. */
+  readonly content?: ContentName
   /** Counts as a message to the chat it names, for the sending rates. */
   readonly sends?: boolean
+  /** Its own command to the key asks whether it may be: asking twice would cost twice. */
+  readonly admitsItself?: boolean
   /** Does not count towards the calls in flight. */
   readonly unlimited?: boolean
   readonly parameters: Readonly<Record<string, ParameterType>>
   readonly required: readonly string[]
   run(call: Call): Promise<Result>
 }
+
+export const canDo = (
+  { capabilities }: Pick<Platform, 'capabilities'>,
+  { operation, content }: Method,
+): boolean =>
+  (operation === undefined || capabilities.operations.includes(operation)) &&
+  (content === undefined || capabilities.content.includes(content))
 
 export const result = (value: Json): Result => ({ json: JSON.stringify(value) })

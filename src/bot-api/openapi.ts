@@ -4,9 +4,11 @@ import { methods } from './methods/index.ts'
 
 const schemas: Record<ParameterType, object> = {
   integer: { type: 'integer' },
+  number: { type: 'number' },
   string: { type: 'string' },
   boolean: { type: 'boolean' },
   chat: { oneOf: [{ type: 'integer' }, { type: 'string', pattern: '^@' }] },
+  file: { type: 'string', description: 'A file_id, a URL, or the file itself as a part' },
   json: { description: 'JSON, or JSON in a string' },
 }
 

@@ -1,22 +1,59 @@
-/** The text of a call with its formatting, as neutral content. */
+/** The formatted texts of a call, as neutral content. */
 import { failed } from '../../actors/errors.ts'
 import type { Text, TextEntity } from '../../machines/content.ts'
 import type { Arguments } from './arguments.ts'
 import { FormatError } from './entities/error.ts'
-import { formatText } from './entities/format.ts'
+import { type FormatOptions, formatText } from './entities/format.ts'
 import type { MessageEntity } from './entities/types.ts'
 
-export function textOf(args: Arguments): Text {
-  const parseMode = args.text('parse_mode')
-  const entities = args.text('entities')
+interface Form extends Pick<FormatOptions, 'kind' | 'limit'> {
+  readonly text: string
+  readonly mode: string
+  readonly entities: string
+}
+
+const message: Form = {
+  text: 'text',
+  mode: 'parse_mode',
+  entities: 'entities',
+  kind: 'text',
+  limit: 4096,
+}
+
+const caption: Form = {
+  text: 'caption',
+  mode: 'parse_mode',
+  entities: 'caption_entities',
+  kind: 'caption',
+  limit: 1024,
+}
+
+const partOfPoll = (name: string): Form => ({
+  text: name,
+  mode: `${name}_parse_mode`,
+  entities: `${name}_entities`,
+  kind: 'caption',
+  limit: 1024,
+})
+
+export const textOf = (args: Arguments): Text => formatted(args, message)
+
+/** Empty where there is none. */
+export const captionOf = (args: Arguments): Text => formatted(args, caption)
+
+/** `question`, `explanation`, or the `text` of an option. */
+export const pollTextOf = (args: Arguments, name: string): Text => formatted(args, partOfPoll(name))
+
+function formatted(args: Arguments, { text, mode, entities, kind, limit }: Form): Text {
+  const [parseMode, marked] = [args.text(mode), args.text(entities)]
   try {
-    const formatted = formatText(args.text('text') ?? '', {
-      limit: 4096,
-      kind: 'text',
+    const done = formatText(args.text(text) ?? '', {
+      limit,
+      kind,
       ...(parseMode !== undefined && { parseMode }),
-      ...(entities !== undefined && { entities }),
+      ...(marked !== undefined && { entities: marked }),
     })
-    return { text: formatted.text, entities: formatted.entities.map(neutral) }
+    return { text: done.text, entities: done.entities.map(neutral) }
   } catch (cause) {
     if (cause instanceof FormatError) throw failed('bad_request', cause.message)
     throw cause

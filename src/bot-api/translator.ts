@@ -11,8 +11,9 @@ import { Natives } from '../identities/natives.ts'
 import { findChats, findMessages, insertIdentities } from '../identities/store.ts'
 import type { Draft } from '../updates/row.ts'
 import type { Translated, Translation } from '../updates/translation.ts'
-import { fullChatJson } from './present/chat.ts'
-import { messageJson } from './present/message.ts'
+import type { FileIds } from './file-id.ts'
+import type { Names } from './present/names.ts'
+import { resultJson } from './present/result.ts'
 import { deletionDraft, draftOf } from './present/update.ts'
 
 type IdForm = (credentialId: number) => 'integer' | 'mapped'
@@ -21,10 +22,12 @@ export class Translator implements Identities, Translation {
   readonly #db: Database
   readonly #book: IdentityBook
   readonly #natively: Natively
+  readonly #files: FileIds
   readonly #idForm: IdForm
 
-  constructor(db: Database, idForm: IdForm) {
+  constructor(db: Database, files: FileIds, idForm: IdForm) {
     this.#db = db
+    this.#files = files
     this.#idForm = idForm
     this.#book = new IdentityBook(db)
     this.#natively = new Natively(db, idForm)
@@ -37,16 +40,13 @@ export class Translator implements Identities, Translation {
   async present(credentialId: number, result: OperationResult): Promise<Json> {
     if (result.kind === 'done') return true
     const natives = new Natives()
-    if (result.kind === 'chat') natives.addChat(result.chat)
-    else natives.addMessage(result.message, true)
+    natives.addResult(result)
     const ids = await this.#give(credentialId, natives)
     if (ids.newChats.length + ids.newMessages.length > 0) {
       await insertIdentities(this.#db, credentialId, ids.newChats, ids.newMessages)
       ids.stored()
     }
-    return result.kind === 'chat'
-      ? (fullChatJson(result.chat, ids) as Json)
-      : ((messageJson(result.message, ids) ?? {}) as Json)
+    return resultJson(result, ids) as Json
   }
 
   async drafts(credentialId: number, happenings: readonly Happening[]): Promise<Translated> {
@@ -78,9 +78,10 @@ export class Translator implements Identities, Translation {
     return ids.chat(native)
   }
 
-  async #give(credentialId: number, natives: Natives): Promise<GivenIds> {
-    if (this.#idForm(credentialId) === 'integer') return integerIds
-    return this.#book.give(credentialId, natives)
+  async #give(credentialId: number, natives: Natives): Promise<GivenIds & Names> {
+    const isInteger = this.#idForm(credentialId) === 'integer'
+    const ids = isInteger ? integerIds : await this.#book.give(credentialId, natives)
+    return { ...ids, file: (file) => this.#files.write(credentialId, file) }
   }
 
   /** One update for each chat; messages that no key was ever told of are left out. */
@@ -111,8 +112,8 @@ export class Translator implements Identities, Translation {
 }
 
 /** A network may let anybody say that they edited a message; it only counts from who wrote it. */
-function isForged({ kind, direction, message }: Exclude<Happening, { kind: 'deleted' }>, ids: Ids) {
-  if (kind !== 'edited' || message.chat.surface !== 'private') return false
-  const isOwn = ids.isOwn(message.chat.native, message.native)
-  return isOwn !== undefined && isOwn !== (direction === 'own')
+function isForged(happening: Happening, ids: Ids): boolean {
+  if (happening.kind !== 'edited' || happening.message.chat.surface !== 'private') return false
+  const isOwn = ids.isOwn(happening.message.chat.native, happening.message.native)
+  return isOwn !== undefined && isOwn !== (happening.direction === 'own')
 }

@@ -1,8 +1,10 @@
 /** Who may edit and take back what, on networks that let anybody say so. */
+
 import t from 'tap'
 import type { Happening } from '../../machines/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { testDatabase } from '../support/database.ts'
+import { testFileIds } from '../support/file-ids.ts'
 
 const chat = { native: 'ada@example.org', surface: 'private', firstName: 'Ada' } as const
 const ada = { native: 'ada@example.org', firstName: 'Ada' }
@@ -38,7 +40,7 @@ const deleted = (native: string, direction: Direction) =>
 
 t.test('in a private chat only the writer edits or deletes', async (t) => {
   const { database } = await testDatabase(t)
-  const translator = new Translator(database, () => 'mapped')
+  const translator = new Translator(database, testFileIds, () => 'mapped')
   const keys = async (...happenings: Happening[]) => {
     const { drafts } = await translator.drafts(1, happenings)
     return drafts.map(({ sourceKey }) => sourceKey)
@@ -63,8 +65,8 @@ t.test('in a private chat only the writer edits or deletes', async (t) => {
 t.test('who wrote a message is remembered by the table', async (t) => {
   const { database } = await testDatabase(t)
   const result = { kind: 'message', message: written('sent', 'own').message } as const
-  await new Translator(database, () => 'mapped').present(1, result)
-  const later = new Translator(database, () => 'mapped')
+  await new Translator(database, testFileIds, () => 'mapped').present(1, result)
+  const later = new Translator(database, testFileIds, () => 'mapped')
   t.same((await later.drafts(1, [deleted('sent', 'incoming')])).drafts, [])
   t.equal((await later.drafts(1, [deleted('sent', 'own')])).drafts.length, 1)
 })

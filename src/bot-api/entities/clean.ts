@@ -7,6 +7,7 @@ import type { FormattedText, MessageEntity } from './types.ts'
 
 /** @throws FormatError if an entity lies outside the text or splits a character. */
 export function clean(text: string, entities: readonly MessageEntity[]): FormattedText {
+  if (entities.length === 0) return trim(cleanText(text), [])
   checkNumbers(entities)
   const fixed = fixEntities(entities.filter(({ length }) => length > 0))
   checkRanges(text, fixed)
@@ -18,7 +19,11 @@ export function clean(text: string, entities: readonly MessageEntity[]): Formatt
   return trim(cleaned, fixEntities(kept))
 }
 
-export const cleanText = (text: string): string => cleanCharacters(text).cleaned
+export const cleanText = (text: string): string =>
+  spoilers.test(text) ? cleanCharacters(text).cleaned : text
+
+/** Most texts have nothing to be cleaned of. */
+const spoilers = /[^\P{Cc}\n]|[\u030a\u0333\u033f\u200e\u200f\u2028-\u202e]/u
 
 /** Margins go, but what an entity covers at the start is meant to be there. */
 function trim(text: string, entities: readonly MessageEntity[]): FormattedText {

@@ -24,6 +24,7 @@ export function mergeDetected(
 
 /** Keeps the first of each class: what carries a meaning before what only carries a style. */
 export function limitEntities(entities: readonly MessageEntity[]): MessageEntity[] {
+  if (entities.length === 0) return []
   const emoji = entities.filter(({ type }) => type === 'custom_emoji').slice(0, maxEntities)
   const others = entities
     .filter(({ type }) => !isStyle(type) && type !== 'custom_emoji')

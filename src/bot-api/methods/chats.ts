@@ -1,6 +1,7 @@
 /** Methods about chats and the account: who am I, what is this chat, typing, pressed buttons. */
 import { failed } from '../../../actors/errors.ts'
 import { type Method, result } from '../method.ts'
+import { forBusiness } from '../sending.ts'
 
 const ACTIONS = [
   'typing',
@@ -45,7 +46,7 @@ const sendChatAction: Method = {
   summary: 'Shows that something is being written',
   scope: 'bot:send',
   operation: 'act',
-  parameters: { chat_id: 'chat', action: 'string' },
+  parameters: { ...forBusiness, chat_id: 'chat', message_thread_id: 'integer', action: 'string' },
   required: ['chat_id', 'action'],
   run: async ({ args, perform }) => {
     const action = (args.text('action') ?? '').toLowerCase()

@@ -1,12 +1,45 @@
 /** Every method that is carried out, by its lower-case name. */
 import type { Method } from '../method.ts'
+import { albumMethods } from './albums.ts'
+import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
+import { commandMethods } from './commands.ts'
+import { editMethods } from './edits.ts'
+import { fileMethods } from './files.ts'
+import { emptyMethods } from './honest-nothing.ts'
+import { inviteMethods } from './invites.ts'
+import { mediaMethods } from './media.ts'
+import { memberMethods } from './members.ts'
 import { messageMethods } from './messages.ts'
+import { passingOnMethods } from './passing-on.ts'
+import { pollMethods } from './polls.ts'
+import { profileMethods } from './profile.ts'
+import { reactionMethods } from './reactions.ts'
+import { sessionMethods } from './session.ts'
+import { structuredMethods } from './structured.ts'
 import { updateMethods } from './updates.ts'
+import { webhookMethods } from './webhooks.ts'
 
 export const methods: ReadonlyMap<string, Method> = new Map(
-  [...messageMethods, ...chatMethods, ...updateMethods].map((method) => [
-    method.name.toLowerCase(),
-    method,
-  ]),
+  [
+    ...messageMethods,
+    ...structuredMethods,
+    ...mediaMethods,
+    ...albumMethods,
+    ...pollMethods,
+    ...editMethods,
+    ...passingOnMethods,
+    ...reactionMethods,
+    ...chatMethods,
+    ...chatSettingMethods,
+    ...memberMethods,
+    ...inviteMethods,
+    ...fileMethods,
+    ...commandMethods,
+    ...profileMethods,
+    ...emptyMethods,
+    ...sessionMethods,
+    ...updateMethods,
+    ...webhookMethods,
+  ].map((method) => [method.name.toLowerCase(), method]),
 )

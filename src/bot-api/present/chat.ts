@@ -1,6 +1,6 @@
 /** Chats and people in the reference's JSON. */
 import type { Chat, Person, Surface } from '../../../machines/content.ts'
-import type { Ids } from '../../identities/ids.ts'
+import type { Names } from './names.ts'
 
 /** Optional members are left out, never null. */
 export function present(shape: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -10,7 +10,7 @@ export function present(shape: Readonly<Record<string, unknown>>): Record<string
   return shown
 }
 
-export const chatJson = (chat: Chat, ids: Ids) =>
+export const chatJson = (chat: Chat, ids: Names) =>
   present({
     id: ids.chat(chat.native),
     title: chat.title,
@@ -21,26 +21,7 @@ export const chatJson = (chat: Chat, ids: Ids) =>
     all_members_are_administrators: chat.surface === 'group' ? false : undefined,
   })
 
-/** The result of getChat: what is known, with the members that are always there. */
-export const fullChatJson = (chat: Chat, ids: Ids) => ({
-  ...chatJson(chat, ids),
-  ...present({
-    bio: chat.surface === 'private' ? chat.description : undefined,
-    description: chat.surface === 'private' ? undefined : chat.description,
-    active_usernames: chat.username === undefined ? undefined : [chat.username],
-  }),
-  accent_color_id: 0,
-  max_reaction_count: 0,
-  accepted_gift_types: {
-    unlimited_gifts: false,
-    limited_gifts: false,
-    unique_gifts: false,
-    premium_subscription: false,
-    gifts_from_channels: false,
-  },
-})
-
-export const userJson = (person: Person, ids: Ids) =>
+export const userJson = (person: Person, ids: Names) =>
   present({
     id: ids.chat(person.native),
     is_bot: person.isBot ?? false,

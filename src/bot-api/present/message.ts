@@ -1,13 +1,21 @@
 /** Messages in the reference's JSON. */
-import type { Buttons, Content, Message, Origin, Text } from '../../../machines/content.ts'
-import type { Ids } from '../../identities/ids.ts'
-import { detectEntities } from '../entities/detect.ts'
-import { mergeDetected } from '../entities/merge.ts'
-import type { MessageEntity } from '../entities/types.ts'
+import type {
+  Buttons,
+  Chat,
+  Content,
+  Location,
+  Message,
+  Origin,
+  Venue,
+} from '../../../machines/content.ts'
 import { chatJson, present, userJson } from './chat.ts'
+import { mediaJson, photoJson } from './media.ts'
+import type { Names } from './names.ts'
+import { pollJson } from './poll.ts'
+import { entitiesJson } from './text.ts'
 
 /** Undefined where the bot API has no word for what the message carries. */
-export function messageJson(message: Message, ids: Ids): object | undefined {
+export function messageJson(message: Message, ids: Names): object | undefined {
   const content = contentJson(message, ids)
   if (!content) return undefined
   const chat = chatJson(message.chat, ids)
@@ -24,6 +32,7 @@ export function messageJson(message: Message, ids: Ids): object | undefined {
     ...present({
       edit_date: message.editedAt,
       media_group_id: message.album,
+      has_protected_content: message.isProtected || undefined,
       reply_to_message: replyJson(message, ids),
     }),
     ...(message.forward && originJson(message.forward, ids)),
@@ -32,7 +41,14 @@ export function messageJson(message: Message, ids: Ids): object | undefined {
   }
 }
 
-function replyJson({ chat, replyTo }: Message, ids: Ids): object | undefined {
+/** What is left to show of a message that there is no word for. */
+export const bareMessageJson = ({ chat, native }: Message, ids: Names): object => ({
+  message_id: ids.message(chat.native, native),
+  chat: chatJson(chat, ids),
+  date: 0,
+})
+
+function replyJson({ chat, replyTo }: Message, ids: Names): object | undefined {
   if (!replyTo || ids.message(chat.native, replyTo.native) === undefined) return undefined
   if (replyTo.message) {
     // One level only: the inner message tells nothing of what it answered itself.
@@ -46,13 +62,13 @@ function replyJson({ chat, replyTo }: Message, ids: Ids): object | undefined {
   }
 }
 
-function contentJson({ content, chat }: Message, ids: Ids): object | undefined {
+function contentJson({ content, chat }: Message, ids: Names): object | undefined {
   switch (content.kind) {
     case 'text':
       return { text: content.text, ...entitiesJson('entities', content, ids) }
     case 'location': {
-      const location = { latitude: content.latitude, longitude: content.longitude }
-      return { location, ...(content.venue && { venue: { location, ...content.venue } }) }
+      const location = locationJson(content)
+      return { location, ...(content.venue && { venue: venueJson(location, content.venue) }) }
     }
     case 'contact':
       return {
@@ -60,14 +76,18 @@ function contentJson({ content, chat }: Message, ids: Ids): object | undefined {
           phone_number: content.phone,
           first_name: content.firstName,
           last_name: content.lastName,
+          user_id: content.person && ids.chat(content.person),
+          vcard: content.vcard,
         }),
       }
+    case 'media':
+      return mediaJson(content, ids)
+    case 'poll':
+      return { poll: pollJson(content.poll, ids) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
-      return serviceJson(content, chat.native, ids)
-    case 'media':
-    case 'poll':
+      return serviceJson(content, chat, ids)
     case 'unsupported':
       return undefined
   }
@@ -75,8 +95,8 @@ function contentJson({ content, chat }: Message, ids: Ids): object | undefined {
 
 function serviceJson(
   content: Content & { kind: 'service' },
-  chat: string,
-  ids: Ids,
+  chat: Chat,
+  ids: Names,
 ): object | undefined {
   switch (content.fact) {
     case 'joined': {
@@ -90,26 +110,40 @@ function serviceJson(
     }
     case 'title':
       return { new_chat_title: content.title }
+    case 'photo':
+      return content.photo
+        ? { new_chat_photo: photoJson(content.photo, ids) }
+        : { delete_chat_photo: true }
     case 'created':
-      return { group_chat_created: true }
+      return { [`${chat.surface === 'private' ? 'group' : chat.surface}_chat_created`]: true }
     case 'pinned': {
-      const message_id = ids.message(chat, content.message)
+      const message_id = ids.message(chat.native, content.message)
       if (message_id === undefined) return undefined
-      return { pinned_message: { message_id, date: 0, chat: { id: ids.chat(chat) } } }
+      return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
     }
   }
 }
 
-/** The entities of the network, and those that every text carries by its words. */
-function entitiesJson(name: string, { text, entities }: Text, ids: Ids): object {
-  const marked = entities.map(({ person, customEmojiId, ...entity }) => ({
-    ...entity,
-    ...(customEmojiId && { custom_emoji_id: customEmojiId }),
-    ...(person && { user: { id: ids.chat(person), is_bot: false, first_name: '' } }),
-  })) as MessageEntity[]
-  const merged = mergeDetected(marked, detectEntities(text))
-  return merged.length > 0 ? { [name]: merged } : {}
-}
+const locationJson = (location: Location) =>
+  present({
+    latitude: location.latitude,
+    longitude: location.longitude,
+    horizontal_accuracy: location.accuracy,
+    live_period: location.liveSeconds,
+    heading: location.heading,
+    proximity_alert_radius: location.alertDistance,
+  })
+
+const venueJson = (location: object, venue: Venue) =>
+  present({
+    location,
+    title: venue.title,
+    address: venue.address,
+    foursquare_id: venue.foursquareId,
+    foursquare_type: venue.foursquareType,
+    google_place_id: venue.googleId,
+    google_place_type: venue.googleType,
+  })
 
 export const keyboardJson = (buttons: Buttons) => ({
   inline_keyboard: buttons.map((row) =>
@@ -121,7 +155,7 @@ export const keyboardJson = (buttons: Buttons) => ({
   ),
 })
 
-function originJson(origin: Origin, ids: Ids): object {
+function originJson(origin: Origin, ids: Names): object {
   const date = origin.at
   switch (origin.from) {
     case 'person': {
@@ -142,14 +176,19 @@ function originJson(origin: Origin, ids: Ids): object {
       const chat = chatJson(origin.chat, ids)
       const message = origin.message && ids.message(origin.chat.native, origin.message)
       const signature = origin.signature ? { author_signature: origin.signature } : {}
-      return origin.chat.surface === 'channel'
-        ? {
-            forward_origin: { type: 'channel', chat, message_id: message ?? 0, date, ...signature },
-            forward_from_chat: chat,
-            ...(message && { forward_from_message_id: message }),
-            forward_date: date,
-          }
-        : { forward_origin: { type: 'chat', sender_chat: chat, date }, forward_date: date }
+      const forward_origin =
+        origin.chat.surface === 'channel'
+          ? { type: 'channel', chat, message_id: message ?? 0, date, ...signature }
+          : { type: 'chat', sender_chat: chat, date, ...signature }
+      return {
+        forward_origin,
+        forward_from_chat: chat,
+        ...present({
+          forward_from_message_id: message || undefined,
+          forward_signature: origin.signature,
+        }),
+        forward_date: date,
+      }
     }
   }
 }

@@ -1,30 +1,21 @@
 /** What happened on a network as one update of the bot API. */
-import type { Happening } from '../../../machines/happening.ts'
+import type { Chat, Reaction } from '../../../machines/content.ts'
+import type { Happening, Telling } from '../../../machines/happening.ts'
 import { kindNumber, type UpdateKind } from '../../../machines/update-kinds.ts'
-import type { Ids } from '../../identities/ids.ts'
 import type { Draft } from '../../updates/row.ts'
-import { surfaceOfId, userJson } from './chat.ts'
-import { messageJson } from './message.ts'
+import { chatJson, present, surfaceOfId, userJson } from './chat.ts'
+import { inviteJson, memberJson } from './membership.ts'
+import { bareMessageJson, messageJson } from './message.ts'
+import type { Names } from './names.ts'
+import { pollJson } from './poll.ts'
 
 type Told = Exclude<Happening, { kind: 'deleted' }>
+type Shown = readonly [kind: UpdateKind, chatId: number, value: object]
 
 /** Undefined where the bot API has no update for it. */
-export function draftOf(happening: Told, ids: Ids): Draft | undefined {
-  const message = messageJson(happening.message, ids)
-  if (!message) return undefined
-  const chatId = ids.chat(happening.message.chat.native)
-  const { sourceKey } = happening
-  if (happening.kind !== 'callback') {
-    const kind = kindOf(happening)
-    return draft(sourceKey, kind, chatId, message)
-  }
-  return draft(sourceKey, 'callback_query', chatId, {
-    id: happening.callback,
-    from: userJson(happening.from, ids),
-    message,
-    chat_instance: `${chatId}`,
-    data: happening.data,
-  })
+export function draftOf(happening: Told, ids: Names): Draft | undefined {
+  const shown = 'message' in happening ? tellingOf(happening, ids) : changeOf(happening, ids)
+  return shown && draft(happening.sourceKey, ...shown)
 }
 
 /** Deletions speak of messages by their public ids only: the rest is gone. */
@@ -42,7 +33,105 @@ export function deletionDraft(
   })
 }
 
-function kindOf({ kind, message }: Exclude<Told, { kind: 'callback' }>): UpdateKind {
+function tellingOf(happening: Telling, ids: Names): Shown | undefined {
+  const message = messageJson(happening.message, ids)
+  const chatId = ids.chat(happening.message.chat.native)
+  if (happening.kind !== 'callback') return message && [kindOf(happening), chatId, message]
+  const { callback, from, data } = happening
+  const query = {
+    id: callback,
+    from: userJson(from, ids),
+    // A button works whatever its message carries.
+    message: message ?? bareMessageJson(happening.message, ids),
+    chat_instance: `${chatId}`,
+    data,
+  }
+  return ['callback_query', chatId, query]
+}
+
+function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefined {
+  switch (happening.kind) {
+    case 'reaction': {
+      const value = {
+        user: userJson(happening.person, ids),
+        old_reaction: happening.before.map(reactionJson),
+        new_reaction: happening.after.map(reactionJson),
+      }
+      return reactionTo(happening, 'message_reaction', value, ids)
+    }
+    case 'reaction_count': {
+      const reactions = happening.counts.map(({ reaction, count }) => ({
+        type: reactionJson(reaction),
+        total_count: count,
+      }))
+      return reactionTo(happening, 'message_reaction_count', { reactions }, ids)
+    }
+    case 'poll':
+      return ['poll', 0, pollJson(happening.poll, ids)]
+    case 'poll_answer': {
+      const { poll, person, options } = happening
+      return [
+        'poll_answer',
+        ids.chat(person.native),
+        {
+          poll_id: poll,
+          user: userJson(person, ids),
+          option_ids: options,
+          option_persistent_ids: options.map(String),
+        },
+      ]
+    }
+    case 'member': {
+      const { chat, by, before, after, invite, isSelf } = happening
+      return [
+        isSelf ? 'my_chat_member' : 'chat_member',
+        ids.chat(chat.native),
+        {
+          chat: chatJson(chat, ids),
+          from: userJson(by, ids),
+          date: happening.at,
+          old_chat_member: memberJson(before, ids),
+          new_chat_member: memberJson(after, ids),
+          ...(invite && { invite_link: inviteJson(invite, ids) }),
+        },
+      ]
+    }
+    case 'join_request': {
+      const { chat, person, bio, invite } = happening
+      return [
+        'chat_join_request',
+        ids.chat(chat.native),
+        {
+          chat: chatJson(chat, ids),
+          from: userJson(person, ids),
+          user_chat_id: ids.chat(person.native),
+          date: happening.at,
+          ...present({ bio, invite_link: invite && inviteJson(invite, ids) }),
+        },
+      ]
+    }
+  }
+}
+
+/** Nobody can be told of a reaction to a message that they never heard of. */
+function reactionTo(
+  { chat, target, at }: { chat: Chat; target: string; at: number },
+  kind: UpdateKind,
+  value: object,
+  ids: Names,
+): Shown | undefined {
+  const message_id = ids.message(chat.native, target)
+  if (message_id === undefined) return undefined
+  const shown = { chat: chatJson(chat, ids), message_id, date: at, ...value }
+  return [kind, ids.chat(chat.native), shown]
+}
+
+const reactionJson = (reaction: Reaction) =>
+  'emoji' in reaction
+    ? { type: 'emoji', emoji: reaction.emoji }
+    : { type: 'custom_emoji', custom_emoji_id: reaction.customEmojiId }
+
+function kindOf({ kind, message }: Exclude<Telling, { kind: 'callback' }>): UpdateKind {
   if (message.chat.surface === 'channel') {
     return kind === 'edited' ? 'edited_channel_post' : 'channel_post'
   }

@@ -1,0 +1,88 @@
+/** Carries a call out, wherever it came from: asked over HTTP, or in the answer to a webhook. */
+import type { Leaving } from '../../actors/activation.ts'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { CredentialActor } from '../../actors/credential.ts'
+import { failed } from '../../actors/errors.ts'
+import type { Json, Platform } from '../../actors/platform.ts'
+import type { PublicOperation } from '../../machines/operation.ts'
+import type { Upload } from '../media/media.ts'
+import type { Arguments } from './arguments.ts'
+import { type CallWorld, canDo, type Method, type Result } from './method.ts'
+import { methodName } from './method-names.ts'
+import { methods } from './methods/index.ts'
+
+export interface Carrier {
+  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+  readonly world: CallWorld
+  platformOf(credentialId: number): Promise<Platform>
+}
+
+export interface Asked {
+  /** As the caller spelt it. */
+  readonly method: string
+  readonly key: ApiKeyActor
+  readonly args: Arguments
+  readonly uploads: ReadonlyMap<string, Upload>
+  readonly traceId: string
+  /** Most methods never ask for either of them. */
+  signal(): AbortSignal
+  leaving(): Leaving
+  /** Told how the method is called. */
+  named?(name: string): void
+}
+
+export async function carryOut(asked: Asked, carrier: Carrier): Promise<Result> {
+  const { key, args, uploads, traceId } = asked
+  const { credentials, world, platformOf } = carrier
+  const { apiKeyId, credentialId } = key.facts
+  const name = methodName(asked.method)
+  if (!name) throw failed('not_found', 'method not found')
+  asked.named?.(name)
+  const platform = await platformOf(credentialId)
+  const method = methods.get(name.toLowerCase())
+  if (!method || !canDo(platform, method)) {
+    await key.admit(undefined)
+    throw failed('bad_request', `${name} is not supported on ${platform.name}`)
+  }
+  if (!method.admitsItself) await key.admit(method.scope, rated(method, args))
+  assertHasPlace(method, args)
+  const perform = async (operation: PublicOperation): Promise<Json> => {
+    const credential = await credentials.find(credentialId)
+    const now = Date.now()
+    return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
+  }
+  const call = {
+    method: name,
+    args,
+    uploads,
+    key,
+    platform,
+    get signal() {
+      return asked.signal()
+    },
+    get leaving() {
+      return asked.leaving()
+    },
+    perform,
+    world,
+  }
+  return method.unlimited ? method.run(call) : key.inFlight(() => method.run(call))
+}
+
+/** The chat whose rate a sending call counts for. Names are not told from each other by their letter case. */
+function rated(method: Method, args: Arguments): string | undefined {
+  if (!method.sends) return undefined
+  const chat = args.text('chat_id') ?? ''
+  // However the same number is written, it is the same chat.
+  return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
+}
+
+/** No account acts for a business here, and no chat has threads. */
+function assertHasPlace({ parameters }: Method, args: Arguments): void {
+  if ('business_connection_id' in parameters && args.has('business_connection_id')) {
+    throw failed('bad_request', 'business connection not found')
+  }
+  if ('message_thread_id' in parameters && args.messageId('message_thread_id') > 0) {
+    throw failed('bad_request', 'message thread not found')
+  }
+}

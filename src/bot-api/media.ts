@@ -1,0 +1,101 @@
+/** A file among the parameters of a call, as media to be sent: uploaded, from the web, or known by its file_id. */
+import { failed } from '../../actors/errors.ts'
+import type { Media, MediaKind } from '../../machines/content.ts'
+import type { Ingestion, Source, Upload } from '../media/media.ts'
+import type { Arguments } from './arguments.ts'
+import type { FileKind } from './file-id.ts'
+import type { Call } from './method.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** What the reference calls the kinds in its errors. */
+const nameOf: Readonly<Record<FileKind, string>> = {
+  photo: 'Photo',
+  video: 'Video',
+  animation: 'Animation',
+  audio: 'Audio',
+  voice: 'VoiceNote',
+  video_note: 'VideoNote',
+  document: 'Document',
+  sticker: 'Sticker',
+  thumbnail: 'Thumbnail',
+}
+
+/**
+ * `parameter` holds the file, `args` what is said of it: those of the call, or of one item of an album.
+ * Rejects in the reference's words.
+ */
+export async function mediaOf(
+  call: Call,
+  kind: MediaKind,
+  parameter: string = kind,
+  args: Arguments = call.args,
+): Promise<Media> {
+  const value = args.text(parameter)
+  if (value !== undefined && !value.startsWith('attach://') && !value.includes('.')) {
+    return known(call, kind, value)
+  }
+  const source = sourceOf(call, args, parameter)
+  if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
+  const thumbnail = uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
+  const { media } = await call.world.media.ingest(
+    {
+      userId: call.key.facts.userId,
+      kind,
+      source,
+      ...(thumbnail && { thumbnail }),
+      hints: hintsOf(args),
+    },
+    call.signal,
+  )
+  const emoji = args.text('emoji')
+  return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media
+}
+
+/** A file that must come along with the call: `attach://part`, or a part with the parameter's own name. */
+export function uploadOf(call: Call, args: Arguments, parameter: string): Upload | undefined {
+  const value = args.text(parameter) ?? ''
+  const part = value.startsWith('attach://') ? value.slice('attach://'.length) : parameter
+  const upload = call.uploads.get(part)
+  // One part may be used several times; all of them go when the call is answered.
+  return upload && { ...upload, release: async () => undefined }
+}
+
+function sourceOf(call: Call, args: Arguments, parameter: string): Source | undefined {
+  const value = args.text(parameter)
+  if (value !== undefined && !value.startsWith('attach://')) return { from: 'url', url: value }
+  const upload = uploadOf(call, args, parameter)
+  return upload && { from: 'upload', upload }
+}
+
+function known({ key, world }: Call, kind: MediaKind, fileId: string): Media {
+  if (!/^[\w-]+$/.test(fileId)) {
+    throw bad('wrong remote file identifier specified: Wrong character in the string')
+  }
+  const file = world.fileIds.read(key.facts.credentialId, fileId)
+  if (!file) {
+    throw bad("wrong remote file identifier specified: can't unserialize it. Wrong last symbol")
+  }
+  if (file.kind !== kind) {
+    throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
+  }
+  const { native, unique } = file
+  return { kind, file: { native }, ...(unique !== undefined && { unique }) }
+}
+
+/** Figures of the sender; those out of range are moved into it. */
+function hintsOf(args: Arguments): NonNullable<Ingestion['hints']> {
+  const number = (name: string, max: number) => args.integer(name, { min: 0, max })
+  const side = number('length', 10_000)
+  const durationSeconds = number('duration', 86_400)
+  const width = side || number('width', 10_000)
+  const height = side || number('height', 10_000)
+  const [title, performer] = [args.text('title'), args.text('performer')]
+  return {
+    ...(durationSeconds > 0 && { durationSeconds }),
+    ...(width > 0 && { width }),
+    ...(height > 0 && { height }),
+    ...(title !== undefined && { title }),
+    ...(performer !== undefined && { performer }),
+  }
+}

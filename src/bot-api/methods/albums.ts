@@ -1,0 +1,107 @@
+/** Methods about several files in one message, and about changing the file of a message. */
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import type { MediaKind } from '../../../machines/content.ts'
+import { Arguments } from '../arguments.ts'
+import { changing, targetOf } from '../changing.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { replyOf } from '../reply.ts'
+import { delivery, deliveryOf, forBusiness, replying } from '../sending.ts'
+import { mediaContent } from './media.ts'
+
+const ITEMS = 10
+const IN_ALBUMS: readonly MediaKind[] = ['photo', 'video', 'audio', 'document']
+const EDITABLE: readonly MediaKind[] = [...IN_ALBUMS, 'animation']
+/** Music and documents stand among their own kind only. */
+const APART: readonly MediaKind[] = ['audio', 'document']
+const KINDS = { photo: 'Photo', video: 'Video', audio: 'Audio', document: 'Document' } as const
+
+const bad = (description: string) => failed('bad_request', description)
+
+const sendMediaGroup: Method = {
+  name: 'sendMediaGroup',
+  summary: 'Sends several photos, videos, documents or pieces of music as one album',
+  scope: 'bot:send',
+  operation: 'send_album',
+  sends: true,
+  parameters: { chat_id: 'chat', ...forBusiness, media: 'json', ...delivery, ...replying },
+  required: ['chat_id', 'media'],
+  run: async (call) => {
+    const { args, perform } = call
+    const terms = { chat: args.chat(), ...deliveryOf(args), ...replyOf(args) }
+    const contents = []
+    for (const [place, { kind, item }] of itemsOf(args).entries()) {
+      contents.push(await mediaContent(call, kind, 'media', item).catch(inItem(place)))
+    }
+    return result(await perform({ kind: 'send_album', ...terms, contents }))
+  },
+}
+
+const editMessageMedia: Method = {
+  name: 'editMessageMedia',
+  summary: 'Puts another file into a message',
+  scope: 'bot:send',
+  operation: 'edit',
+  content: 'photo',
+  parameters: { ...changing, media: 'json' },
+  required: ['chat_id', 'message_id', 'media'],
+  run: async (call: Call) => {
+    const target = targetOf(call)
+    const { kind, item } = itemOf(objectIn(call.args), EDITABLE, 'editMessageMedia')
+    const content = await mediaContent(call, kind, 'media', item)
+    return result(await call.perform({ kind: 'edit', content, ...target }))
+  },
+}
+
+interface Item {
+  readonly kind: MediaKind
+  readonly item: Arguments
+}
+
+function itemsOf(args: Arguments): Item[] {
+  const given = args.json('media')
+  if (given === undefined) throw bad("can't parse media JSON object")
+  if (!Array.isArray(given)) throw bad('expected an Array of InputMedia')
+  if (given.length === 0) throw bad('there are no messages to send')
+  if (given.length > ITEMS) throw bad('too many messages to send as an album')
+  const items = given.map((value) => itemOf(value, IN_ALBUMS, 'sendMediaGroup'))
+  const [first] = items
+  const odd = items.find(({ kind }) => kind !== first?.kind)
+  const apart = [first?.kind, odd?.kind].find((kind) => kind && APART.includes(kind))
+  if (odd && apart) {
+    throw bad(`${KINDS[apart as keyof typeof KINDS]} can't be mixed with other media types`)
+  }
+  if (items.some(({ item }) => isAbove(item) !== isAbove(items[0]?.item))) {
+    throw bad('parameter show_caption_above_media must be the same for all messages')
+  }
+  return items
+}
+
+const isAbove = (item: Arguments | undefined) => item?.boolean('show_caption_above_media')
+
+const inItem = (place: number) => (cause: unknown) => {
+  const isRefused = cause instanceof RequestFailed && cause.failure.code === 'bad_request'
+  if (!isRefused) throw cause
+  const { description } = cause.failure
+  throw bad(`failed to send message #${place + 1} with the error message "${description}"`)
+}
+
+function objectIn(args: Arguments): unknown {
+  const given = args.json('media')
+  if (given === undefined) throw bad("can't parse media JSON object")
+  return given
+}
+
+function itemOf(value: unknown, kinds: readonly MediaKind[], method: string): Item {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bad("can't parse InputMedia: expected an Object")
+  }
+  const item = Arguments.from(value)
+  const type = item.text('type')
+  if (type === undefined) throw bad('can\'t parse InputMedia: can\'t find field "type"')
+  const kind = kinds.find((known) => known === type.toLowerCase())
+  if (!kind) throw bad(`can't parse InputMedia: type "${type}" can't be used in ${method}`)
+  if (!item.has('media')) throw bad("can't parse InputMedia: media not found")
+  return { kind, item }
+}
+
+export const albumMethods = [sendMediaGroup, editMessageMedia]

@@ -1,0 +1,94 @@
+/** Methods about the commands of a bot: kept by the gateway, for each scope and language. */
+import { failed } from '../../../actors/errors.ts'
+import type { Json } from '../../../actors/platform.ts'
+import { Arguments } from '../arguments.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { idIn, languageOf } from '../place.ts'
+
+const COMMANDS = 100
+/** Whom each scope has to name. */
+const SCOPES: Readonly<Record<string, readonly ('chat_id' | 'user_id')[]>> = {
+  default: [],
+  all_private_chats: [],
+  all_group_chats: [],
+  all_chat_administrators: [],
+  chat: ['chat_id'],
+  chat_administrators: ['chat_id'],
+  chat_member: ['chat_id', 'user_id'],
+}
+
+const bad = (description: string) => failed('bad_request', description)
+const where = { scope: 'json', language_code: 'string' } as const
+const local = { scope: undefined, operation: undefined, required: [] } as const
+
+const setMyCommands: Method = {
+  ...local,
+  name: 'setMyCommands',
+  summary: 'Says which commands a bot has',
+  scope: 'bot:send',
+  parameters: { commands: 'json', ...where },
+  required: ['commands'],
+  run: async ({ args, key, world }) => {
+    const name = placeOf(args)
+    await world.profileStore.write(key.facts.credentialId, name, commandsOf(args))
+    return result(true)
+  },
+}
+
+const deleteMyCommands: Method = {
+  ...local,
+  name: 'deleteMyCommands',
+  summary: 'Forgets the commands of a bot',
+  scope: 'bot:send',
+  parameters: where,
+  run: async ({ args, key, world }) => {
+    await world.profileStore.remove(key.facts.credentialId, placeOf(args))
+    return result(true)
+  },
+}
+
+const getMyCommands: Method = {
+  ...local,
+  name: 'getMyCommands',
+  summary: 'The commands of a bot',
+  parameters: where,
+  run: async ({ args, key, world }: Call) =>
+    result((await world.profileStore.read(key.facts.credentialId, placeOf(args))) ?? []),
+}
+
+function placeOf(args: Arguments): string {
+  const language = languageOf(args)
+  const scope = args.hasJson('scope') ? args.json('scope') : { type: 'default' }
+  if (typeof scope !== 'object' || scope === null || Array.isArray(scope)) {
+    throw bad("can't parse BotCommandScope: expected an Object")
+  }
+  const given = Arguments.from(scope)
+  const type = given.text('type') ?? ''
+  if (!Object.hasOwn(SCOPES, type)) {
+    throw bad("can't parse BotCommandScope: unsupported type specified")
+  }
+  const names = SCOPES[type] ?? []
+  const [chat = '', person = ''] = names.map((name) => idIn(given, name))
+  return `commands ${type} ${chat} ${person} ${language}`
+}
+
+function commandsOf(args: Arguments): Json {
+  const given = args.json('commands')
+  if (given === undefined) throw bad("can't parse commands JSON object")
+  if (!Array.isArray(given)) throw bad('expected an Array of BotCommand')
+  if (given.length > COMMANDS) throw bad('BOT_COMMANDS_TOO_MUCH')
+  return given.map((value: unknown) => {
+    const { command, description } = (value ?? {}) as Record<string, unknown>
+    if (typeof command !== 'string' || typeof description !== 'string') {
+      throw bad("can't parse BotCommand: command and description are needed")
+    }
+    const name = command.replace(/^\//, '')
+    if (!/^[a-z0-9_]{1,32}$/.test(name)) throw bad('BOT_COMMAND_INVALID')
+    if (description.trim() === '' || [...description].length > 256) {
+      throw bad('BOT_COMMAND_DESCRIPTION_INVALID')
+    }
+    return { command: name, description }
+  })
+}
+
+export const commandMethods = [setMyCommands, deleteMyCommands, getMyCommands]

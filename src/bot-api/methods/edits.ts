@@ -1,0 +1,102 @@
+/** Methods that change a message that was sent before. */
+import { failed } from '../../../actors/errors.ts'
+import { changing, targetOf } from '../changing.ts'
+import { type Method, result } from '../method.ts'
+import { captioned } from '../sending.ts'
+import { captionOf, textOf } from '../text.ts'
+import { liveLocation, locationOf } from './structured.ts'
+
+const required = ['chat_id', 'message_id']
+
+const editMessageText: Method = {
+  name: 'editMessageText',
+  summary: 'Changes the text of a message',
+  scope: 'bot:send',
+  operation: 'edit',
+  parameters: {
+    ...changing,
+    text: 'string',
+    parse_mode: 'string',
+    entities: 'json',
+    link_preview_options: 'json',
+  },
+  required: [...required, 'text'],
+  run: async (call) => {
+    const target = targetOf(call)
+    const content = { kind: 'text' as const, ...textOf(call.args) }
+    return result(await call.perform({ kind: 'edit', content, ...target }))
+  },
+}
+
+const editMessageCaption: Method = {
+  name: 'editMessageCaption',
+  summary: 'Changes the caption of a message',
+  scope: 'bot:send',
+  operation: 'edit_caption',
+  parameters: { ...changing, ...captioned },
+  required,
+  run: async (call) => {
+    const target = targetOf(call)
+    const caption = captionOf(call.args)
+    const above = call.args.boolean('show_caption_above_media') && { captionAbove: true }
+    return result(await call.perform({ kind: 'edit_caption', caption, ...above, ...target }))
+  },
+}
+
+const editMessageReplyMarkup: Method = {
+  name: 'editMessageReplyMarkup',
+  summary: 'Changes the buttons of a message',
+  scope: 'bot:send',
+  operation: 'edit_buttons',
+  parameters: changing,
+  required,
+  run: async (call) => result(await call.perform({ kind: 'edit_buttons', ...targetOf(call) })),
+}
+
+const editMessageLiveLocation: Method = {
+  name: 'editMessageLiveLocation',
+  summary: 'Moves a live location',
+  scope: 'bot:send',
+  operation: 'edit_location',
+  parameters: { ...changing, ...liveLocation },
+  required: [...required, 'latitude', 'longitude'],
+  run: async (call) => {
+    const target = targetOf(call)
+    const location = locationOf(call.args)
+    return result(await call.perform({ kind: 'edit_location', location, ...target }))
+  },
+}
+
+const stopMessageLiveLocation: Method = {
+  name: 'stopMessageLiveLocation',
+  summary: 'Ends a live location',
+  scope: 'bot:send',
+  operation: 'edit_location',
+  parameters: changing,
+  required,
+  run: async (call) => result(await call.perform({ kind: 'edit_location', ...targetOf(call) })),
+}
+
+const deleteMessage: Method = {
+  name: 'deleteMessage',
+  summary: 'Deletes a message for everyone',
+  scope: 'bot:send',
+  operation: 'delete',
+  parameters: { chat_id: 'chat', message_id: 'integer' },
+  required,
+  run: async ({ args, perform }) => {
+    if (!args.has('chat_id')) throw failed('bad_request', 'chat identifier is not specified')
+    if (!args.has('message_id')) throw failed('bad_request', 'message identifier is not specified')
+    const message = args.messageId('message_id')
+    return result(await perform({ kind: 'delete', chat: args.chat(), message }))
+  },
+}
+
+export const editMethods = [
+  editMessageText,
+  editMessageCaption,
+  editMessageReplyMarkup,
+  editMessageLiveLocation,
+  stopMessageLiveLocation,
+  deleteMessage,
+]

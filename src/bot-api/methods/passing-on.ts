@@ -1,0 +1,143 @@
+/** Methods that send what was sent before: forwards, copies, and deleting, of one message or many. */
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import type { Json } from '../../../actors/platform.ts'
+import { buttonsOf } from '../markup.ts'
+import { messageIdsOf } from '../message-ids.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { replyOf } from '../reply.ts'
+import { captioned, delivery, deliveryOf, replying } from '../sending.ts'
+import { captionOf } from '../text.ts'
+
+const one = { chat_id: 'chat', from_chat_id: 'chat', message_id: 'integer', ...delivery } as const
+const many = { chat_id: 'chat', from_chat_id: 'chat', message_ids: 'json', ...delivery } as const
+
+const forwardMessage: Method = {
+  name: 'forwardMessage',
+  summary: 'Forwards a message and shows where it came from',
+  scope: 'bot:send',
+  operation: 'forward',
+  sends: true,
+  parameters: one,
+  required: ['chat_id', 'from_chat_id', 'message_id'],
+  run: async (call) => result(await passOn(call, 'forward', call.args.messageId('message_id'))),
+}
+
+const copyMessage: Method = {
+  name: 'copyMessage',
+  summary: 'Sends the content of a message again, without its source',
+  scope: 'bot:send',
+  operation: 'copy',
+  sends: true,
+  parameters: { ...one, ...captioned, ...replying, reply_markup: 'json' },
+  required: ['chat_id', 'from_chat_id', 'message_id'],
+  run: async (call) => {
+    const { args, platform } = call
+    const buttons = buttonsOf(args, platform)
+    const changes = {
+      ...replyOf(args),
+      // An empty caption takes the one there is away.
+      ...(args.isGiven('caption') && { caption: captionOf(args) }),
+      ...(buttons && { buttons }),
+    }
+    return result(idOf(await passOn(call, 'copy', args.messageId('message_id'), changes)))
+  },
+}
+
+const forwardMessages: Method = {
+  name: 'forwardMessages',
+  summary: 'Forwards several messages; those that are not there are left out',
+  scope: 'bot:send',
+  operation: 'forward',
+  sends: true,
+  parameters: many,
+  required: ['chat_id', 'from_chat_id', 'message_ids'],
+  run: async (call) => result(await passOnAll(call, 'forward')),
+}
+
+const copyMessages: Method = {
+  name: 'copyMessages',
+  summary: 'Copies several messages; those that are not there are left out',
+  scope: 'bot:send',
+  operation: 'copy',
+  sends: true,
+  parameters: { ...many, remove_caption: 'boolean' },
+  required: ['chat_id', 'from_chat_id', 'message_ids'],
+  run: async (call) => {
+    const bare = call.args.boolean('remove_caption') && { caption: { text: '', entities: [] } }
+    return result(await passOnAll(call, 'copy', bare || {}))
+  },
+}
+
+const deleteMessages: Method = {
+  name: 'deleteMessages',
+  summary: 'Deletes several messages; those that are not there are passed over',
+  scope: 'bot:send',
+  operation: 'delete',
+  parameters: { chat_id: 'chat', message_ids: 'json' },
+  required: ['chat_id', 'message_ids'],
+  run: async ({ args, perform }) => {
+    if (!args.has('chat_id')) throw failed('bad_request', 'chat identifier is not specified')
+    const chat = args.chat()
+    for (const message of new Set(messageIdsOf(args))) {
+      await unlessRefused(perform({ kind: 'delete', chat, message }))
+    }
+    return result(true)
+  },
+}
+
+type Changes = Partial<Parameters<Call['perform']>[0] & { kind: 'copy' }>
+
+function passOn(
+  { args, perform }: Call,
+  kind: 'forward' | 'copy',
+  message: number,
+  changes: Omit<Changes, 'kind'> = {},
+): Promise<Json> {
+  const [chat, from] = [args.chat(), args.chat('from_chat_id')]
+  return perform({ kind, chat, from, message, ...deliveryOf(args), ...changes })
+}
+
+/** One after the other, so that they arrive in their order. */
+async function passOnAll(
+  call: Call,
+  kind: 'forward' | 'copy',
+  changes: Omit<Changes, 'kind'> = {},
+): Promise<Json> {
+  const sent: Json[] = []
+  const messages = messageIdsOf(call.args)
+  if (messages.some((id, place) => id <= (messages[place - 1] ?? Number.NEGATIVE_INFINITY))) {
+    throw failed('bad_request', 'message identifiers must be in a strictly increasing order')
+  }
+  for (const message of messages) {
+    const done = await unlessRefused(passOn(call, kind, message, changes))
+    if (done !== undefined) sent.push(idOf(done))
+  }
+  if (sent.length === 0) throw failed('bad_request', "messages can't be forwarded")
+  return sent
+}
+
+/** What is not there or not allowed is left out; anything else ends the call. */
+async function unlessRefused(doing: Promise<Json>): Promise<Json | undefined> {
+  try {
+    return await doing
+  } catch (cause) {
+    const isAboutMessage =
+      cause instanceof RequestFailed &&
+      cause.failure.code === 'bad_request' &&
+      cause.failure.description.startsWith('message ')
+    if (isAboutMessage) return undefined
+    throw cause
+  }
+}
+
+const idOf = (message: Json): Json => ({
+  message_id: (message as { readonly message_id: number }).message_id,
+})
+
+export const passingOnMethods = [
+  forwardMessage,
+  copyMessage,
+  forwardMessages,
+  copyMessages,
+  deleteMessages,
+]

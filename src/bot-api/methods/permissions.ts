@@ -1,0 +1,44 @@
+/** `permissions` of a call: what members may do, some of it implied by the rest. */
+import { failed } from '../../../actors/errors.ts'
+import { PERMISSIONS, type Permission } from '../../../machines/membership.ts'
+import { Arguments } from '../arguments.ts'
+
+export const permissions = {
+  permissions: 'json',
+  use_independent_chat_permissions: 'boolean',
+} as const
+
+const MEDIA: readonly Permission[] = [
+  'send_audios',
+  'send_documents',
+  'send_photos',
+  'send_videos',
+  'send_video_notes',
+  'send_voice_notes',
+]
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** A ChatPermissions object; `can_send_media_messages` is what all media were called together before. */
+export function permissionsOf(args: Arguments): Permission[] {
+  const given = args.json('permissions')
+  if (given === undefined) throw bad("can't parse permissions JSON object")
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw bad('object expected as permissions')
+  }
+  const wanted = Arguments.from(given)
+  const may = new Set(PERMISSIONS.filter((name) => wanted.boolean(`can_${name}`)))
+  const add = (names: readonly Permission[]) => {
+    for (const name of names) may.add(name)
+  }
+  const tellsMediaApart = MEDIA.some((name) => wanted.isGiven(`can_${name}`))
+  if (!tellsMediaApart && wanted.boolean('can_send_media_messages')) add(MEDIA)
+  if (!wanted.isGiven('can_manage_topics') && may.has('pin_messages')) add(['manage_topics'])
+  if (!args.boolean('use_independent_chat_permissions')) {
+    if (may.has('send_other_messages') || may.has('add_web_page_previews')) {
+      add([...MEDIA, 'send_messages'])
+    }
+    if (may.has('send_polls')) add(['send_messages'])
+  }
+  return PERMISSIONS.filter((name) => may.has(name))
+}

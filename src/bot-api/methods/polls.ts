@@ -1,0 +1,120 @@
+/** Methods about polls: asking, and ending the voting. */
+import { failed } from '../../../actors/errors.ts'
+import type { Poll, Text } from '../../../machines/content.ts'
+import { Arguments } from '../arguments.ts'
+import { changing, targetOf } from '../changing.ts'
+import { type Method, result } from '../method.ts'
+import { send, sending } from '../sending.ts'
+import { pollTextOf } from '../text.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+const OPTIONS = { min: 1, max: 12 }
+const LENGTH = { question: 300, option: 100, explanation: 200 }
+
+const sendPoll: Method = {
+  name: 'sendPoll',
+  summary: 'Asks a question with answers to choose from',
+  scope: 'bot:send',
+  operation: 'send',
+  content: 'poll',
+  sends: true,
+  parameters: {
+    ...sending,
+    question: 'string',
+    question_parse_mode: 'string',
+    question_entities: 'json',
+    options: 'json',
+    is_anonymous: 'boolean',
+    type: 'string',
+    allows_multiple_answers: 'boolean',
+    correct_option_ids: 'json',
+    correct_option_id: 'integer',
+    explanation: 'string',
+    explanation_parse_mode: 'string',
+    explanation_entities: 'json',
+    open_period: 'integer',
+    close_date: 'integer',
+    is_closed: 'boolean',
+  },
+  required: ['chat_id', 'question', 'options'],
+  run: async (call) => result(await send(call, { kind: 'poll', poll: pollOf(call.args) })),
+}
+
+const stopPoll: Method = {
+  name: 'stopPoll',
+  summary: 'Ends the voting of a poll',
+  scope: 'bot:send',
+  operation: 'stop_poll',
+  parameters: changing,
+  required: ['chat_id', 'message_id'],
+  run: async (call) => result(await call.perform({ kind: 'stop_poll', ...targetOf(call) })),
+}
+
+function pollOf(args: Arguments): Poll {
+  const question = within(pollTextOf(args, 'question'), LENGTH.question, 'question')
+  if (question.text === '') throw bad('poll question must be non-empty')
+  const options = optionsOf(args)
+  const type = args.text('type') ?? 'regular'
+  if (type !== 'quiz' && type !== 'regular') throw bad('unsupported poll type specified')
+  const isQuiz = type === 'quiz'
+  const openSeconds = args.integer('open_period', { min: 0, max: 2_628_000 })
+  const closesAt = args.integer('close_date', { min: 0, max: 2 ** 31 - 1 })
+  const explanation = within(pollTextOf(args, 'explanation'), LENGTH.explanation, 'explanation')
+  return {
+    question,
+    options: options.map((text) => ({ text, voters: 0 })),
+    voters: 0,
+    isClosed: args.boolean('is_closed'),
+    isAnonymous: !args.has('is_anonymous') || args.boolean('is_anonymous'),
+    isQuiz,
+    isMultiple: args.boolean('allows_multiple_answers'),
+    ...(isQuiz && { right: rightOf(args, options.length) }),
+    ...(isQuiz && explanation.text && { explanation }),
+    ...(openSeconds > 0 && { openSeconds }),
+    ...(openSeconds === 0 && closesAt > 0 && { closesAt }),
+  }
+}
+
+function optionsOf(args: Arguments): Text[] {
+  const given = args.json('options')
+  if (given === undefined) throw bad("can't parse options JSON object")
+  if (!Array.isArray(given)) throw bad('expected an Array of String as options')
+  if (given.length < OPTIONS.min) throw bad('poll must have at least 1 answer option')
+  if (given.length > OPTIONS.max) {
+    throw bad(`poll can't have more than ${OPTIONS.max} answer options`)
+  }
+  return given.map((option: unknown) => {
+    const text = within(optionText(option), LENGTH.option, 'option')
+    if (text.text === '') throw bad('poll option text must be non-empty')
+    return text
+  })
+}
+
+function optionText(option: unknown): Text {
+  if (typeof option === 'string') return pollTextOf(new Arguments([['text', option]]), 'text')
+  if (typeof option === 'object' && option !== null && 'text' in option) {
+    return pollTextOf(Arguments.from(option), 'text')
+  }
+  throw bad('can\'t parse poll option: can\'t find field "text"')
+}
+
+function rightOf(args: Arguments, options: number): readonly number[] {
+  const several = args.json('correct_option_ids')
+  const single = args.has('correct_option_id')
+    ? [args.integer('correct_option_id', { min: -1, max: options })]
+    : []
+  const right = Array.isArray(several) ? several : single
+  const isRight = (place: unknown) =>
+    Number.isInteger(place) && Number(place) >= 0 && Number(place) < options
+  if (right.length === 0 || !right.every(isRight)) {
+    throw bad('wrong correct option identifier specified')
+  }
+  return right
+}
+
+function within(text: Text, length: number, name: string): Text {
+  if ([...text.text].length > length) throw bad(`poll ${name} length must not exceed ${length}`)
+  return text
+}
+
+export const pollMethods = [sendPoll, stopPoll]

@@ -1,0 +1,45 @@
+/** Methods about what the account thinks of a message. */
+import { failed } from '../../../actors/errors.ts'
+import type { Reaction } from '../../../machines/content.ts'
+import type { Arguments } from '../arguments.ts'
+import { type Method, result } from '../method.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+
+const setMessageReaction: Method = {
+  name: 'setMessageReaction',
+  summary: 'Sets the reactions of the account to a message',
+  scope: 'bot:send',
+  operation: 'react',
+  parameters: { chat_id: 'chat', message_id: 'integer', reaction: 'json', is_big: 'boolean' },
+  required: ['chat_id', 'message_id'],
+  run: async ({ args, perform }) =>
+    result(
+      await perform({
+        kind: 'react',
+        chat: args.chat(),
+        message: args.messageId('message_id'),
+        reactions: reactionsOf(args),
+        isBig: args.boolean('is_big'),
+      }),
+    ),
+}
+
+function reactionsOf(args: Arguments): Reaction[] {
+  if (!args.hasJson('reaction')) return []
+  const given = args.json('reaction')
+  if (!Array.isArray(given)) throw bad('expected an Array of ReactionType')
+  return given.map(reactionOf)
+}
+
+function reactionOf(value: unknown): Reaction {
+  const { type, emoji, custom_emoji_id } = (value ?? {}) as Record<string, unknown>
+  if (type === 'emoji' && typeof emoji === 'string' && emoji !== '') return { emoji }
+  if (type === 'custom_emoji' && typeof custom_emoji_id === 'string') {
+    return { customEmojiId: custom_emoji_id }
+  }
+  if (type === 'paid') throw bad('REACTION_INVALID')
+  throw bad("can't parse ReactionType: invalid reaction type specified")
+}
+
+export const reactionMethods = [setMessageReaction]

@@ -1,0 +1,146 @@
+/** Methods that send what is neither text nor a file: places, contacts, dice. */
+import { failed } from '../../../actors/errors.ts'
+import type { Location, Venue } from '../../../machines/content.ts'
+import type { Arguments } from '../arguments.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { send, sending } from '../sending.ts'
+
+const DICE = ['🎲', '🎯', '🏀', '⚽', '🎳', '🎰']
+
+const FOREVER = 0x7fffffff
+
+const place = {
+  latitude: 'number',
+  longitude: 'number',
+  horizontal_accuracy: 'number',
+} as const
+
+const live = {
+  live_period: 'integer',
+  heading: 'integer',
+  proximity_alert_radius: 'integer',
+} as const
+
+const sender = { scope: 'bot:send', operation: 'send', sends: true } as const
+
+export const liveLocation = { ...place, ...live }
+
+/** Throws in the reference's words where it is no place on Earth. */
+export function locationOf(args: Arguments): Location {
+  const [latitude, longitude] = [args.number('latitude'), args.number('longitude')]
+  if (!args.has('latitude')) throw failed('bad_request', 'latitude is empty')
+  if (!args.has('longitude')) throw failed('bad_request', 'longitude is empty')
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) {
+    throw failed('bad_request', 'wrong location specified')
+  }
+  const accuracy = Math.min(1_500, Math.max(0, args.number('horizontal_accuracy')))
+  const liveSeconds = args.integer('live_period', { min: 0, max: FOREVER })
+  const heading = args.integer('heading', { min: 0, max: 360 })
+  const alertDistance = args.integer('proximity_alert_radius', { min: 0, max: 100_000 })
+  if (liveSeconds !== 0 && liveSeconds !== FOREVER && (liveSeconds < 60 || liveSeconds > 86_400)) {
+    throw failed('bad_request', 'wrong live location period specified')
+  }
+  return {
+    latitude,
+    longitude,
+    ...(accuracy > 0 && { accuracy }),
+    ...(liveSeconds > 0 && { liveSeconds }),
+    ...(heading > 0 && { heading }),
+    ...(alertDistance > 0 && { alertDistance }),
+  }
+}
+
+const sendLocation: Method = {
+  name: 'sendLocation',
+  summary: 'Sends a place on the map, for a time following whoever is there',
+  ...sender,
+  content: 'location',
+  parameters: { ...sending, ...liveLocation },
+  required: ['chat_id', 'latitude', 'longitude'],
+  run: async (call) => result(await send(call, { kind: 'location', ...locationOf(call.args) })),
+}
+
+const sendVenue: Method = {
+  name: 'sendVenue',
+  summary: 'Sends a place with its name and address',
+  ...sender,
+  content: 'venue',
+  parameters: {
+    ...sending,
+    ...place,
+    title: 'string',
+    address: 'string',
+    foursquare_id: 'string',
+    foursquare_type: 'string',
+    google_place_id: 'string',
+    google_place_type: 'string',
+  },
+  required: ['chat_id', 'latitude', 'longitude', 'title', 'address'],
+  run: async (call) => {
+    const { latitude, longitude } = locationOf(call.args)
+    const venue = venueOf(call.args)
+    return result(await send(call, { kind: 'location', latitude, longitude, venue }))
+  },
+}
+
+function venueOf(args: Arguments): Venue {
+  const [foursquareId, foursquareType] = [args.text('foursquare_id'), args.text('foursquare_type')]
+  const [googleId, googleType] = [args.text('google_place_id'), args.text('google_place_type')]
+  return {
+    title: needed(args, 'title'),
+    address: needed(args, 'address'),
+    ...(foursquareId !== undefined && { foursquareId }),
+    ...(foursquareType !== undefined && { foursquareType }),
+    ...(googleId !== undefined && { googleId }),
+    ...(googleType !== undefined && { googleType }),
+  }
+}
+
+const sendContact: Method = {
+  name: 'sendContact',
+  summary: 'Sends a phone number with a name',
+  ...sender,
+  content: 'contact',
+  parameters: {
+    ...sending,
+    phone_number: 'string',
+    first_name: 'string',
+    last_name: 'string',
+    vcard: 'string',
+  },
+  required: ['chat_id', 'phone_number', 'first_name'],
+  run: async (call) => {
+    const { args } = call
+    const [lastName, vcard] = [args.text('last_name'), args.text('vcard')]
+    const contact = {
+      kind: 'contact' as const,
+      phone: needed(args, 'phone_number'),
+      firstName: needed(args, 'first_name'),
+      ...(lastName !== undefined && { lastName }),
+      ...(vcard !== undefined && { vcard }),
+    }
+    return result(await send(call, contact))
+  },
+}
+
+const sendDice: Method = {
+  name: 'sendDice',
+  summary: 'Throws dice, or one of their relatives',
+  ...sender,
+  content: 'dice',
+  parameters: { ...sending, emoji: 'string' },
+  required: ['chat_id'],
+  run: async (call: Call) => {
+    const emoji = (call.args.text('emoji') ?? '🎲').replaceAll('\ufe0f', '')
+    if (!DICE.includes(emoji)) throw failed('bad_request', 'wrong dice emoji specified')
+    return result(await send(call, { kind: 'dice', emoji, value: 0 }))
+  },
+}
+
+function needed(args: Arguments, name: string): string {
+  const value = args.text(name)
+  if (value === undefined) throw failed('bad_request', `parameter "${name}" is required`)
+  return value
+}
+
+export const structuredMethods = [sendLocation, sendVenue, sendContact, sendDice]

@@ -1,0 +1,107 @@
+/** Media in the reference's JSON: every kind has its own member and its own fields. */
+import type { Content, Media } from '../../../machines/content.ts'
+import { type FileKind, uniqueFileId } from '../file-id.ts'
+import { present } from './chat.ts'
+import type { Names } from './names.ts'
+import { entitiesJson } from './text.ts'
+
+export function mediaJson(content: Content & { kind: 'media' }, ids: Names): object {
+  const { media, caption, captionAbove, spoiler } = content
+  return {
+    ...memberOf(media, ids),
+    ...(caption.text && { caption: caption.text }),
+    ...entitiesJson('caption_entities', caption, ids),
+    ...(captionAbove && { show_caption_above_media: true }),
+    ...(spoiler && { has_media_spoiler: true }),
+  }
+}
+
+/** The sizes of a photo, the smallest first. */
+export const photoJson = (photo: Media, ids: Names): object[] =>
+  [...(photo.sizes ?? []), photo].map((size) => sizeJson(size, ids, 'photo'))
+
+function memberOf(media: Media, ids: Names): object {
+  switch (media.kind) {
+    case 'photo':
+      return { photo: photoJson(media, ids) }
+    case 'video':
+      return { video: { ...framed(media, ids), ...named(media) } }
+    case 'animation': {
+      const animation = { ...framed(media, ids), ...named(media) }
+      // A copy for clients that know documents only.
+      return { animation, document: { ...file(media, ids), ...named(media), ...thumb(media, ids) } }
+    }
+    case 'audio':
+      return {
+        audio: {
+          ...file(media, ids),
+          duration: media.durationSeconds ?? 0,
+          ...present({ performer: media.performer, title: media.title }),
+          ...named(media),
+          ...thumb(media, ids),
+        },
+      }
+    case 'voice': {
+      const { file_name: _, ...type } = named(media)
+      return { voice: { ...file(media, ids), duration: media.durationSeconds ?? 0, ...type } }
+    }
+    case 'video_note':
+      return {
+        video_note: {
+          ...file(media, ids),
+          length: media.width ?? 0,
+          duration: media.durationSeconds ?? 0,
+          ...thumb(media, ids),
+        },
+      }
+    case 'document':
+      return { document: { ...file(media, ids), ...named(media), ...thumb(media, ids) } }
+    case 'sticker':
+      return { sticker: stickerJson(media, ids) }
+  }
+}
+
+const stickerJson = (media: Media, ids: Names) => ({
+  ...file(media, ids),
+  type: 'regular',
+  width: media.width ?? 512,
+  height: media.height ?? 512,
+  is_animated: media.mime === 'application/x-tgsticker',
+  is_video: media.mime === 'video/webm',
+  ...present({ emoji: media.emoji }),
+  ...thumb(media, ids),
+})
+
+const framed = (media: Media, ids: Names) => ({
+  ...file(media, ids),
+  width: media.width ?? 0,
+  height: media.height ?? 0,
+  duration: media.durationSeconds ?? 0,
+  ...thumb(media, ids),
+})
+
+const named = ({ name, mime }: Media): { file_name?: string; mime_type?: string } =>
+  present({ file_name: name, mime_type: mime })
+
+function thumb({ thumbnail }: Media, ids: Names): object {
+  if (!thumbnail) return {}
+  const size = sizeJson(thumbnail, ids, 'thumbnail')
+  return { thumbnail: size, thumb: size }
+}
+
+export const sizeJson = (media: Media, ids: Names, kind: FileKind) => ({
+  ...file(media, ids, kind),
+  width: media.width ?? 0,
+  height: media.height ?? 0,
+})
+
+/** Only what is on the network already is ever shown. */
+function file(media: Media, ids: Names, kind: FileKind = media.kind) {
+  const native = 'native' in media.file ? media.file.native : media.file.blob
+  const { unique = native } = media
+  return {
+    file_id: ids.file({ kind, native, ...(unique !== native && { unique }) }),
+    file_unique_id: uniqueFileId(unique),
+    ...present({ file_size: media.size }),
+  }
+}

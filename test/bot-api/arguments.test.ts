@@ -1,0 +1,124 @@
+/** The parameters of a call: read as the reference reads them, whatever they are. */
+import fc from 'fast-check'
+import t from 'tap'
+import { Arguments, chatFrom } from '../../src/bot-api/arguments.ts'
+import { messageIdsOf } from '../../src/bot-api/message-ids.ts'
+
+const given = (value: string) => new Arguments([['it', value]])
+const anything = fc.oneof(
+  fc.string(),
+  fc.integer().map(String),
+  fc.tuple(fc.integer(), fc.string()).map(([number, rest]) => `${number}${rest}`),
+  fc.constantFrom(
+    '',
+    '-',
+    'true',
+    ' TRUE ',
+    'Yes',
+    '1',
+    '0',
+    'null',
+    '1e400',
+    '-0',
+    '9'.repeat(30),
+  ),
+)
+
+/** Digit by digit, where the real thing matches a pattern. */
+function leadingInteger(value: string): number {
+  const isNegative = value.startsWith('-')
+  let digits = ''
+  for (const char of isNegative ? value.slice(1) : value) {
+    if (char < '0' || char > '9') break
+    digits += char
+  }
+  return digits === '' ? 0 : Number(digits) * (isNegative ? -1 : 1)
+}
+
+t.test('integers are the leading digits, moved into their range', async (t) => {
+  const range = fc.tuple(fc.integer(), fc.integer()).map(([a, b]) => ({
+    min: Math.min(a, b),
+    max: Math.max(a, b),
+  }))
+  fc.assert(
+    fc.property(anything, range, (value, { min, max }) => {
+      const wanted = Math.max(min, Math.min(max, leadingInteger(value)))
+      t.ok(given(value).integer('it', { min, max }) === wanted)
+    }),
+  )
+  t.equal(new Arguments([]).integer('it', { min: -5, max: 5 }), 0)
+})
+
+t.test('three words are true, and nothing else', async () => {
+  fc.assert(
+    fc.property(anything, (value) => {
+      const wanted = new Set(['true', 'yes', '1']).has(value.trim().toLowerCase())
+      return given(value).boolean('it') === wanted
+    }),
+  )
+})
+
+t.test('numbers never are NaN', async () => {
+  fc.assert(fc.property(anything, (value) => !Number.isNaN(given(value).number('it'))))
+  fc.assert(
+    fc.property(
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      (value) => given(`${value}`).number('it') === value,
+    ),
+  )
+})
+
+t.test('structured values come back whole, and nothing throws', async (t) => {
+  fc.assert(
+    fc.property(fc.json(), (json) => {
+      t.same(given(json).json('it') ?? null, JSON.parse(json))
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string(), (value) => {
+      given(value).json('it')
+    }),
+  )
+})
+
+t.test('the first of several values counts', async () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.array(fc.string()), (first, others) => {
+      const values = [first, ...others].map((value) => ['it', value] as const)
+      return new Arguments(values).text('it') === first
+    }),
+  )
+})
+
+t.test('a chat is a name or a number that is not 0', async (t) => {
+  fc.assert(
+    fc.property(anything, (value) => {
+      const number = leadingInteger(value)
+      const isName = value.length > 1 && value.startsWith('@')
+      if (isName) t.equal(chatFrom(value), value)
+      else if (number !== 0 && Number.isSafeInteger(number)) t.equal(chatFrom(value), number)
+      else t.throws(() => chatFrom(value), { message: 'chat not found' })
+    }),
+  )
+})
+
+t.test('message ids are numbers, or text that writes one', async (t) => {
+  const ids = fc.array(fc.integer(), { minLength: 1, maxLength: 100 })
+  fc.assert(
+    fc.property(ids, fc.boolean(), (numbers, areTexts) => {
+      const message_ids = areTexts ? numbers.map(String) : numbers
+      t.same(messageIdsOf(Arguments.from({ message_ids })), numbers)
+    }),
+  )
+  const told = (message_ids: unknown) => () => messageIdsOf(Arguments.from({ message_ids }))
+  const refusal = (message: string) => ({ message })
+  for (const odd of [true, null, [5], {}, '', ' 5', '5 ', '0x10', '1e3', '05', 1.5, 2 ** 60]) {
+    const wrong = refusal('message identifier must be a valid Integer')
+    t.throws(told([1, odd]), wrong, JSON.stringify(odd))
+  }
+  t.throws(told(undefined), refusal('message identifiers are not specified'))
+  t.throws(told([]), refusal('message identifiers are not specified'))
+  t.throws(told({ 0: 1 }), refusal('expected an Array of message identifiers'))
+  const many = Array.from({ length: 101 }, (_, place) => place)
+  t.throws(told(many), refusal('too many message identifiers specified'))
+})
