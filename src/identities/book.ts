@@ -7,7 +7,8 @@ import type { GivenIds } from './ids.ts'
 import type { Natives } from './natives.ts'
 import { findChats, findMessages, newestMessage, nextChatNumber } from './store.ts'
 
-const CACHED = 200_000
+/** Given as a size, because room for a `max` is taken at once, used or not. */
+const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
 
@@ -25,9 +26,9 @@ interface Known {
 
 export class IdentityBook {
   readonly #db: Database
-  readonly #chats = new LRUCache<string, number>({ max: CACHED })
-  readonly #messages = new LRUCache<string, Known>({ max: CACHED })
-  readonly #newest = new LRUCache<string, number>({ max: CACHED })
+  readonly #chats = new LRUCache<string, number>(cached)
+  readonly #messages = new LRUCache<string, Known>(cached)
+  readonly #newest = new LRUCache<string, number>(cached)
   /** Given and not committed yet: part of every batch until one commit with them is through. */
   readonly #unstored = new Map<string, NewChat | NewMessage>()
   readonly #last = new Map<number, Promise<unknown>>()

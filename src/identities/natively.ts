@@ -1,13 +1,15 @@
 /** From the integers and names of a call to the native ids of the network. */
 import { LRUCache } from 'lru-cache'
-import { failed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import type {
   Operation,
+  OperationKind,
   OperationResult,
   PublicChat,
   PublicOperation,
 } from '../../machines/operation.ts'
 import type { Database } from '../database/database.ts'
+import { type Find, renamedContent, renamedText } from './persons.ts'
 import { nativeChat, nativeMessage } from './store.ts'
 
 /** How long a name is believed to stand for the same chat, in milliseconds. */
@@ -15,13 +17,16 @@ const NAME_LIVES = 300_000
 
 export type Resolve = (name: string) => Promise<OperationResult>
 
-/** What the reference says when the message of an operation is not there. */
-const missing = {
-  edit: 'message to edit not found',
-  delete: 'message to delete not found',
-  forward: 'message to forward not found',
-  copy: 'message to copy not found',
-} as const
+/** What the reference calls the message of an operation when it is not there. */
+const purposes: Partial<Record<OperationKind, string>> = {
+  delete: 'message to delete',
+  forward: 'message to forward',
+  copy: 'message to copy',
+  pin: 'message to pin',
+  unpin: 'message to unpin',
+  react: 'message to react',
+  stop_poll: 'message with poll to stop',
+}
 
 export class Natively {
   readonly #db: Database
@@ -38,56 +43,62 @@ export class Natively {
     operation: PublicOperation,
     resolve: Resolve,
   ): Promise<Operation> {
-    const chat = (place: PublicChat) => this.#chat(credentialId, place, resolve)
-    const message = (place: PublicChat, id: number) => this.#message(credentialId, place, id)
-    switch (operation.kind) {
-      case 'resolve':
-      case 'answer':
-        return operation
-      case 'describe':
-      case 'act':
-        return { ...operation, chat: await chat(operation.chat) }
-      case 'send': {
-        const { replyTo, ...rest } = operation
-        const target = await chat(operation.chat)
-        const reply = await this.#reply(credentialId, operation.chat, replyTo, rest.replyOptional)
-        return { ...rest, chat: target, ...(reply !== undefined && { replyTo: reply }) }
+    const native: Record<string, unknown> = { ...operation }
+    if ('chat' in operation) native.chat = await this.#chat(credentialId, operation.chat, resolve)
+    if ('from' in operation) native.from = await this.#chat(credentialId, operation.from, resolve)
+    if ('person' in operation) {
+      native.person = await this.#person(credentialId, operation.person, resolve)
+    }
+    if ('message' in operation && operation.message !== undefined) {
+      const place = 'from' in operation ? operation.from : operation.chat
+      native.message = await this.#message(credentialId, place, operation.message)
+      if (native.message === undefined) {
+        const purpose = purposes[operation.kind] ?? 'message to edit'
+        throw failed('bad_request', `${purpose} not found`)
       }
-      case 'edit':
-      case 'delete': {
-        const target = await chat(operation.chat)
-        const native = await message(operation.chat, operation.message)
-        if (native === undefined) throw failed('bad_request', missing[operation.kind])
-        return { ...operation, chat: target, message: native }
+    }
+    if ('replyTo' in operation && operation.replyTo !== undefined) {
+      native.replyTo = await this.#message(credentialId, operation.chat, operation.replyTo)
+      if (native.replyTo === undefined) {
+        if (!operation.replyOptional) throw failed('bad_request', 'message to be replied not found')
+        delete native.replyTo
       }
-      case 'forward':
-      case 'copy': {
-        const { replyTo, ...rest } = operation
-        const [target, from] = [await chat(operation.chat), await chat(operation.from)]
-        const native = await message(operation.from, operation.message)
-        if (native === undefined) throw failed('bad_request', missing[operation.kind])
-        const reply = await this.#reply(credentialId, operation.chat, replyTo, false)
-        return {
-          ...rest,
-          chat: target,
-          from,
-          message: native,
-          ...(reply !== undefined && { replyTo: reply }),
-        }
-      }
+    }
+    await this.#renamePeople(credentialId, operation, native)
+    return native as unknown as Operation
+  }
+
+  /** Those that formatted texts point at. */
+  async #renamePeople(
+    credentialId: number,
+    operation: PublicOperation,
+    native: Record<string, unknown>,
+  ): Promise<void> {
+    if (this.#idForm(credentialId) === 'integer') return
+    const find: Find = async (person) =>
+      // Groups have negative integers, and nobody has one of another form.
+      /^[1-9]\d{0,15}$/.test(person)
+        ? nativeChat(this.#db, credentialId, Number(person))
+        : undefined
+    if ('content' in operation) native.content = await renamedContent(operation.content, find)
+    if ('caption' in operation && operation.caption !== undefined) {
+      native.caption = await renamedText(operation.caption, find)
+    }
+    if ('contents' in operation) {
+      native.contents = await Promise.all(
+        operation.contents.map((content) => renamedContent(content, find)),
+      )
     }
   }
 
-  async #reply(
-    credentialId: number,
-    chat: PublicChat,
-    id: number | undefined,
-    optional: boolean | undefined,
-  ): Promise<string | undefined> {
-    if (id === undefined) return undefined
-    const native = await this.#message(credentialId, chat, id)
-    if (native !== undefined || optional) return native
-    throw failed('bad_request', 'message to be replied not found')
+  /** Somebody is named as the private chat with them is. */
+  async #person(credentialId: number, place: PublicChat, resolve: Resolve): Promise<string> {
+    try {
+      return await this.#chat(credentialId, place, resolve)
+    } catch (cause) {
+      const isUnknown = cause instanceof RequestFailed && cause.failure.code === 'bad_request'
+      throw isUnknown ? failed('bad_request', 'user not found') : cause
+    }
   }
 
   async #chat(credentialId: number, place: PublicChat, resolve: Resolve): Promise<string> {

@@ -1,6 +1,8 @@
 /** Every native id that an event or a result speaks of, so that their integers can be looked up in one go. */
 import type { Chat, Message, Origin, Person, Surface } from '../../machines/content.ts'
 import type { Happening } from '../../machines/happening.ts'
+import type { OperationResult } from '../../machines/operation.ts'
+import { textsIn, type Written } from './persons.ts'
 
 export class Natives {
   readonly chats = new Map<string, Surface>()
@@ -12,29 +14,106 @@ export class Natives {
   readonly mentioned = new Map<string, Set<string>>()
 
   addHappening(happening: Happening): void {
-    if (happening.kind === 'deleted') return
-    this.addMessage(happening.message, happening.direction === 'own')
-    if (happening.kind === 'callback') this.addPerson(happening.from)
+    switch (happening.kind) {
+      case 'deleted':
+        break
+      case 'poll':
+        this.#addContent(happening)
+        break
+      case 'message':
+      case 'edited':
+      case 'callback':
+        // A button is pressed under what the account itself sent.
+        this.addMessage(
+          happening.message,
+          happening.direction === 'own' || happening.kind === 'callback',
+        )
+        if (happening.kind === 'callback') this.addPerson(happening.from)
+        break
+      case 'reaction':
+      case 'reaction_count':
+        this.addChat(happening.chat)
+        put(this.mentioned, happening.chat.native, happening.target)
+        if (happening.kind === 'reaction') this.addPerson(happening.person)
+        break
+      case 'poll_answer':
+        this.addPerson(happening.person)
+        break
+      case 'member':
+        this.addChat(happening.chat)
+        this.addPerson(happening.by)
+        this.addPerson(happening.after.person)
+        if (happening.invite) this.addPerson(happening.invite.creator)
+        break
+      case 'join_request':
+        this.addChat(happening.chat)
+        this.addPerson(happening.person)
+        if (happening.invite) this.addPerson(happening.invite.creator)
+    }
+  }
+
+  addResult(result: OperationResult): void {
+    switch (result.kind) {
+      case 'message':
+        this.addMessage(result.message, true)
+        break
+      case 'messages':
+        for (const message of result.messages) this.addMessage(message, true)
+        break
+      case 'chat':
+        this.addChat(result.chat)
+        if (result.chat.pinned) this.#addMentioned(result.chat.pinned)
+        break
+      case 'member':
+        this.addPerson(result.member.person)
+        break
+      case 'members':
+        for (const { person } of result.members) this.addPerson(person)
+        break
+      case 'invite':
+        this.addPerson(result.invite.creator)
+        break
+      case 'poll':
+        this.#addContent(result)
+        break
+      case 'photos':
+      case 'number':
+      case 'done':
+    }
   }
 
   addMessage(message: Message, isOwn: boolean): void {
-    const { chat, from, native, replyTo, forward } = message
-    this.addChat(chat)
-    if (from) this.addPerson(from)
+    const { chat, native, replyTo } = message
     put(this.messages, chat.native, native)
     if (isOwn) this.own.add(native)
+    this.#addParts(message)
+    if (!replyTo) return
+    put(this.mentioned, chat.native, replyTo.native)
+    if (replyTo.message) this.#addParts(replyTo.message)
+  }
+
+  #addMentioned(message: Message): void {
+    put(this.mentioned, message.chat.native, message.native)
+    this.#addParts(message)
+  }
+
+  /** Whom and what a message speaks of, without what it answers. */
+  #addParts({ chat, from, forward, content }: Message): void {
+    this.addChat(chat)
+    if (from) this.addPerson(from)
     if (forward) this.#addOrigin(forward)
-    if (replyTo) {
-      put(this.mentioned, chat.native, replyTo.native)
-      if (replyTo.message?.from) this.addPerson(replyTo.message.from)
-    }
-    const { content } = message
-    const entities = content.kind === 'text' ? content.entities : []
-    for (const { person } of entities) if (person) this.chats.set(person, 'private')
+    this.#addContent(content)
+    if (content.kind === 'contact' && content.person) this.#addNative(content.person)
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)
+  }
+
+  #addContent(content: Written): void {
+    for (const { entities } of textsIn(content)) {
+      for (const { person } of entities) if (person) this.#addNative(person)
+    }
   }
 
   addChat({ native, surface }: Chat): void {
@@ -42,7 +121,11 @@ export class Natives {
   }
 
   addPerson({ native }: Person): void {
-    if (!this.chats.has(native)) this.chats.set(native, 'private')
+    this.#addNative(native)
+  }
+
+  #addNative(person: string): void {
+    if (!this.chats.has(person)) this.chats.set(person, 'private')
   }
 
   #addOrigin(origin: Origin): void {

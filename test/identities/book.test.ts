@@ -1,8 +1,10 @@
 /** Integers for native ids: the same for ever, ascending in a chat, stored with the events that introduced them. */
+
 import t from 'tap'
 import type { Happening } from '../../machines/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
+import { testFileIds } from '../support/file-ids.ts'
 import { type Stage, stage, written } from '../updates/stage.ts'
 
 interface Told {
@@ -29,7 +31,7 @@ async function ids(
   })
 }
 
-const translator = ({ db }: Stage) => new Translator(db, () => 'mapped')
+const translator = ({ db }: Stage) => new Translator(db, testFileIds, () => 'mapped')
 
 t.test('ids stay what they are over restarts and ascend in each chat', async (t) => {
   const scene = await stage(t)

@@ -1,0 +1,132 @@
+/** Calls on their way to a network with ids of its own, and what comes back: nobody is called by the wrong name. */
+import t from 'tap'
+import type { Content, Message, Text } from '../../machines/content.ts'
+import type { PublicOperation } from '../../machines/operation.ts'
+import { Translator } from '../../src/bot-api/translator.ts'
+import { insertIdentities } from '../../src/identities/store.ts'
+import { testFileIds } from '../support/file-ids.ts'
+import { stage, written } from '../updates/stage.ts'
+
+const scene = await stage(t)
+const credentialId = await scene.credential()
+const translator = new Translator(scene.db, testFileIds, () => 'mapped')
+const unresolved = async () => {
+  throw new Error('no name is asked for')
+}
+const native = (operation: PublicOperation): Promise<ReturnType<typeof JSON.parse>> =>
+  translator.toNative(credentialId, operation, unresolved)
+
+/** `ada` and her messages are known by their integers. */
+const told = await translator.drafts(credentialId, [written('a', { chat: 'ada' })])
+await insertIdentities(scene.db, credentialId, told.chats, told.messages)
+told.stored()
+const chat = told.chats.find((known) => known.native === 'ada')!.chatId
+
+const mentioning = (person: string): Text => ({
+  text: 'you and me',
+  entities: [
+    { type: 'text_mention', offset: 0, length: 3, person },
+    { type: 'bold', offset: 4, length: 3 },
+  ],
+})
+const bold = { type: 'bold', offset: 4, length: 3 }
+const inNative = { text: 'you and me', entities: [{ type: 'text_mention', person: 'ada' }, bold] }
+const photo = (caption: Text): Content & { kind: 'media' } => ({
+  kind: 'media',
+  media: { kind: 'photo', file: { native: 'f' } },
+  caption,
+})
+
+t.test('whoever a text points at is named as the network does', async (t) => {
+  const text = mentioning(`${chat}`)
+  const send = (content: Content) => native({ kind: 'send', chat, content })
+  t.match(await send({ kind: 'text', ...text }), { chat: 'ada', content: inNative })
+  t.match(await send(photo(text)), { content: { caption: inNative } })
+  const album = await native({ kind: 'send_album', chat, contents: [photo(text), photo(text)] })
+  t.match(album.contents, [{ caption: inNative }, { caption: inNative }])
+  const poll = {
+    question: text,
+    options: [{ text, voters: 0 }],
+    explanation: text,
+    voters: 0,
+    isClosed: false,
+    isAnonymous: true,
+    isQuiz: true,
+    isMultiple: false,
+  }
+  t.match((await send({ kind: 'poll', poll })).content.poll, {
+    question: inNative,
+    options: [{ text: inNative }],
+    explanation: inNative,
+  })
+  const message = told.messages[0]!.messageId
+  t.match(await native({ kind: 'edit_caption', chat, message, caption: text }), {
+    message: told.messages[0]!.native,
+    caption: inNative,
+  })
+  t.match(await native({ kind: 'copy', chat, from: chat, message, caption: text }), {
+    caption: inNative,
+  })
+})
+
+t.test('whoever nobody knows is not pointed at', async (t) => {
+  for (const person of ['99', '0', 'nobody']) {
+    const content = { kind: 'text' as const, ...mentioning(person) }
+    const sent = await native({ kind: 'send', chat, content })
+    t.same(sent.content.entities, [bold], person)
+  }
+})
+
+t.test('a network whose ids are the integers gets them as they are', async (t) => {
+  const plain = new Translator(scene.db, testFileIds, () => 'integer')
+  const content = { kind: 'text' as const, ...mentioning('99') }
+  const operation = await plain.toNative(
+    credentialId,
+    { kind: 'send', chat: 5, content },
+    unresolved,
+  )
+  t.match(operation, { chat: '5', content: { entities: [{ person: '99' }, bold] } })
+})
+
+t.test('all whom a result speaks of have an integer', async (t) => {
+  const person = (name: string) => ({ native: name, firstName: name })
+  const place = { native: 'ada', surface: 'private' as const, firstName: 'Ada' }
+  const message = (name: string, more: Partial<Message>): Message => ({
+    native: name,
+    chat: place,
+    from: person('ada'),
+    at: 1,
+    content: { kind: 'text', ...mentioning('eve') },
+    ...more,
+  })
+  const answered = message(told.messages[0]!.native, {
+    from: person('kim'),
+    forward: { from: 'person', person: person('joe'), at: 1 },
+    content: { kind: 'text', ...mentioning('lea') },
+  })
+  const shown = JSON.stringify(
+    await translator.present(credentialId, {
+      kind: 'message',
+      message: message('b', { replyTo: { native: answered.native, message: answered } }),
+    }),
+  )
+  t.match(shown, /"reply_to_message"/)
+  t.notMatch(shown, /"id":(0|null)\b/)
+})
+
+t.test('an old message gets no new number because it is pinned', async (t) => {
+  const pinned = (name: string): Message => ({
+    native: name,
+    chat: { native: 'ada', surface: 'private' },
+    at: 1,
+    content: { kind: 'text', text: 'x', entities: [] },
+  })
+  const described = (name: string) =>
+    translator.present(credentialId, {
+      kind: 'chat',
+      chat: { native: 'ada', surface: 'private', pinned: pinned(name) },
+    })
+  const known = told.messages[0]!
+  t.match(await described(known.native), { pinned_message: { message_id: known.messageId } })
+  t.notOk('pinned_message' in ((await described('never told')) as object))
+})
