@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
 import { GroupCommit } from './group-commit.ts'
 import { cursorBefore } from './newest.ts'
-import { readPage } from './read.ts'
+import { type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import { Tail } from './tail.ts'
 import type { Translation } from './translation.ts'
 
@@ -111,6 +111,11 @@ export class PostgresUpdateLog implements UpdateLog {
     return readPage(this.#db, tail, { ...reader, after: await cursorBefore(this.#db, newest) })
   }
 
+  /** The same as rows, for whoever hands them on one by one. */
+  rows(reader: Reader): Promise<ReadRows> {
+    return readRows(this.#db, this.#log(reader.credentialId).tail, reader)
+  }
+
   listen(credentialId: number, after: number, notify: () => void): () => void {
     const { listeners, tail } = this.#log(credentialId)
     const listener: Listener = { after, notify }
@@ -145,9 +150,9 @@ export class PostgresUpdateLog implements UpdateLog {
     const told = log.tail.next
     log.tail.reach(firstId)
     for (const { sourceKey } of fresh) recent.add(sourceKey)
-    for (const [place, { kind, payload }] of drafts.entries()) {
-      const apiKeyId = batch.apiKeyId ?? null
-      log.tail.push({ updateId: firstId + place, kind, apiKeyId, payload })
+    const cause = { apiKeyId: batch.apiKeyId ?? null, traceId: batch.traceId ?? null }
+    for (const [place, { kind, chatId, payload }] of drafts.entries()) {
+      log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })
     }
     if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
     if (log.tail.next > told) for (const listener of [...log.listeners]) listener.notify()

@@ -15,6 +15,9 @@ export interface Row {
   readonly kind: number
   /** The key whose own call caused it. */
   readonly apiKeyId: number | null
+  readonly chatId: number | null
+  /** The request that caused it. */
+  readonly traceId: string | null
   readonly payload: string
 }
 

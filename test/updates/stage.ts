@@ -1,4 +1,5 @@
 /** Credentials with their logs on a real database, as a node opens them, and what happens on their network. */
+
 import type { Test } from 'tap'
 import type { ReadUpdates } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
@@ -7,6 +8,7 @@ import { Translator } from '../../src/bot-api/translator.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
 import { testDatabase } from '../support/database.ts'
+import { testFileIds } from '../support/file-ids.ts'
 
 export const FIRST = 5_000_001
 
@@ -100,7 +102,7 @@ export async function stage(t: Pick<Test, 'teardown'>): Promise<Stage> {
 
 async function openNode(db: Database, credentialIds: readonly number[]): Promise<Node> {
   const commits: number[] = []
-  const log = new PostgresUpdateLog(db, new Translator(db, () => 'mapped'), {
+  const log = new PostgresUpdateLog(db, new Translator(db, testFileIds, () => 'mapped'), {
     committed: (updates) => commits.push(updates),
     received: () => undefined,
   })

@@ -1,6 +1,7 @@
 /** The real thing beside the model: log, key store and key actors on tables of their own. */
 import { setImmediate } from 'node:timers/promises'
 import { ApiKeyActor } from '../../../actors/api-key.ts'
+import type { Webhooks } from '../../../actors/webhook-ports.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { pendingUpdates } from '../../../src/keys/backlog.ts'
@@ -41,6 +42,9 @@ export interface RealPoll {
   /** Nothing will come: time has to pass until it is answered. */
   readonly waits: boolean
 }
+
+/** No key of the model has a webhook. */
+const none = {} as Webhooks
 
 export class System {
   readonly clock = new TestClock()
@@ -152,7 +156,14 @@ export class System {
     for (const id of this.keys) {
       const facts = await this.#keyStore.load(id)
       if (!facts) throw new Error(`no key ${id}`)
-      const world = { log: this.#log, keys: this.#keyStore, clock: this.clock, logger: quietLog }
+      const webhooks = none
+      const world = {
+        log: this.#log,
+        keys: this.#keyStore,
+        clock: this.clock,
+        logger: quietLog,
+        webhooks,
+      }
       this.#actors.push(
         new ApiKeyActor(facts, { ...world, rates: { key: unlimited, chat: unlimited } }),
       )
