@@ -2,15 +2,16 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { failed } from '../../actors/errors.ts'
 import { plainFailure } from './failure.ts'
 import { requestIds, securityHeaders } from './headers.ts'
+import { mayGoOn } from './pace.ts'
 
 /** How long a peer may take to read the answer; a line cut at once would often take it along. */
 const LINGER_MS = 1_000
 
 const statuses: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
+  SLOW_UPLOAD: 408,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
@@ -25,12 +26,15 @@ export function followAnswers(app: FastifyInstance): void {
   })
 }
 
-export const answerClientError =
-  (log: FastifyBaseLogger) =>
-  (error: ConnectionError, socket: Socket): void => {
+export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number) =>
+  function answerError(error: ConnectionError, socket: Socket): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded) return
     const answer = answers.get(socket)
+    // Node tells of it once for each request.
+    const again = () => answerError(Object.assign(error, { code: 'SLOW_UPLOAD' }), socket)
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    if (isLate && mayGoOn(answer?.req, requestTimeout, again)) return
     const isMidway = answer?.headersSent === true && !answer.writableFinished
     if (error.code === 'ECONNRESET' || !socket.writable || isMidway) {
       socket.destroy()
@@ -39,12 +43,13 @@ export const answerClientError =
     const requestId = requestIds.genReqId()
     // The error itself carries the bytes received, and with them perhaps a key.
     log.debug({ requestId, code: error.code }, 'unreadable request')
-    socket.end(response(statuses[error.code] ?? 400, requestId))
+    socket.end(rawAnswer(statuses[error.code] ?? 400, requestId))
     const cut = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(cut))
   }
 
-function response(status: number, requestId: string): string {
+/** An answer for a connection that has no request to reply to. */
+export function rawAnswer(status: number, requestId: string): string {
   const body = JSON.stringify(plainFailure(status))
   const headers = {
     ...securityHeaders,
@@ -55,12 +60,4 @@ function response(status: number, requestId: string): string {
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
-}
-
-/** Node would refuse a request without a Host with an answer of its own, which has no body. */
-export function requireHost(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _, done) => {
-    const isMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined
-    done(isMissing ? failed('bad_request', 'the header Host is missing') : undefined)
-  })
 }

@@ -1,5 +1,6 @@
 /** The one envelope of every answer, as schemas and as values. */
 import { type TSchema, Type } from 'typebox'
+import { Nullable } from '../nullable.ts'
 
 export const Failed = Type.Object({
   ok: Type.Literal(false),
@@ -26,7 +27,7 @@ export const ok = <Result>(result: Result) => ({ ok: true as const, result })
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({
     items: Type.Array(item),
-    next_before: Type.Union([Type.String(), Type.Null()]),
+    next_before: Nullable(Type.String()),
   })
 
 export const PageQuery = Type.Object({

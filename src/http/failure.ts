@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Failure, FailureCode } from '../../machines/protocol.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import { type FieldProblem, problemsOf } from './invalid.ts'
+import { type FieldProblem, problemsOf, shown } from './invalid.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
   bad_request: [400, 'Bad Request'],
@@ -25,6 +25,7 @@ const plain: Record<number, string> = {
   413: 'Request Entity Too Large',
   414: 'URI Too Long',
   415: 'Unsupported Media Type',
+  417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
 }
 
@@ -85,7 +86,9 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   if (error.validation) return invalid(problemsOf(error.validation))
   if (isUnavailable(error)) return failureBody(databaseAway)
   const status = error.statusCode ?? 500
-  if (status === 400 || plain[status]) return plainFailure(status)
+  // Of files outside the folders that are served, nobody learns that they are there.
+  if (status === 403 || status === 404) return failureBody({ code: 'not_found', description: '' })
+  if (status >= 400 && status < 500) return plainFailure(status)
   if (status === 503)
     return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
   request.log.error({ err: error }, 'request failed')
@@ -94,7 +97,7 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
 
 /** A field that its schema cannot judge, refused in the same form as one that it can. */
 export const invalidField = (field: string, reason: string): RequestFailed =>
-  failed('bad_request', `field "${field}" ${reason}`)
+  failed('bad_request', `field "${shown(field)}" ${reason}`)
 
 /** Code that knows nothing of HTTP names a field in its text; a bot call's answer has no such list. */
 function refused(failure: Failure, { routeOptions }: FastifyRequest): FailureBody {

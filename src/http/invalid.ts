@@ -1,5 +1,8 @@
 /** What the validator found, in words: one reason for each field, and nothing about forms not meant. */
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import { redact } from '../security/redact.ts'
+
+const LONGEST_NAME = 100
 
 export interface FieldProblem {
   readonly field: string
@@ -20,7 +23,13 @@ function fieldOf({ instancePath, params }: FastifySchemaValidationError): string
   const names = instancePath.split('/').slice(1)
   const own = params.missingProperty ?? params.additionalProperty
   const unescaped = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return [...unescaped, ...(own === undefined ? [] : [own])].join('.')
+  return shown([...unescaped, ...(own === undefined ? [] : [own])].join('.'))
+}
+
+/** Clients choose names too: one may be long, or be a secret that got into the wrong place. */
+export const shown = (name: string): string => {
+  const clean = redact(name)
+  return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean
 }
 
 /** Of a union, only what is wrong with the form that the value has is worth telling. */

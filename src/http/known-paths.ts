@@ -6,7 +6,7 @@ export function collectPaths(app: FastifyInstance): (path: string) => string[] {
   const verbs = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     // What a wildcard covers may or may not exist; only a bot call exists whatever stands in its place.
-    if (url.includes('*') && !url.startsWith('/bot')) return
+    if (url.includes('*') && !/^\/(file\/)?bot/.test(url)) return
     const pattern = `^${url
       .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
       .replace(/:\w+/g, '[^/]+')

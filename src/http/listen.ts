@@ -1,37 +1,59 @@
 /** The HTTP side of the service: every route with what it needs, and the ports it listens on. */
 import type { FastifyInstance } from 'fastify'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
+import { downloadFrom } from '../../actors/credential.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { carryOut } from '../bot-api/carry-out.ts'
 import type { CallWorld } from '../bot-api/method.ts'
 import { botPaths } from '../bot-api/openapi.ts'
 import { profileOf } from '../bot-api/profile.ts'
+import { profileStore } from '../bot-api/profile-store.ts'
 import type { Config } from '../config.ts'
 import type { Core } from '../core.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
+import { createDiagnoses } from '../diagnosis/create.ts'
 import { droppedUpdates, pendingUpdates } from '../keys/backlog.ts'
 import { KeyDesk } from '../keys/desk.ts'
+import { LinkPages } from '../links/pages.ts'
+import { Downloads } from '../media/downloads.ts'
+import type { OpenedMedia } from '../media/open.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import type { Sandbox } from '../platforms/sandbox/sandbox.ts'
 import { VERSION } from '../version.ts'
+import { replyCall } from '../webhooks/reply-call.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
+import { drained } from './drain.ts'
+import { filePaths, fileRoutes } from './files.ts'
 import { healthRoutes } from './health.ts'
 import { apiKeyRoutes } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
+import { credentialChangesRoute } from './management/credential-changes.ts'
+import { credentialListRoutes } from './management/credential-list.ts'
 import { credentialTestRoute } from './management/credential-test.ts'
 import { credentialRoutes } from './management/credentials.ts'
+import { diagnosisRoutes } from './management/diagnosis.ts'
+import { linkPageAnswerRoutes } from './management/link-page-answers.ts'
+import { linkPageRoutes } from './management/link-pages.ts'
 import { linkRoutes } from './management/links.ts'
 import { logRoutes } from './management/logs.ts'
+import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { userRoutes } from './management/user.ts'
+import { webhookLogRoutes } from './management/webhook-logs.ts'
+import { webhookSettingsRoutes } from './management/webhook-settings.ts'
+import { webhookRoutes } from './management/webhooks.ts'
 import { metricsRoute } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
+import { panelRoutes } from './panel.ts'
+import { panelDirectory } from './panel-files.ts'
+import { panelSessionRoutes } from './panel-session.ts'
 import type { Readiness } from './readiness.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { createServer } from './server.ts'
@@ -46,11 +68,10 @@ export interface ListenOptions {
   readonly core: Core
   readonly db: Database
   readonly sandbox: Sandbox | undefined
+  readonly media: OpenedMedia
   /** Aborted when the service goes down. */
   readonly draining: AbortSignal
 }
-
-const SWEEP_MS = 50
 
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
@@ -60,43 +81,56 @@ export async function listen(options: ListenOptions) {
     trustProxy: config.trustProxy,
   })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
-  openapi.extraPaths(botPaths())
+  openapi.extraPaths({ ...botPaths(), ...filePaths })
   app.addHook('onSend', async (_, reply) => {
     if (options.draining.aborted) reply.header('connection', 'close')
   })
   await registerRoutes(app, options)
+  const end = drained(app)
   const address = await app.listen({ host: config.host, port: config.port })
   const closeMetrics = await listenForMetrics(options)
   const close = async () => {
-    // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
-    await app.close().finally(() => clearInterval(sweep))
+    await end()
     await closeMetrics()
   }
   return { close, address }
 }
 
 async function registerRoutes(app: FastifyInstance, options: ListenOptions): Promise<void> {
-  const { accounts, core, db, config, sandbox, readiness, metrics } = options
+  const { accounts, core, db, config, sandbox, readiness, metrics, media } = options
   const user = { authenticate: authenticate(accounts, { pat: true }) }
+  const now = () => core.clock.now()
   const source: RecordSource = {
     db,
     flush: () => core.store.flush(),
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
   }
   const { gate } = core
-  const desk = new KeyDesk({ db, store: core.keyStore, live: (id) => core.keys.awake(id), gate })
+  const desk = new KeyDesk({
+    db,
+    store: core.keyStore,
+    live: (id) => core.keys.awake(id),
+    gate,
+    now,
+  })
   const { supervisor: credentials, store, timeline, links, platformOf } = core
 
   await app.register(healthRoutes, { readiness })
   await app.register(metricsRoute, { metrics, token: config.metrics.token })
   await app.register(authRoutes, { accounts })
+  await app.register(panelSessionRoutes, { accounts, panelUrls: config.panelUrls })
+  await app.register(panelRoutes, { directory: panelDirectory })
   await app.register(userRoutes, { accounts })
   await app.register(tokenRoutes, { accounts })
   await app.register(platformRoutes, { ...user, platforms: core.platforms })
-  await app.register(linkRoutes, { ...user, links, source })
+  await app.register(linkRoutes, { ...user, links, source, now })
+  const pages = new LinkPages(db)
+  const { baseUrls: addresses, panelUrls: panels } = config
+  await app.register(linkPageRoutes, { ...user, links, pages, addresses, panels, now })
+  await app.register(linkPageAnswerRoutes, { links, pages, now })
+  await app.register(credentialListRoutes, { ...user, source })
   await app.register(credentialRoutes, { ...user, source, store, credentials })
-  await app.register(credentialTestRoute, { ...user, source, credentials })
+  await app.register(credentialTestRoute, { ...user, source, credentials, now })
   await app.register(timelineRoutes, {
     ...user,
     source,
@@ -104,19 +138,55 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     node: config.node,
     draining: options.draining,
   })
-  await app.register(apiKeyRoutes, { ...user, desk, source })
+  await app.register(credentialChangesRoute, {
+    ...user,
+    source,
+    timeline,
+    ownerOf: (credentialId) => credentials.factsOf(credentialId)?.userId,
+    draining: options.draining,
+  })
+  await app.register(machineRoutes, user)
+  await app.register(apiKeyRoutes, { ...user, desk, source, now })
+  const downloads = downloadsFrom(options)
+  const world = callWorld(options, downloads)
+  const diagnoses = createDiagnoses({ ...options, desk, source, profile: world.profile })
+  await app.register(diagnosisRoutes, { ...user, desk, diagnoses })
+  const { webhooks, keys } = core
+  await app.register(webhookRoutes, { ...user, desk, db, secrets: webhooks.secrets, keys, now })
+  const { port, calls } = webhooks
+  await app.register(webhookSettingsRoutes, { ...user, desk, keys, port, ...calls })
+  await app.register(webhookLogRoutes, { ...user, database: db, flush: () => webhooks.flush() })
   await app.register(logRoutes, { ...user, database: db })
   await app.register(usageRoutes, { ...user, database: db })
   if (sandbox) await app.register(sandboxRoutes, { ...user, sandbox })
-  await app.register(botRoutes, { gate, credentials, platformOf, world: callWorld(options) })
+  const uploads = { media: media.desk, uploadBytes: media.limits.uploadBytes }
+  const carrier = { credentials, platformOf, world }
+  await app.register(botRoutes, { gate, ...carrier, uploads })
+  core.onReplyCall((key, args, traceId) => carryOut(replyCall(key, args, traceId), carrier))
+  await app.register(fileRoutes, { gate, downloads })
 }
 
-function callWorld({ core, db, journal }: ListenOptions): CallWorld {
+function downloadsFrom({ core, media }: ListenOptions): Downloads {
+  return new Downloads({
+    rows: media.paths,
+    desk: media.desk,
+    limit: media.limits.downloadBytes,
+    download: async (credentialId, native, offset, signal) =>
+      downloadFrom(await core.supervisor.find(credentialId), native, offset, signal),
+  })
+}
+
+function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads): CallWorld {
   return {
     profile: (credentialId) =>
       profileOf(db, credentialId, (native) => core.translator.idOf(credentialId, native)),
+    profileStore: profileStore(db),
+    media: media.desk,
+    paths,
+    fileIds: core.fileIds,
     pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.log, key),
     dropped: (apiKeyId) => droppedUpdates(db, apiKeyId),
+    webhooks: core.webhooks.calls,
     delivered: ({ facts: { userId, credentialId, apiKeyId } }, updatesDelivered) => {
       if (updatesDelivered > 0) {
         journal.count({ userId, credentialId, apiKeyId }, { updatesDelivered })

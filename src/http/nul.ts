@@ -1,11 +1,14 @@
-/** Refuses U+0000 in bodies: the database stores no such text, and one of them would fail a whole batch. */
+/** Refuses U+0000: the database stores no such text, and one of them would fail a whole batch. */
 import type { FastifyRequest } from 'fastify'
+import { failed } from '../../actors/errors.ts'
 import { invalidField } from './failure.ts'
 
-export async function refuseNul({ body }: FastifyRequest): Promise<void> {
-  // Bot calls carry lists of parameters, which they judge by themselves.
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return
-  const path = pathToNul(body)
+export async function refuseNul({ routeOptions, params, query, body }: FastifyRequest) {
+  // Bot calls judge their parameters by themselves, once the key is known.
+  if (routeOptions.url?.startsWith('/bot')) return
+  // Nothing is called so.
+  if (pathToNul(params)) throw failed('not_found')
+  const path = pathToNul(query) ?? pathToNul(body)
   if (path) throw invalidField(path.join('.'), 'must not contain the character U+0000')
 }
 

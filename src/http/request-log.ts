@@ -60,7 +60,7 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
     // A connection that is gone already has no address, whatever the type says.
     request.audit = newAudit(request.ip ?? '')
     // Fastify's onResponse is silent about a client that left.
-    reply.raw.once('close', () => end(request, reply, clientClosed))
+    reply.raw.once('close', () => end(request, reply, statusAtClose(reply)))
     done()
   })
 
@@ -101,6 +101,10 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
     })
   }
 }
+
+/** A stream of events has been answered well, and ends whenever its reader leaves. */
+const statusAtClose = ({ sent, raw }: FastifyReply) =>
+  sent && raw.headersSent ? raw.statusCode : clientClosed
 
 function noteFailure(audit: RequestAudit, payload: unknown): void {
   if (typeof payload !== 'object' || payload === null) return

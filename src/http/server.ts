@@ -2,13 +2,14 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { failed } from '../../actors/errors.ts'
-import { answerClientError, followAnswers, requireHost } from './client-error.ts'
+import { answerClientError, followAnswers } from './client-error.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { refuseInfinity } from './infinity.ts'
 import { parseJsonBodies } from './json-body.ts'
 import { collectPaths } from './known-paths.ts'
 import { refuseNul } from './nul.ts'
+import { refuseHugeNumbers } from './numbers.ts'
+import { answerForNode, refuseUnclearLines } from './request-line.ts'
 import { type RequestLogOptions, recordRequests } from './request-log.ts'
 import { validators } from './validators.ts'
 
@@ -47,10 +48,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       maxHeaderSize: 16_384,
       requireHostHeader: false,
     },
-    clientErrorHandler: answerClientError(options.log),
+    clientErrorHandler: answerClientError(options.log, limits.requestTimeout),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => {
-      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+      // Answered before Node has looked at the rest, which may turn out to be no request.
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id, connection: 'close' })
       replyWithFailure(error, request, reply as never)
     },
     ...requestIds,
@@ -63,8 +65,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
   followAnswers(app)
-  requireHost(app)
-  app.addHook('preHandler', refuseInfinity)
+  refuseUnclearLines(app)
+  answerForNode(app)
+  app.addHook('preHandler', refuseHugeNumbers)
   app.addHook('preValidation', refuseNul)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {

@@ -6,6 +6,7 @@ import { replyWithFailure } from '../../src/http/failure.ts'
 import { requestIds, setSecurityHeaders } from '../../src/http/headers.ts'
 import { logRoutes } from '../../src/http/management/logs.ts'
 import { usageRoutes } from '../../src/http/management/usage.ts'
+import { refuseHugeNumbers } from '../../src/http/numbers.ts'
 import { recordRequests } from '../../src/http/request-log.ts'
 import { journalRig } from '../observability/journal-rig.ts'
 
@@ -25,6 +26,7 @@ export function bareServer(t: Pick<Test, 'teardown'>, options: FastifyServerOpti
     throw failed('not_found')
   })
   setSecurityHeaders(app)
+  app.addHook('preHandler', refuseHugeNumbers)
   return app
 }
 

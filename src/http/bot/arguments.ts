@@ -8,9 +8,14 @@ import { formEntries, utf8 } from './form.ts'
 import { jsonEntries } from './json.ts'
 import { partsOf } from './multipart.ts'
 import { encodingOf, wholeBody } from './payload.ts'
+import { noUploads, Receiving, releaseAll, type UploadPlace, type Uploads } from './uploads.ts'
 
 /** All parameters together; files are not counted (the reference's figure). */
 const PARAMETER_BYTES = 1_048_576
+
+const usual = ['application/json', 'application/x-www-form-urlencoded']
+
+const multipartForm = /^multipart\/form-data/i
 
 type Entries = Iterable<readonly [string, string]>
 
@@ -23,17 +28,50 @@ const readers: readonly (readonly [type: RegExp, read: (body: Buffer) => Entries
 export async function parseCalls(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
-    limits: { fieldSize: PARAMETER_BYTES, fields: 1_000, files: 50, parts: 1_050, headerPairs: 64 },
+    limits: {
+      fieldSize: PARAMETER_BYTES,
+      fileSize: Number.POSITIVE_INFINITY,
+      fields: 1_000,
+      files: 50,
+      parts: 1_050,
+      headerPairs: 64,
+    },
   })
   // Bodies are read with the parameters: Fastify would leave those of GET, and the packed ones, as they are.
-  app.addContentTypeParser('*', (_, __, done) => done(null))
+  // The usual types are named as well, since Fastify looks a named one up faster than it parses another.
+  app.addContentTypeParser([...usual, '*'], (_, __, done) => done(null))
+}
+
+export interface Parameters {
+  readonly args: Arguments
+  /** To be released once the call is answered. */
+  readonly uploads: Uploads
+}
+
+/** `signal` aborts when the client goes away; it is asked for only when files come along. */
+export async function parametersOf(
+  request: FastifyRequest,
+  place: UploadPlace,
+  signal: () => AbortSignal,
+): Promise<Parameters> {
+  if (!multipartForm.test(request.headers['content-type'] ?? '')) {
+    return { args: argumentsFrom(request, await bodyOf(request)), uploads: noUploads }
+  }
+  const receiving = new Receiving(place, signal())
+  try {
+    const parts = await partsOfBody(request, receiving)
+    return { args: argumentsFrom(request, parts), uploads: receiving.uploads }
+  } catch (error) {
+    await releaseAll(receiving.uploads)
+    throw error
+  }
 }
 
 /** `method` may stand among the parameters when the path names none. */
-export async function argumentsOf(request: FastifyRequest): Promise<Arguments> {
+function argumentsFrom(request: FastifyRequest, body: Entries): Arguments {
   const at = request.raw.url?.indexOf('?') ?? -1
   const query = at < 0 ? [] : formEntries(request.raw.url?.slice(at + 1) ?? '')
-  const entries = [...query, ...(await bodyOf(request))]
+  const entries = [...query, ...body]
   for (const [name, value] of entries) {
     if (!value.isWellFormed() || value.includes('\u0000') || !name.isWellFormed()) {
       throw failed('bad_request', 'strings must be encoded in UTF-8')
@@ -43,17 +81,20 @@ export async function argumentsOf(request: FastifyRequest): Promise<Arguments> {
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Entries> {
-  const encoding = encodingOf(request)
+  encodingOf(request)
   const type = request.headers['content-type'] ?? ''
-  if (/^multipart\/form-data/i.test(type)) {
-    if (encoding === 'plain') return partsOf(request, request.raw, PARAMETER_BYTES)
-    // Files count too in a packed body, since it is unpacked as a whole.
-    const unpacked = Readable.from([await wholeBody(request, PARAMETER_BYTES)])
-    return partsOf(request, unpacked, PARAMETER_BYTES)
-  }
   const read = readers.find(([wanted]) => wanted.test(type))?.[1]
   if (read) return read(await wholeBody(request, PARAMETER_BYTES))
   // Anything else would be a file without a name in the reference; its parameters are in the query.
   request.raw.resume()
   return []
+}
+
+async function partsOfBody(request: FastifyRequest, receiving: Receiving): Promise<Entries> {
+  if (encodingOf(request) === 'plain') {
+    return partsOf(request, request.raw, PARAMETER_BYTES, receiving)
+  }
+  // Files count too in a packed body, since it is unpacked as a whole.
+  const unpacked = Readable.from([await wholeBody(request, PARAMETER_BYTES)])
+  return partsOf(request, unpacked, PARAMETER_BYTES, receiving)
 }

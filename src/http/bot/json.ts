@@ -1,5 +1,6 @@
 /** JSON bodies of bot calls: one object, whose members become parameters as text. */
 import { failed } from '../../../actors/errors.ts'
+import { isDeeperThan } from '../../json-depth.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100
@@ -26,21 +27,4 @@ function parse(body: string): unknown {
   } catch {
     throw failed('bad_request', "can't parse the request body: it is not valid JSON")
   }
-}
-
-/** Counts brackets outside strings, so that a hostile body is turned away before it is parsed. */
-export function isDeeperThan(text: string, limit: number): boolean {
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (inString) {
-      if (code === 0x5c) at++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
 }

@@ -1,19 +1,24 @@
 /** Bot calls as `multipart/form-data`: what libraries send once a file is among the parameters. */
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { failed } from '../../../actors/errors.ts'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
+import { lend } from '../../media/give-back.ts'
 import { formEntries } from './form.ts'
+import type { Receiving } from './uploads.ts'
 
 export async function partsOf(
   request: FastifyRequest,
   source: Readable,
   limit: number,
+  receiving: Receiving,
 ): Promise<[string, string][]> {
   try {
-    return await read(withBody(request, source), limit)
+    // The parser reads each chunk once, in order, and keeps none: whoever has its file's bytes may free them.
+    if (source === request.raw) source.on('data', lend)
+    return await read(withBody(request, source), limit, receiving)
   } catch (cause) {
     const isTooLarge = cause instanceof Error && 'statusCode' in cause && cause.statusCode === 413
-    if (isTooLarge) throw cause
+    if (isTooLarge || cause instanceof RequestFailed) throw cause
     const description = "can't parse the request body: it is not valid multipart"
     throw failed('bad_request', description, {}, { cause })
   }
@@ -25,12 +30,17 @@ function withBody(request: FastifyRequest, source: Readable): FastifyRequest {
   return Object.create(request, { raw: { value: raw }, isMultipart: { value: () => true } })
 }
 
-async function read(request: FastifyRequest, limit: number): Promise<[string, string][]> {
+async function read(
+  request: FastifyRequest,
+  limit: number,
+  receiving: Receiving,
+): Promise<[string, string][]> {
   const entries: [string, string][] = []
   let bytes = 0
   for await (const part of request.parts()) {
     if (part.type === 'file') {
-      part.file.resume()
+      const { fieldname, file, filename: name, mimetype: mime } = part
+      await receiving.take(fieldname, file, { ...(name && { name }), ...(mime && { mime }) })
       continue
     }
     // The parser reads parts that call themselves JSON; a parameter is text until a method reads it.

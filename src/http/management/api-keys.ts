@@ -1,13 +1,14 @@
 /** API keys: create, list, look, change, rotate, revoke. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
+import { Nullable } from '../../nullable.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
-import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { idBefore, pageOf } from './page.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
   minItems: 1,
@@ -21,7 +22,7 @@ const CreateBody = Type.Object(
     name: Name,
     credential_id: Type.Integer({ minimum: 1 }),
     scopes: Scopes,
-    expires_at: Type.Optional(Type.Union([Expiry, Type.Null()])),
+    expires_at: Type.Optional(Nullable(Expiry)),
   },
   { additionalProperties: false },
 )
@@ -29,30 +30,30 @@ const ChangeBody = Type.Object(
   {
     name: Type.Optional(Name),
     scopes: Type.Optional(Scopes),
-    expires_at: Type.Optional(Type.Union([Expiry, Type.Null()])),
+    expires_at: Type.Optional(Nullable(Expiry)),
   },
   { additionalProperties: false },
 )
-const RotateBody = Type.Union([
+const RotateBody = Nullable(
   Type.Object(
     { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })) },
     { additionalProperties: false },
   ),
-  Type.Null(),
-])
+)
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
 
 export interface ApiKeyRoutesOptions extends Authenticated {
   readonly desk: KeyDesk
   readonly source: RecordSource
+  now(): number
 }
 
 const tags = ['api keys']
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = async (
   app,
-  { desk, source, authenticate },
+  { desk, source, now, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -68,10 +69,9 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     },
     async (request) => {
       const { limit, before } = request.query
-      const page = { limit, before: pageBefore(before) }
-      const items = await desk.list(userOf(request), page)
-      const last = items.length === limit ? items.at(-1) : undefined
-      return ok({ items, next_before: last ? `${last.api_key_id}` : null })
+      const page = { limit: limit + 1, before: idBefore(before) }
+      const found = await desk.list(userOf(request), page)
+      return ok(pageOf(found, limit, ({ api_key_id }) => `${api_key_id}`))
     },
   )
 
@@ -88,8 +88,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     async (request) => {
       const { name, credential_id, scopes, expires_at } = request.body
       const userId = userOf(request)
-      if (!(await findCredential(source, userId, credential_id))) throw failed('not_found')
-      const expiresAt = future(expires_at) ?? undefined
+      await findCredential(source, userId, credential_id)
+      const expiresAt = future(expires_at, now()) ?? undefined
       return ok(await desk.create({ userId, credentialId: credential_id, name, scopes, expiresAt }))
     },
   )
@@ -113,7 +113,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     },
     async (request) => {
       const { name, scopes, expires_at } = request.body
-      const change = { name, scopes, expiresAt: future(expires_at) }
+      const change = { name, scopes, expiresAt: future(expires_at, now()) }
       return ok(await desk.change(userOf(request), idOf(request.params.id), change))
     },
   )
@@ -152,8 +152,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
   )
 }
 
-function future<Time extends string | null | undefined>(time: Time): Time {
-  if (typeof time === 'string' && Date.parse(time) <= Date.now()) {
+function future<Time extends string | null | undefined>(time: Time, now: number): Time {
+  if (typeof time === 'string' && Date.parse(time) <= now) {
     throw invalidField('expires_at', 'must be in the future')
   }
   return time

@@ -2,20 +2,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential.ts'
-import { failed } from '../../../actors/errors.ts'
 import { testCredential } from '../../credentials/health-test.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
+import { Nullable } from '../../nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
-const TestBody = Type.Union([
+const TestBody = Nullable(
   Type.Object(
     { send_to: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
     { additionalProperties: false },
   ),
-  Type.Null(),
-])
+)
 
 const TestReport = Type.Object({
   healthy: Type.Boolean(),
@@ -24,10 +23,10 @@ const TestReport = Type.Object({
   checks: Type.Array(
     Type.Object({
       check: Type.String(),
-      ok: Type.Union([Type.Boolean(), Type.Null()]),
-      latency_ms: Type.Union([Type.Integer(), Type.Null()]),
+      ok: Nullable(Type.Boolean()),
+      latency_ms: Nullable(Type.Integer()),
       detail: Type.String(),
-      remedy: Type.Union([Type.String(), Type.Null()]),
+      remedy: Nullable(Type.String()),
     }),
   ),
 })
@@ -35,11 +34,12 @@ const TestReport = Type.Object({
 export interface CredentialTestOptions extends Authenticated {
   readonly source: RecordSource
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+  now(): number
 }
 
 export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOptions> = async (
   app,
-  { source, credentials, authenticate },
+  { source, credentials, now, authenticate },
 ) => {
   forUsers(app, authenticate)
   app.post(
@@ -54,14 +54,10 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
       },
     },
     async (request) => {
-      const record = await findCredential(
-        source,
-        userOf(request),
-        idOf(request.params.credential_id),
-      )
-      if (!record) throw failed('not_found')
-      const actor = await credentials.find(record.credential_id)
-      return ok(await testCredential(actor, record, request.body?.send_to))
+      const credentialId = idOf(request.params.credential_id)
+      const record = await findCredential(source, userOf(request), credentialId)
+      const actor = await credentials.find(credentialId)
+      return ok(await testCredential(actor, record, { sendTo: request.body?.send_to, now }))
     },
   )
 }

@@ -1,18 +1,13 @@
-/** Credentials: list, look, settings, restart, delete. */
+/** One credential: look, settings, restart, delete. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential.ts'
-import { failed } from '../../../actors/errors.ts'
 import type { CredentialStore } from '../../../actors/ports.ts'
 import type { ReceiveSettings } from '../../../machines/happening.ts'
-import {
-  CredentialRecord,
-  findCredential,
-  listCredentials,
-  type RecordSource,
-} from '../../credentials/records.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
+import { CredentialRecord } from '../../credentials/record.ts'
+import { findCredential, type RecordSource } from '../../credentials/records.ts'
+import { answers, ok } from '../envelope.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
 export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })
 
@@ -47,32 +42,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
 ) => {
   forUsers(app, authenticate)
 
-  const owned = async (userId: number, text: string): Promise<CredentialRecord> => {
-    const record = await findCredential(source, userId, idOf(text))
-    if (!record) throw failed('not_found')
-    return record
-  }
-
-  app.get(
-    '/platforms/credentials',
-    {
-      schema: {
-        tags,
-        summary: 'Linked accounts, newest first',
-        querystring: PageQuery,
-        response: answers(PageOf(CredentialRecord)),
-      },
-    },
-    async (request) => {
-      const { limit, before } = request.query
-      const items = await listCredentials(source, userOf(request), {
-        limit,
-        before: pageBefore(before),
-      })
-      const last = items.length === limit ? items.at(-1) : undefined
-      return ok({ items, next_before: last ? `${last.credential_id}` : null })
-    },
-  )
+  const owned = (userId: number, text: string) => findCredential(source, userId, idOf(text))
 
   app.get(
     '/platforms/credentials/:credential_id',

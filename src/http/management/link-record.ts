@@ -1,7 +1,8 @@
 /** A link session as the management API shows it. */
 import { Type } from 'typebox'
-import { CredentialRecord } from '../../credentials/records.ts'
+import { CredentialRecord } from '../../credentials/record.ts'
 import type { LinkFlow } from '../../links/flows.ts'
+import { Nullable } from '../../nullable.ts'
 
 export const LinkRecord = Type.Object({
   session_id: Type.String(),
@@ -9,16 +10,16 @@ export const LinkRecord = Type.Object({
   state: Type.String(),
   method: Type.String(),
   expires_in: Type.Integer(),
-  resend_in: Type.Union([Type.Integer(), Type.Null()]),
+  resend_in: Nullable(Type.Integer()),
   sent_via: Type.Optional(Type.String()),
-  code_length: Type.Union([Type.Integer(), Type.Null()]),
-  password_hint: Type.Union([Type.String(), Type.Null()]),
+  code_length: Nullable(Type.Integer()),
+  password_hint: Nullable(Type.String()),
   show: Type.Optional(
     Type.Object({ form: Type.String(), value: Type.String(), expires_in: Type.Integer() }),
   ),
   attempts_left: Type.Integer(),
   reason: Type.Optional(Type.String()),
-  credential: Type.Union([CredentialRecord, Type.Null()]),
+  credential: Nullable(CredentialRecord),
 })
 
 const seconds = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))

@@ -3,11 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
 import type { Platform } from '../../../actors/platform.ts'
-import {
-  type CredentialRecord,
-  findCredential,
-  type RecordSource,
-} from '../../credentials/records.ts'
+import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { answers, ok } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
@@ -38,6 +34,7 @@ const VerifyBody = Type.Object(
 export interface LinkRoutesOptions extends Authenticated {
   readonly links: LinkFlows
   readonly source: RecordSource
+  now(): number
 }
 
 const tags = ['linking']
@@ -45,7 +42,7 @@ const response = answers(LinkRecord)
 
 export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   app,
-  { links, source, authenticate },
+  { links, source, now, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -64,7 +61,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
       const { method, credential_id, ...fields } = request.body
       const platform = links.platform(request.params.platform)
       const userId = userOf(request)
-      if (credential_id !== undefined) await owned(userId, credential_id)
+      if (credential_id !== undefined) await findCredential(source, userId, credential_id)
       const flow = await links.start({
         userId,
         platform: platform.id,
@@ -116,7 +113,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     async (request) => {
       const { platform, session_id } = request.params
       const flow = await found(platform, session_id, userOf(request))
-      await flow.actor.ask({ type: 'link.resend', now: Date.now() })
+      await flow.actor.ask({ type: 'link.resend', now: now() })
       return ok(await record(flow))
     },
   )
@@ -139,17 +136,12 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     return flow
   }
 
-  async function owned(userId: number, credentialId: number): Promise<CredentialRecord> {
-    const credential = await findCredential(source, userId, credentialId)
-    if (!credential) throw failed('not_found')
-    return credential
-  }
-
   async function record(flow: LinkFlow) {
     const { credentialId } = flow.actor.snapshot.context
+    const { userId } = flow.link
     const credential =
-      credentialId === undefined ? undefined : await owned(flow.link.userId, credentialId)
-    return linkRecord(flow, Date.now(), credential)
+      credentialId === undefined ? undefined : await findCredential(source, userId, credentialId)
+    return linkRecord(flow, now(), credential)
   }
 }
 

@@ -3,31 +3,28 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import type { Queryable } from '../../database/database.ts'
+import { Nullable } from '../../nullable.ts'
 import { listRequests, type StoredRequest } from '../../observability/list-requests.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { refuseInfinity } from '../infinity.ts'
-import { cursorOf, positionOf } from './page.ts'
+import { cursorOf, pageOf, positionOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-const OrNull = <Schema extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.String>>(
-  schema: Schema,
-) => Type.Union([schema, Type.Null()])
 
 const ApiRequest = Type.Object({
   id: Type.Integer(),
   at: Type.String({ format: 'date-time', description: 'When it was answered' }),
   request_id: Type.String(),
-  api_key_id: OrNull(Type.Integer()),
-  credential_id: OrNull(Type.Integer()),
+  api_key_id: Nullable(Type.Integer()),
+  credential_id: Nullable(Type.Integer()),
   method: Type.String({ description: 'A bot method, or the verb and path of a management call' }),
   status: Type.Integer(),
-  error_code: OrNull(Type.Integer()),
-  description: OrNull(Type.String()),
+  error_code: Nullable(Type.Integer()),
+  description: Nullable(Type.String()),
   duration_ms: Type.Number(),
   request_bytes: Type.Integer(),
   response_bytes: Type.Integer(),
   ip: Type.String(),
-  user_agent: OrNull(Type.String()),
+  user_agent: Nullable(Type.String()),
 })
 
 const Query = Type.Object(
@@ -50,7 +47,6 @@ export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
   app,
   { database, authenticate },
 ) => {
-  app.addHook('preHandler', refuseInfinity)
   app.get(
     '/user/logs/api-requests',
     {
@@ -73,10 +69,8 @@ export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
         before: query.before === undefined ? undefined : positionOf(query.before),
         limit: limit + 1,
       })
-      const items = found.slice(0, limit).map(present)
-      const last = found.length > limit ? found[limit - 1] : undefined
-      const next_before = last ? cursorOf({ at: last.at.getTime(), id: last.id }) : null
-      return ok({ items, next_before })
+      const page = pageOf(found, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      return ok({ ...page, items: page.items.map(present) })
     },
   )
 }

@@ -1,7 +1,6 @@
 /** Whose request this is. The routes below are only reached through an authenticating hook. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
-import { invalidField } from '../failure.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -24,13 +23,6 @@ export function userOf(request: FastifyRequest): number {
   const id = request.user?.id
   if (id === undefined) throw failed('unauthorized')
   return id
-}
-
-/** Where a page of a list ordered by ids begins. */
-export function pageBefore(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw invalidField('before', 'is not a cursor of this list')
 }
 
 /** The number of a path parameter; what is no number is nobody's resource. */

@@ -1,5 +1,23 @@
-/** The cursor of a list that is ordered by time and then id, newest first. */
+/** Pages of lists, newest first: their cursors by id, or by time and then id. */
 import { invalidField } from '../failure.ts'
+
+/** `found` is one more than the page takes, if there are so many: then another page follows. */
+export function pageOf<Item>(
+  found: readonly Item[],
+  limit: number,
+  cursor: (last: Item) => string,
+): { items: Item[]; next_before: string | null } {
+  const items = found.slice(0, limit)
+  const last = found.length > limit ? items.at(-1) : undefined
+  return { items, next_before: last ? cursor(last) : null }
+}
+
+/** Where a page of a list ordered by ids begins. */
+export function idBefore(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw invalidField('before', 'is not a cursor of this list')
+}
 
 export interface Position {
   /** Milliseconds since 1970. */

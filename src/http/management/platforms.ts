@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/platform.ts'
 import type { Platforms } from '../../../actors/ports.ts'
+import { canDo } from '../../bot-api/method.ts'
 import { methods } from '../../bot-api/methods/index.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers } from './owner.ts'
@@ -59,29 +60,32 @@ export const platformRoutes: FastifyPluginAsyncTypebox<PlatformRoutesOptions> = 
   )
 }
 
-const recordOf = ({ id, name, unavailable, linkMethods, capabilities }: Platform) => ({
-  platform: id,
-  name,
-  available: unavailable === undefined,
-  ...(unavailable !== undefined && { unavailable_reason: unavailable }),
-  link: linkMethods.map(({ method, fields }) => ({
-    method,
-    fields: fields.map((field) => ({ ...field, secret: field.secret ?? false })),
-  })),
-  capabilities: {
-    methods: [...methods.values()]
-      .filter(({ operation }) => !operation || capabilities.operations.includes(operation))
-      .map(({ name: method }) => method),
-    parse_modes: ['HTML', 'MarkdownV2', 'Markdown'],
-    update_types: [...capabilities.updates],
-    inline_keyboards: capabilities.buttons,
-    limits: Object.fromEntries(
-      Object.entries({
-        ...capabilities.limits,
-        textLength: Math.min(TEXT_LENGTH, capabilities.limits.textLength),
-      }).map(([limit, value]) => [snake(limit), value]),
-    ),
-  },
-})
+const recordOf = (platform: Platform) => {
+  const { id, name, unavailable, linkMethods, capabilities } = platform
+  return {
+    platform: id,
+    name,
+    available: unavailable === undefined,
+    ...(unavailable !== undefined && { unavailable_reason: unavailable }),
+    link: linkMethods.map(({ method, fields }) => ({
+      method,
+      fields: fields.map((field) => ({ ...field, secret: field.secret ?? false })),
+    })),
+    capabilities: {
+      methods: [...methods.values()]
+        .filter((method) => canDo(platform, method))
+        .map(({ name: method }) => method),
+      parse_modes: ['HTML', 'MarkdownV2', 'Markdown'],
+      update_types: [...capabilities.updates],
+      inline_keyboards: capabilities.buttons,
+      limits: Object.fromEntries(
+        Object.entries({
+          ...capabilities.limits,
+          textLength: Math.min(TEXT_LENGTH, capabilities.limits.textLength),
+        }).map(([limit, value]) => [snake(limit), value]),
+      ),
+    },
+  }
+}
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

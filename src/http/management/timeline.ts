@@ -5,23 +5,28 @@ import { failed } from '../../../actors/errors.ts'
 import type { Transition } from '../../../actors/ports.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
+import { Nullable } from '../../nullable.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { securityHeaders } from '../headers.ts'
 import { CredentialParams } from './credentials.ts'
-import { type Authenticated, forUsers, idOf, pageBefore, userOf } from './owner.ts'
+import { EventStream } from './event-stream.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { idBefore, pageOf } from './page.ts'
 
 const TransitionRecord = Type.Object({
   at: Type.String(),
   from: Type.String(),
   to: Type.String(),
   event: Type.String(),
-  reason: Type.Union([Type.String(), Type.Null()]),
+  reason: Nullable(Type.String()),
   actor: Type.String(),
   node: Type.String(),
   duration_ms: Type.Integer(),
+  /** How often it happened in one loop of reconnects, and when for the last time. */
+  count: Type.Integer(),
+  last_at: Type.String(),
 })
 
-const HEARTBEAT_MS = 15_000
+const RETRY = { retryAfterSeconds: 1 }
 
 export interface TimelineRoutesOptions extends Authenticated {
   readonly source: RecordSource
@@ -52,17 +57,17 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
     async (request) => {
       const { limit, before } = request.query
       const credentialId = idOf(request.params.credential_id)
-      if (!(await findCredential(source, userOf(request), credentialId))) throw failed('not_found')
+      await findCredential(source, userOf(request), credentialId)
       await timeline.flush()
       const rows = await source.db.query<Row>(
-        `select id, at, from_state, to_state, event, reason, actor, node, duration_ms
+        `select id, at, from_state, to_state, event, reason, actor, node, duration_ms, count, last_at
            from credential_transition
           where credential_id = $1 and ($3::bigint is null or id < $3)
           order by id desc limit $2`,
-        [credentialId, limit, pageBefore(before) ?? null],
+        [credentialId, limit + 1, idBefore(before) ?? null],
       )
-      const last = rows.length === limit ? rows.at(-1) : undefined
-      return ok({ items: rows.map(recordOf), next_before: last ? `${last.id}` : null })
+      const page = pageOf(rows, limit, ({ id }) => `${id}`)
+      return ok({ ...page, items: page.items.map(recordOf) })
     },
   )
 
@@ -77,33 +82,18 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
       },
     },
     async (request, reply) => {
-      const record = await findCredential(
-        source,
-        userOf(request),
-        idOf(request.params.credential_id),
-      )
-      if (!record) throw failed('not_found')
-      reply.hijack()
-      const { raw } = reply
-      raw.writeHead(200, {
-        ...securityHeaders,
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-request-id': request.id,
-        'x-accel-buffering': 'no',
-      })
-      raw.write(`event: state\ndata: ${JSON.stringify(record)}\n\n`)
-      const stop = timeline.watch(record.credential_id, (transition) => {
-        raw.write(`event: transition\ndata: ${JSON.stringify(shown(transition))}\n\n`)
-      })
-      const heartbeat = setInterval(() => raw.write(': still here\n\n'), HEARTBEAT_MS)
-      const end = () => {
+      const credentialId = idOf(request.params.credential_id)
+      const stream = new EventStream()
+      const stop = timeline.watch(credentialId, (one) => stream.tell('transition', shown(one)))
+      try {
+        const record = await findCredential(source, userOf(request), credentialId)
+        if (draining.aborted) throw failed('unavailable', 'the service is going down', RETRY)
+        stream.begin(reply, record, draining)
+      } catch (cause) {
         stop()
-        clearInterval(heartbeat)
-        draining.removeEventListener('abort', end)
-        raw.end()
+        throw cause
       }
-      raw.once('close', end)
-      draining.addEventListener('abort', end, { once: true })
+      stream.ended.then(stop)
     },
   )
 
@@ -131,6 +121,8 @@ interface Row {
   readonly actor: string
   readonly node: string
   readonly duration_ms: number
+  readonly count: number
+  readonly last_at: Date | null
 }
 
 const recordOf = (row: Row) => ({
@@ -142,4 +134,6 @@ const recordOf = (row: Row) => ({
   actor: row.actor,
   node: row.node,
   duration_ms: row.duration_ms,
+  count: row.count,
+  last_at: (row.last_at ?? row.at).toISOString(),
 })

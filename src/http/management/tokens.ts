@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { PersonalToken } from '../../database/entities/accounts.ts'
+import { Nullable } from '../../nullable.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 
@@ -14,7 +15,7 @@ const fields = {
   token_hint: Type.String({ description: 'The last four characters' }),
   created_at: Time,
   expires_at: Time,
-  last_used_at: Type.Union([Time, Type.Null()]),
+  last_used_at: Nullable(Time),
 }
 const Token = Type.Object(fields)
 const NewToken = Type.Object({

@@ -5,7 +5,6 @@ import { failed } from '../../../actors/errors.ts'
 import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
 import { answers, ok } from '../envelope.ts'
-import { refuseInfinity } from '../infinity.ts'
 import type { UserRecordsOptions } from './logs.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -56,7 +55,6 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
   app,
   { database, authenticate },
 ) => {
-  app.addHook('preHandler', refuseInfinity)
   app.get(
     '/user/usage',
     {

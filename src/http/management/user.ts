@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
 import type { UserSession } from '../../database/entities/accounts.ts'
+import { Nullable } from '../../nullable.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 
@@ -21,8 +22,8 @@ export const User = Type.Object({
 const Session = Type.Object({
   session_id: Type.Integer(),
   current: Type.Boolean({ description: 'Whether the access token of this request belongs to it' }),
-  ip: Type.Union([Type.String(), Type.Null()]),
-  user_agent: Type.Union([Type.String(), Type.Null()]),
+  ip: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
   created_at: Time,
   last_used_at: Time,
   expires_at: Time,

@@ -1,0 +1,163 @@
+/** Diagnosis of a key: five steps in order, each with what was seen and what to do. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { nextStep } from '../../../machines/diagnosis.ts'
+import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis-events.ts'
+import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
+import type { KeyDesk } from '../../keys/desk.ts'
+import { Nullable } from '../../nullable.ts'
+import { answers, ok } from '../envelope.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+
+const SendTo = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Opts in to a real test message to this chat',
+})
+const All = Type.Boolean({ description: 'Takes all steps that are left, not one' })
+
+const StartBody = Nullable(
+  Type.Object(
+    {
+      all: Type.Optional(All),
+      send_to: Type.Optional(SendTo),
+      key: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: 'The key as the bot has it, to be compared; it is not stored',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+)
+const NextBody = Nullable(
+  Type.Object(
+    { all: Type.Optional(All), send_to: Type.Optional(SendTo) },
+    { additionalProperties: false },
+  ),
+)
+
+const StepRecord = Type.Object({
+  step: Type.String(),
+  verdict: Type.String({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  code: Nullable(Type.String()),
+  evidence: Type.Array(Type.String()),
+  remedy: Nullable(Type.String()),
+})
+
+const DiagnosisRecord = Type.Object({
+  diagnosis_id: Type.String(),
+  api_key_id: Type.Integer(),
+  credential_id: Type.Integer(),
+  step: Nullable(Type.String({ description: 'The step that comes next' })),
+  steps: Type.Array(StepRecord),
+  cause: Nullable(Type.Object({ step: Type.String(), code: Type.String(), text: Type.String() })),
+  next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
+  started_at: Type.String(),
+})
+
+const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const Params = Type.Object({
+  id: Type.String({ maxLength: 20 }),
+  diagnosis_id: Type.String({ maxLength: 64 }),
+})
+
+export interface DiagnosisRoutesOptions extends Authenticated {
+  readonly desk: KeyDesk
+  readonly diagnoses: Diagnoses
+}
+
+export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> = async (
+  app,
+  { desk, diagnoses, authenticate },
+) => {
+  forUsers(app, authenticate)
+  app.addHook('onClose', () => diagnoses.stop())
+  const tags = ['api keys']
+  const response = answers(DiagnosisRecord)
+
+  app.post(
+    '/api_keys/:id/diagnosis',
+    {
+      schema: {
+        tags,
+        summary: 'Starts a diagnosis; `all` takes every step at once',
+        params: KeyParams,
+        body: StartBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { all = false, send_to, key } = request.body ?? {}
+      const userId = userOf(request)
+      const { api_key_id, credential_id } = await desk.find(userId, idOf(request.params.id))
+      const diagnosis = await diagnoses.start({
+        userId,
+        apiKeyId: api_key_id,
+        credentialId: credential_id,
+        sendTo: send_to,
+        opens: key === undefined ? undefined : await desk.opens(api_key_id, key),
+      })
+      if (all) await diagnosis.actor.ask({ type: 'diagnosis.next', all })
+      return ok(present(diagnosis))
+    },
+  )
+
+  app.post(
+    '/api_keys/:id/diagnosis/:diagnosis_id/next',
+    {
+      schema: { tags, summary: 'Takes the next step', params: Params, body: NextBody, response },
+    },
+    async (request) => {
+      const { all = false, send_to } = request.body ?? {}
+      const diagnosis = await found(request.params, userOf(request))
+      await diagnosis.actor.ask({
+        type: 'diagnosis.next',
+        all,
+        ...(send_to !== undefined && { sendTo: send_to }),
+      })
+      return ok(present(diagnosis))
+    },
+  )
+
+  app.get(
+    '/api_keys/:id/diagnosis/:diagnosis_id',
+    { schema: { tags, summary: 'What was found so far', params: Params, response } },
+    async (request) => ok(present(await found(request.params, userOf(request)))),
+  )
+
+  const found = (params: { id: string; diagnosis_id: string }, userId: number) =>
+    diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
+}
+
+function present({ stored, actor }: Diagnosis) {
+  const { findings } = actor.snapshot.context
+  const cause = causeOf(findings)
+  const next = nextStep(findings)
+  return {
+    diagnosis_id: stored.diagnosisId,
+    api_key_id: stored.apiKeyId,
+    credential_id: stored.credentialId,
+    step: next ?? null,
+    steps: STEPS.map((step, place) => presentStep(step, findings[place])),
+    cause: cause
+      ? { step: cause.step, code: cause.code ?? cause.verdict, text: cause.evidence.at(-1) ?? '' }
+      : null,
+    next_action: actionOf(cause, next),
+    started_at: stored.startedAt.toISOString(),
+  }
+}
+
+const presentStep = (step: string, finding: Finding | undefined) => ({
+  step,
+  verdict: finding?.verdict ?? 'pending',
+  code: finding?.code ?? null,
+  evidence: [...(finding?.evidence ?? [])],
+  remedy: finding?.remedy ?? null,
+})
+
+function actionOf(cause: Finding | undefined, next: string | undefined): string | null {
+  if (cause) return cause.remedy ?? null
+  return next === undefined ? 'Nothing is wrong: look at the bot itself' : null
+}

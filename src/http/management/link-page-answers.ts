@@ -1,0 +1,108 @@
+/** /link-pages/{token}: what the owner of an account sees and answers of one link flow, and nothing else. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import { networksOf } from '../../accounts/client.ts'
+import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
+import type { LinkPages } from '../../links/pages.ts'
+import { Gcra } from '../../security/gcra.ts'
+import { answers, ok } from '../envelope.ts'
+import { invalidField } from '../failure.ts'
+import { LinkRecord, linkRecord } from './link-record.ts'
+
+const Params = Type.Object({ token: Type.String({ maxLength: 100 }) })
+
+const AnswerBody = Type.Object(
+  {
+    otp: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  },
+  { additionalProperties: false },
+)
+
+const PageRecord = Type.Omit(LinkRecord, ['session_id', 'credential'])
+
+/** A page that waits looks every few seconds, and several people may share a network. */
+const perNetwork = { perSecond: 2, burst: 60 }
+
+export interface LinkPageAnswersOptions {
+  readonly links: LinkFlows
+  readonly pages: LinkPages
+  now(): number
+}
+
+export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOptions> = async (
+  app,
+  { links, pages, now },
+) => {
+  const uses = new Gcra<string>(perNetwork)
+  const tags = ['linking']
+  const bodyLimit = 4_096
+  const response = answers(PageRecord)
+
+  app.addHook('onRequest', async ({ ip }) => {
+    const retryAfterSeconds = uses.take(networksOf(ip).narrow)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  })
+
+  app.get(
+    '/link-pages/:token',
+    { schema: { tags, summary: 'What a link page shows', params: Params, response } },
+    async (request) => ok(record(await found(request, request.params.token))),
+  )
+
+  app.post(
+    '/link-pages/:token/answer',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Gives the code or the password on a link page',
+        params: Params,
+        body: AnswerBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { otp, password } = request.body
+      const flow = await found(request, request.params.token)
+      if (otp === undefined && password === undefined) throw invalidField('otp', 'is required')
+      await flow.actor.ask({
+        type: 'link.verify',
+        ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
+      })
+      return ok(record(flow))
+    },
+  )
+
+  app.post(
+    '/link-pages/:token/resend',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Sends a new code, asked for on a link page',
+        params: Params,
+        response,
+      },
+    },
+    async (request) => {
+      const flow = await found(request, request.params.token)
+      await flow.actor.ask({ type: 'link.resend', now: now() })
+      return ok(record(flow))
+    },
+  )
+
+  /** The one who started the flow finds in their log what was done on its page. */
+  async function found({ audit }: FastifyRequest, token: string): Promise<LinkFlow> {
+    const { sessionId, userId } = await pages.find(token)
+    audit.userId = userId
+    return links.find(sessionId, userId)
+  }
+
+  function record(flow: LinkFlow) {
+    const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
+    return shown
+  }
+}

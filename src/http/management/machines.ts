@@ -1,0 +1,60 @@
+/** GET /machines: the state machines that the service runs, as charts to be drawn. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import { apiKeyMachine } from '../../../machines/api-key.ts'
+import { credentialMachine } from '../../../machines/credential.ts'
+import { diagnosisMachine } from '../../../machines/diagnosis.ts'
+import { linkMachine } from '../../../machines/link.ts'
+import { webhookMachine } from '../../../machines/webhook.ts'
+import { answers, ok } from '../envelope.ts'
+import { Chart, chartOf } from './machine-chart.ts'
+import { type Authenticated, forUsers } from './owner.ts'
+
+const charts = new Map(
+  Object.entries({
+    credential: chartOf('credential', credentialMachine.root),
+    api_key: chartOf('api_key', apiKeyMachine.root),
+    link: chartOf('link', linkMachine.root),
+    webhook: chartOf('webhook', webhookMachine.root),
+    diagnosis: chartOf('diagnosis', diagnosisMachine.root),
+  }),
+)
+
+const tags = ['machines']
+
+export const machineRoutes: FastifyPluginAsyncTypebox<Authenticated> = async (
+  app,
+  { authenticate },
+) => {
+  forUsers(app, authenticate)
+
+  app.get(
+    '/machines',
+    {
+      schema: {
+        tags,
+        summary: 'Names of the state machines',
+        response: answers(Type.Array(Type.String())),
+      },
+    },
+    async () => ok([...charts.keys()]),
+  )
+
+  app.get(
+    '/machines/:name',
+    {
+      schema: {
+        tags,
+        summary: 'States and transitions of one machine, read from what runs',
+        params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
+        response: answers(Chart),
+      },
+    },
+    async (request) => {
+      const chart = charts.get(request.params.name)
+      if (!chart) throw failed('not_found')
+      return ok(chart)
+    },
+  )
+}

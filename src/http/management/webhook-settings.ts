@@ -1,0 +1,157 @@
+/** A key's webhook set, removed and tried out by its owner, without the key itself. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { ApiKeyActor } from '../../../actors/api-key.ts'
+import { failed } from '../../../actors/errors.ts'
+import type { Webhooks } from '../../../actors/webhook-ports.ts'
+import { kindsFrom, UPDATE_KINDS } from '../../../machines/update-kinds.ts'
+import type { WebhookTarget } from '../../../machines/webhook-terms.ts'
+import type { KeyDesk } from '../../keys/desk.ts'
+import { ApiKeyRecord } from '../../keys/records.ts'
+import { Nullable } from '../../nullable.ts'
+import { checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
+import { answers, ok } from '../envelope.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+
+const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const Url = Type.String({ minLength: 1, maxLength: 2_048 })
+const SecretToken = Type.String({ maxLength: 256 })
+
+const SetBody = Type.Object(
+  {
+    url: Url,
+    secret_token: Type.Optional(SecretToken),
+    max_connections: Type.Integer({ minimum: 1, maximum: 100, default: 40 }),
+    allowed_updates: Type.Optional(Type.Array(Type.Enum([...UPDATE_KINDS]), { maxItems: 100 })),
+    drop_pending_updates: Type.Boolean({ default: false }),
+  },
+  { additionalProperties: false },
+)
+const TestBody = Type.Object(
+  { url: Type.Optional(Url), secret_token: Type.Optional(SecretToken) },
+  { additionalProperties: false },
+)
+const Attempt = Type.Object({
+  delivered: Type.Boolean(),
+  status: Nullable(Type.Integer()),
+  error: Nullable(Type.String()),
+  duration_ms: Type.Integer(),
+})
+
+/** No message at all: what a bot does with it is nothing. */
+const TEST_UPDATE = { updateId: 0, body: '{"update_id":0}' }
+const TEST_MS = 30_000
+
+export interface WebhookSettingsOptions extends Authenticated {
+  readonly desk: KeyDesk
+  readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
+  readonly port: Pick<Webhooks, 'open'>
+  readonly allowPrivate: boolean
+  pace(apiKeyId: number): void
+}
+
+const tags = ['api keys']
+const params = KeyParams
+
+export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOptions> = async (
+  app,
+  { desk, keys, port, allowPrivate, pace, authenticate },
+) => {
+  forUsers(app, authenticate)
+
+  async function usable(userId: number, id: string) {
+    const key = await desk.find(userId, idOf(id))
+    if (key.revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+    return { key, actor: await keys.find(key.api_key_id) }
+  }
+
+  const targetOf = (url: string, secretToken: string | undefined, connections: number) => {
+    checkSecretToken(secretToken ?? '')
+    return {
+      url: parseWebhookUrl(url, allowPrivate).href,
+      ipAddress: undefined,
+      secretToken: secretToken || undefined,
+      certificate: undefined,
+      maxConnections: connections,
+    } satisfies WebhookTarget
+  }
+
+  app.put(
+    '/api_keys/:id/webhook',
+    {
+      schema: {
+        tags,
+        summary: 'Has updates delivered to an address, as setWebhook does',
+        params,
+        body: SetBody,
+        response: answers(ApiKeyRecord),
+      },
+    },
+    async (request) => {
+      const { url, secret_token, max_connections, allowed_updates, drop_pending_updates } =
+        request.body
+      const { key, actor } = await usable(userOf(request), request.params.id)
+      if (!key.scopes.includes('bot:receive')) {
+        throw failed('forbidden', 'the key lacks the scope bot:receive')
+      }
+      pace(key.api_key_id)
+      const target = targetOf(url, secret_token, max_connections)
+      const dropTo = drop_pending_updates ? actor.newest : undefined
+      await actor.changeWebhook({ kind: 'set', target, dropTo })
+      if (allowed_updates) await actor.allow(kindsFrom(allowed_updates))
+      return ok(await desk.find(userOf(request), key.api_key_id))
+    },
+  )
+
+  app.delete(
+    '/api_keys/:id/webhook',
+    {
+      schema: { tags, summary: 'Removes the webhook', params, response: answers(ApiKeyRecord) },
+    },
+    async (request) => {
+      const { key, actor } = await usable(userOf(request), request.params.id)
+      if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
+      await actor.changeWebhook({ kind: 'delete', dropTo: undefined })
+      return ok(await desk.find(userOf(request), key.api_key_id))
+    },
+  )
+
+  app.post(
+    '/api_keys/:id/webhook/test',
+    {
+      schema: {
+        tags,
+        summary: 'Delivers an empty update once, to the webhook or to another address',
+        params,
+        body: TestBody,
+        response: answers(Attempt),
+      },
+    },
+    async (request) => {
+      const { url, secret_token } = request.body
+      const { key, actor } = await usable(userOf(request), request.params.id)
+      pace(key.api_key_id)
+      const target = url === undefined ? actor.webhook : targetOf(url, secret_token, 1)
+      if (!target) throw failed('bad_request', 'the key has no webhook')
+      const { userId, credentialId, apiKeyId } = actor.facts
+      const endpoint = port.open({ userId, credentialId, apiKeyId }, target)
+      try {
+        const signal = AbortSignal.timeout(TEST_MS)
+        const {
+          ok: delivered,
+          status,
+          error,
+          durationMs,
+        } = await endpoint.deliver(TEST_UPDATE, signal)
+        return ok({
+          delivered,
+          status: status ?? null,
+          error: error ?? null,
+          duration_ms: Math.round(durationMs),
+        })
+      } finally {
+        endpoint.close()
+      }
+    },
+  )
+}

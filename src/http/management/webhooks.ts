@@ -1,0 +1,118 @@
+/** A key's webhook in its owner's hands: the secret that signs deliveries, and delivering again. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { ApiKeyActor } from '../../../actors/api-key.ts'
+import { failed } from '../../../actors/errors.ts'
+import type { Database } from '../../database/database.ts'
+import type { KeyDesk } from '../../keys/desk.ts'
+import { Nullable } from '../../nullable.ts'
+import { updateSince } from '../../updates/since.ts'
+import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
+import { answers, ok } from '../envelope.ts'
+import { invalidField } from '../failure.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+
+const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const Time = Type.String({ format: 'date-time' })
+
+const Secret = Type.Object({
+  secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
+  created_at: Time,
+  previous_until: Nullable(Type.String({ description: 'The secret before signs along till then' })),
+})
+
+const ReplayBody = Type.Object(
+  {
+    from_update_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+    since: Type.Optional(Time),
+  },
+  { additionalProperties: false },
+)
+
+export interface WebhookRoutesOptions extends Authenticated {
+  readonly desk: KeyDesk
+  readonly db: Database
+  readonly secrets: SigningSecrets
+  readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
+  now(): number
+}
+
+const tags = ['api keys']
+
+export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = async (
+  app,
+  { desk, db, secrets, keys, now, authenticate },
+) => {
+  forUsers(app, authenticate)
+
+  app.get(
+    '/api_keys/:id/webhook/secret',
+    {
+      schema: {
+        tags,
+        summary: 'The secret that signs deliveries, once there is one',
+        params: KeyParams,
+        response: answers(Secret),
+      },
+    },
+    async (request) => {
+      const { api_key_id } = await desk.find(userOf(request), idOf(request.params.id))
+      const secret = await secrets.find(api_key_id)
+      if (!secret) throw failed('not_found')
+      return ok(present(secret, now()))
+    },
+  )
+
+  app.post(
+    '/api_keys/:id/webhook/secret',
+    {
+      schema: {
+        tags,
+        summary: 'A new secret; the one before signs along for 24 hours',
+        params: KeyParams,
+        response: answers(Secret),
+      },
+    },
+    async (request) => {
+      const key = await desk.find(userOf(request), idOf(request.params.id))
+      if (key.revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+      return ok(present(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()))
+    },
+  )
+
+  app.post(
+    '/api_keys/:id/webhook/replay',
+    {
+      schema: {
+        tags,
+        summary: 'Delivers again, from an update or from a time on',
+        params: KeyParams,
+        body: ReplayBody,
+        response: answers(Type.Object({ from_update_id: Type.Integer() })),
+      },
+    },
+    async (request) => {
+      const { from_update_id: from, since } = request.body
+      const key = await desk.find(userOf(request), idOf(request.params.id))
+      if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
+      if ((from === undefined) === (since === undefined)) {
+        throw invalidField('from_update_id', 'or "since" must be given, and not both')
+      }
+      const actor = await keys.find(key.api_key_id)
+      const first = from ?? (await updateSince(db, key.credential_id, since ?? ''))
+      // What is yet to come is delivered anyway.
+      const after = Math.min((first ?? actor.newest + 1) - 1, actor.newest)
+      await actor.changeWebhook({ kind: 'replay', after })
+      return ok({ from_update_id: after + 1 })
+    },
+  )
+}
+
+function present({ secret, createdAt, previous }: SigningSecret, now: number) {
+  const overlaps = previous !== undefined && now < previous.until
+  return {
+    secret,
+    created_at: new Date(createdAt).toISOString(),
+    previous_until: overlaps ? new Date(previous.until).toISOString() : null,
+  }
+}

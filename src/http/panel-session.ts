@@ -1,0 +1,90 @@
+/** Signing in for the panel: the refresh token stays in a cookie that no script can read. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { failed } from '../../actors/errors.ts'
+import type { Accounts, SignedIn } from '../accounts/accounts.ts'
+import { IDLE_SECONDS } from '../accounts/sessions.ts'
+import { answers, ok } from './envelope.ts'
+import { presentUser, User } from './management/user.ts'
+import { refuseOtherSites } from './panel-origin.ts'
+
+const COOKIE = '__Host-chapar'
+const attributes = 'Secure; HttpOnly; SameSite=Strict; Path=/'
+
+const Session = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer(),
+  user: User,
+})
+
+const LoginBody = Type.Object(
+  { phone: Type.String({ maxLength: 40 }), otp: Type.String({ pattern: '^[0-9]{6,8}$' }) },
+  { additionalProperties: false },
+)
+const NoBody = Type.Object({}, { additionalProperties: false })
+
+export interface PanelSessionOptions {
+  readonly accounts: Accounts
+  readonly panelUrls: readonly string[]
+}
+
+export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> = async (
+  app,
+  { accounts, panelUrls },
+) => {
+  app.addHook('onRequest', refuseOtherSites(panelUrls))
+  const hide = true
+  const bodyLimit = 4_096
+
+  app.post(
+    '/panel/session/login',
+    { bodyLimit, schema: { hide, body: LoginBody, response: answers(Session) } },
+    async (request, reply) => {
+      const { phone, otp } = request.body
+      const signedIn = await accounts.login(phone, otp, clientOf(request))
+      return opened(request, reply, signedIn)
+    },
+  )
+
+  app.post(
+    '/panel/session/refresh',
+    { bodyLimit, schema: { hide, body: NoBody, response: answers(Session) } },
+    async (request, reply) => {
+      const token = cookieOf(request)
+      if (!token) throw failed('unauthorized', 'nobody is signed in')
+      return opened(request, reply, await accounts.refresh(token, clientOf(request)))
+    },
+  )
+
+  app.post(
+    '/panel/session/logout',
+    { bodyLimit, schema: { hide, body: NoBody, response: answers(Type.Literal(true)) } },
+    async (request, reply) => {
+      const token = cookieOf(request)
+      if (token) await accounts.logout(token)
+      reply.header('set-cookie', `${COOKIE}=; ${attributes}; Max-Age=0`)
+      return ok(true as const)
+    },
+  )
+}
+
+const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
+
+function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn) {
+  const { user, accessToken, expiresIn, refreshToken } = signedIn
+  request.audit.userId = user.id
+  reply.header('set-cookie', `${COOKIE}=${refreshToken}; ${attributes}; Max-Age=${IDLE_SECONDS}`)
+  return ok({
+    access_token: accessToken,
+    token_type: 'Bearer' as const,
+    expires_in: expiresIn,
+    user: presentUser(user),
+  })
+}
+
+function cookieOf({ headers }: FastifyRequest): string | undefined {
+  const pairs = (headers.cookie ?? '').split(/; */)
+  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) || undefined
+}

@@ -1,0 +1,59 @@
+/** The stream of a credential's changes: nothing is lost while it begins, none begins while the service goes down. */
+import t, { type Test } from 'tap'
+import type { Transition } from '../../actors/ports.ts'
+import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
+import type { Database } from '../../src/database/database.ts'
+import { timelineRoutes } from '../../src/http/management/timeline.ts'
+import { quietLog } from '../support/log.ts'
+import { bareServer } from './observability-rig.ts'
+
+const transition: Transition = {
+  credentialId: 7,
+  at: 1_700_000_000_000,
+  from: 'live.online',
+  to: 'signedOut',
+  event: 'session.revoked',
+  reason: 'session_revoked',
+  durationMs: 5,
+  publicState: 'logged_out',
+  action: 'link_again',
+  limitedUntil: undefined,
+}
+
+const row = { id: 7, account: { native: 'n', firstName: 'Ada' }, created_at: new Date(0) }
+
+async function streaming(t: Test, draining: AbortController, whileRead: () => void) {
+  const db = { query: async () => [row] } as unknown as Database
+  const timeline = new TimelineBuffer(db, 'node', quietLog)
+  const app = bareServer(t)
+  await app.register(timelineRoutes, {
+    source: { db, flush: async () => whileRead(), accountId: async () => 1 },
+    timeline,
+    node: 'node',
+    draining: draining.signal,
+    authenticate: async (request) => {
+      Object.assign(request, { user: { id: 1 } })
+    },
+  })
+  const ask = () => app.inject('/platforms/credentials/7/events')
+  return { timeline, ask }
+}
+
+t.test('what happens while the record is read is told after it', async (t) => {
+  const draining = new AbortController()
+  const { timeline, ask } = await streaming(t, draining, () => {
+    timeline.add(transition)
+    setImmediate(() => draining.abort())
+  })
+  const { statusCode, body } = await ask()
+  t.equal(statusCode, 200)
+  t.match(body, /^event: state\ndata: {.*}\n\nevent: transition\ndata: {.*"to":"signedOut".*}\n\n$/)
+})
+
+t.test('none begins once the service goes down', async (t) => {
+  const draining = new AbortController()
+  const { ask } = await streaming(t, draining, () => draining.abort())
+  const answer = await ask()
+  t.equal(answer.statusCode, 503)
+  t.match(answer.json(), { ok: false, error_code: 503, parameters: { retry_after: 1 } })
+})
