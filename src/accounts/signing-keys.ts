@@ -141,3 +141,8 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
 }
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
+
+/** In an emergency: every token signed so far is void, on all nodes within seconds; sign-ins live on and refresh. */
+export async function dropSigningKeys(db: Database): Promise<number> {
+  return (await db.query('delete from signing_key returning kid')).length
+}

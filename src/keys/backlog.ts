@@ -4,10 +4,19 @@ import type { UpdateLog } from '../../actors/ports.ts'
 import type { Database } from '../database/database.ts'
 import { countPending } from '../updates/pending.ts'
 
-export function pendingUpdates(db: Database, log: UpdateLog, key: ApiKeyActor): Promise<number> {
+export async function pendingUpdates(
+  db: Database,
+  log: UpdateLog,
+  key: ApiKeyActor,
+): Promise<number> {
   const { apiKeyId, credentialId } = key.facts
-  const { cursor, filter } = key.snapshot.context
-  return countPending(db, { credentialId, apiKeyId, cursor, filter, next: log.next(credentialId) })
+  const { cursor, filter, webhook } = key.snapshot.context
+  const next = log.next(credentialId)
+  const question = { credentialId, apiKeyId, cursor, filter, next }
+  const progress = key.delivery?.progress ?? webhook?.progress
+  if (!progress || progress.head <= cursor) return countPending(db, question)
+  // A webhook is ahead of its cursor where a chat fails and others go on.
+  return progress.waiting + (await countPending(db, { ...question, cursor: progress.head }))
 }
 
 /** Updates that retention took unread, and when (Unix time in seconds). */

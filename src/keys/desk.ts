@@ -2,18 +2,18 @@
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { failed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
-import type { KeyGate } from './gate.ts'
+import { parseApiKey } from '../security/keys.ts'
 import {
-  type ApiKeyRecord,
   changeKey,
   createKey,
-  findKey,
   type KeyChange,
-  listKeys,
   type NewKey,
   revokeKey,
   rotateKey,
-} from './records.ts'
+} from './changes.ts'
+import type { KeyGate } from './gate.ts'
+import { opens } from './opens.ts'
+import { type ApiKeyRecord, findKey, listKeys } from './records.ts'
 import type { PostgresKeyStore } from './store.ts'
 
 export interface KeyDeskOptions {
@@ -22,10 +22,12 @@ export interface KeyDeskOptions {
   /** The actor if it lives or is just waking: a sleeping one reads the table when it wakes. */
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   readonly gate: KeyGate
+  now(): number
 }
 
 export class KeyDesk {
   readonly #options: KeyDeskOptions
+  readonly #telling = new Map<number, Promise<void>>()
 
   constructor(options: KeyDeskOptions) {
     this.#options = options
@@ -42,6 +44,13 @@ export class KeyDesk {
     const record = await findKey(this.#options.db, userId, apiKeyId)
     if (!record) throw failed('not_found')
     return record
+  }
+
+  /** Whether this is the key as its owner was shown it, or the one before while that still opens. */
+  async opens(apiKeyId: number, key: string): Promise<boolean> {
+    const given = parseApiKey(key)
+    if (given?.id !== apiKeyId) return false
+    return opens(await this.#options.store.load(apiKeyId), given.secret, this.#options.now())
   }
 
   async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
@@ -88,7 +97,20 @@ export class KeyDesk {
     actor?.stop()
   }
 
-  async #tell(apiKeyId: number): Promise<void> {
+  /** One after another: who read the table first must not be the last to tell of it. */
+  #tell(apiKeyId: number): Promise<void> {
+    const before = this.#telling.get(apiKeyId) ?? Promise.resolve()
+    const telling = before.then(
+      () => this.#tellNow(apiKeyId),
+      () => this.#tellNow(apiKeyId),
+    )
+    this.#telling.set(apiKeyId, telling)
+    return telling.finally(() => {
+      if (this.#telling.get(apiKeyId) === telling) this.#telling.delete(apiKeyId)
+    })
+  }
+
+  async #tellNow(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
     const facts = actor && (await this.#options.store.load(apiKeyId))
     if (facts) await actor.refresh(facts)

@@ -4,11 +4,13 @@ import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { failed } from '../../actors/errors.ts'
 import type { KeyFacts } from '../../actors/ports.ts'
 import { networksOf } from '../accounts/client.ts'
-import { hashSecret, parseApiKey, sameHash } from '../security/keys.ts'
+import { Guesses, type GuessLimits } from '../security/guesses.ts'
+import { parseApiKey } from '../security/keys.ts'
+import { opens } from './opens.ts'
 
-/** Wrong keys from one address in a minute; figures of the reference for unknown bots. */
-const WRONG_PER_MINUTE = 20
 const FORGET_MS = 60_000
+/** Figures of the reference for unknown bots. */
+const usualWrongKeys: GuessLimits = { perMinute: 20, perHour: 600 }
 
 interface KeyDirectory {
   /** The actor if it lives now. */
@@ -23,9 +25,15 @@ export class KeyGate {
   readonly #now: () => number
   readonly #onUse: (apiKeyId: number) => void
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
-  readonly #wrong = new LRUCache<string, number>({ max: 50_000, ttl: FORGET_MS })
+  readonly #wrong: Guesses
 
-  constructor(keys: KeyDirectory, now: () => number, onUse: (apiKeyId: number) => void) {
+  constructor(
+    keys: KeyDirectory,
+    now: () => number,
+    onUse: (apiKeyId: number) => void,
+    wrongKeys = usualWrongKeys,
+  ) {
+    this.#wrong = new Guesses(wrongKeys)
     this.#keys = keys
     this.#now = now
     this.#onUse = onUse
@@ -35,13 +43,11 @@ export class KeyGate {
   async admit(token: string, address: string): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
     const facts = given && (await this.#facts(given.id))
-    const hash = hashSecret(given?.secret ?? '')
-    const now = this.#now()
-    const isRight = facts?.secrets.some(
-      (secret) => now < (secret.until ?? Infinity) && sameHash(secret.hash, hash),
-    )
+    const isRight = opens(facts, given?.secret ?? '', this.#now())
     if (!given || !isRight) {
-      this.#countWrong(networksOf(address).narrow)
+      // Right keys are let in whatever their neighbours do: many may share one address.
+      const retryAfterSeconds = this.#wrong.add(networksOf(address).narrow)
+      if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized')
     }
     // Only who has the secret wakes the actor.
@@ -49,16 +55,6 @@ export class KeyGate {
     if (actor.isEnded) throw failed('unauthorized')
     this.#onUse(given.id)
     return actor
-  }
-
-  /** Right keys are let in whatever their neighbours do: many may share one address. */
-  #countWrong(network: string) {
-    const wrong = (this.#wrong.get(network) ?? 0) + 1
-    const left = this.#wrong.getRemainingTTL(network)
-    this.#wrong.set(network, wrong, left > 0 ? { ttl: left } : {})
-    if (wrong > WRONG_PER_MINUTE) {
-      throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil((left || FORGET_MS) / 1000) })
-    }
   }
 
   async #facts(id: number): Promise<KeyFacts | undefined> {

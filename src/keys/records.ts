@@ -1,14 +1,19 @@
-/** API keys as the management API shows them, and how they are made, changed and rotated. */
-
+/** API keys as the management API shows them. */
 import { type Static, Type } from 'typebox'
-import { failed } from '../../actors/errors.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { Filter } from '../../machines/update-kinds.ts'
+import type { Progress } from '../../machines/webhook-progress.ts'
 import type { Database } from '../database/database.ts'
-import { formatApiKey, hashSecret, newApiKeySecret } from '../security/keys.ts'
+import { Nullable } from '../nullable.ts'
 import { countPending } from '../updates/pending.ts'
+import {
+  type WebhookColumns,
+  WebhookRecord,
+  webhookObject,
+  webhookRecord,
+} from '../webhooks/record.ts'
 
-const Time = Type.Union([Type.String(), Type.Null()])
+const Time = Nullable(Type.String())
 
 export const ApiKeyRecord = Type.Object({
   api_key_id: Type.Integer(),
@@ -16,8 +21,12 @@ export const ApiKeyRecord = Type.Object({
   credential_id: Type.Integer(),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
-  receive_mode: Type.Union([Type.Literal('none'), Type.Literal('polling')]),
-  webhook: Type.Null(),
+  receive_mode: Type.Union([
+    Type.Literal('none'),
+    Type.Literal('polling'),
+    Type.Literal('webhook'),
+  ]),
+  webhook: Nullable(WebhookRecord),
   cursor: Type.Integer(),
   pending_update_count: Type.Integer(),
   dropped_update_count: Type.Integer(),
@@ -46,10 +55,13 @@ interface Row {
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
   readonly next_update_id: number
+  readonly webhook_progress: Progress | null
+  readonly webhook: WebhookColumns | null
 }
 
-const select = `select k.*, l.next_update_id from api_key k
-  join credential_log l on l.credential_id = k.credential_id`
+const select = `select k.*, l.next_update_id, ${webhookObject} as webhook from api_key k
+  join credential_log l on l.credential_id = k.credential_id
+  left join webhook w on w.api_key_id = k.id and w.sealed is not null`
 
 export async function listKeys(
   db: Database,
@@ -78,103 +90,24 @@ export async function findKey(
   return row && recordOf(db, row)
 }
 
-export interface NewKey {
-  readonly userId: number
-  readonly credentialId: number
-  readonly name: string
-  readonly scopes: readonly string[]
-  readonly expiresAt: string | undefined
-}
-
-/** Resolves with the id and the key itself, which is nowhere to be read again. Updates count from here on. */
-export async function createKey(db: Database, key: NewKey): Promise<{ id: number; key: string }> {
-  const secret = newApiKeySecret()
-  const [row] = await db.query<{ id: number }>(
-    `insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at,
-                          cursor)
-     select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
-       from credential_log l join credential c on c.id = l.credential_id
-      where l.credential_id = $2 and c.deactivated_at is null
-        for share of c returning id`,
-    [
-      key.userId,
-      key.credentialId,
-      key.name,
-      [...key.scopes],
-      hashSecret(secret),
-      hintOf(secret),
-      key.expiresAt ?? null,
-    ],
-  )
-  if (!row) throw failed('not_found')
-  return { id: row.id, key: formatApiKey({ id: row.id, secret }) }
-}
-
-export interface KeyChange {
-  readonly name: string | undefined
-  readonly scopes: readonly string[] | undefined
-  /** Null takes the expiry away. */
-  readonly expiresAt: string | null | undefined
-}
-
-export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
-  await db.query(
-    `update api_key set name = coalesce($2, name), scopes = coalesce($3, scopes),
-            expires_at = case when $4 then $5::timestamptz else expires_at end where id = $1`,
-    [
-      apiKeyId,
-      change.name ?? null,
-      change.scopes ? [...change.scopes] : null,
-      change.expiresAt !== undefined,
-      change.expiresAt ?? null,
-    ],
-  )
-}
-
-/** A new secret; the old one opens the key for `overlapSeconds` more. */
-export async function rotateKey(
-  db: Database,
-  apiKeyId: number,
-  overlapSeconds: number,
-): Promise<string> {
-  const secret = newApiKeySecret()
-  await db.query(
-    `update api_key
-        set old_secret_hash = case when $4 > 0 then secret_hash end,
-            old_secret_until = case when $4 > 0 then now() + make_interval(secs => $4) end,
-            secret_hash = $2, key_hint = $3 where id = $1`,
-    [apiKeyId, hashSecret(secret), hintOf(secret), overlapSeconds],
-  )
-  return formatApiKey({ id: apiKeyId, secret })
-}
-
-/** False when it was revoked before. */
-export async function revokeKey(db: Database, apiKeyId: number): Promise<boolean> {
-  const rows = await db.query(
-    'update api_key set revoked_at = now() where id = $1 and revoked_at is null returning id',
-    [apiKeyId],
-  )
-  return rows.length > 0
-}
-
-const hintOf = (secret: string) => `…${secret.slice(-4)}`
-
 async function recordOf(db: Database, row: Row): Promise<ApiKeyRecord> {
-  const pending = await countPending(db, {
+  const { waiting, head } = row.webhook_progress ?? { waiting: 0, head: row.cursor }
+  const unread = await countPending(db, {
     credentialId: row.credential_id,
     apiKeyId: row.id,
-    cursor: row.cursor,
+    cursor: head,
     filter: row.filter,
     next: row.next_update_id,
   })
+  const pending = waiting + unread
   return {
     api_key_id: row.id,
     name: row.name,
     credential_id: row.credential_id,
     scopes: row.scopes,
     key_hint: row.key_hint,
-    receive_mode: row.polled ? 'polling' : 'none',
-    webhook: null,
+    receive_mode: row.webhook ? 'webhook' : row.polled ? 'polling' : 'none',
+    webhook: row.webhook && webhookRecord(row.webhook, pending, row.filter),
     cursor: row.cursor,
     pending_update_count: pending,
     dropped_update_count: row.dropped_updates,

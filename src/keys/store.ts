@@ -5,11 +5,12 @@ import type { Filter } from '../../machines/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
+import { type WebhookRow, type WebhookStore, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100
 const USE_LAG_MS = 1_000
 
-interface Row {
+interface Row extends WebhookRow {
   readonly id: number
   readonly user_id: number
   readonly credential_id: number
@@ -30,11 +31,13 @@ interface Position {
 
 export class PostgresKeyStore implements KeyStore {
   readonly #db: Database
+  readonly #webhookOf: WebhookStore['factsOf'] | undefined
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
 
-  constructor(db: Database, log: Log) {
+  constructor(db: Database, log: Log, webhookOf?: WebhookStore['factsOf']) {
     this.#db = db
+    this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({
       everyMs: CURSOR_LAG_MS,
       write: (positions) => writePositions(db, positions),
@@ -53,22 +56,25 @@ export class PostgresKeyStore implements KeyStore {
     const [row] = await this.#db.query<Row>(
       {
         name: 'key-load',
-        text: `select id, user_id, credential_id, scopes, expires_at, revoked_at, cursor, filter,
-                      secret_hash, old_secret_hash, old_secret_until
-                 from api_key where id = $1`,
+        text: `select k.id, user_id, credential_id, scopes, expires_at, revoked_at, cursor, filter,
+                      secret_hash, old_secret_hash, old_secret_until, ${webhookColumns}
+                 from api_key k left join webhook w on w.api_key_id = k.id where k.id = $1`,
       },
       [apiKeyId],
     )
     if (!row) return undefined
     const { cursor, filter } = this.#positions.get(apiKeyId) ?? before ?? row
+    const webhook = await this.#webhookOf?.(apiKeyId, row)
     return {
       apiKeyId: row.id,
       userId: row.user_id,
       credentialId: row.credential_id,
       terms: { scopes: row.scopes, expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
-      cursor,
+      // A webhook's acknowledgements go to the table by themselves.
+      cursor: webhook ? Math.max(cursor, row.cursor) : cursor,
       filter,
+      webhook,
       secrets: [
         { hash: row.secret_hash, until: undefined },
         ...(row.old_secret_hash && row.old_secret_until

@@ -54,7 +54,7 @@ async function existing(
 ): Promise<number | undefined> {
   const [row] = await db.query<{ id: number }>(
     `select id from credential
-      where user_id = $1 and platform = $2 and native_id = $3 and deactivated_at is null`,
+      where user_id = $1 and platform = $2 and native_id = $3 and deleting_at is null`,
     [userId, platform, native],
   )
   return row?.id
@@ -101,7 +101,7 @@ async function revive(
   const revived = await tx.query(
     `update credential set account = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none'
-      where id = $1 and deactivated_at is null returning id`,
+      where id = $1 and deleting_at is null returning id`,
     [credentialId, JSON.stringify(account), sealed],
   )
   if (revived.length === 0) throw failed('conflict', 'the credential was deleted meanwhile')

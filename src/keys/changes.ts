@@ -1,0 +1,85 @@
+/** How API keys are made, changed, rotated and revoked in the table. */
+import { failed } from '../../actors/errors.ts'
+import type { Database } from '../database/database.ts'
+import { formatApiKey, hashSecret, newApiKeySecret } from '../security/keys.ts'
+
+export interface NewKey {
+  readonly userId: number
+  readonly credentialId: number
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: string | undefined
+}
+
+/** Resolves with the id and the key itself, which is nowhere to be read again. Updates count from here on. */
+export async function createKey(db: Database, key: NewKey): Promise<{ id: number; key: string }> {
+  const secret = newApiKeySecret()
+  const [row] = await db.query<{ id: number }>(
+    `insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at,
+                          cursor)
+     select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
+       from credential_log l join credential c on c.id = l.credential_id
+      where l.credential_id = $2 and c.deleting_at is null
+        for share of c returning id`,
+    [
+      key.userId,
+      key.credentialId,
+      key.name,
+      [...key.scopes],
+      hashSecret(secret),
+      hintOf(secret),
+      key.expiresAt ?? null,
+    ],
+  )
+  if (!row) throw failed('not_found')
+  return { id: row.id, key: formatApiKey({ id: row.id, secret }) }
+}
+
+export interface KeyChange {
+  readonly name: string | undefined
+  readonly scopes: readonly string[] | undefined
+  /** Null takes the expiry away. */
+  readonly expiresAt: string | null | undefined
+}
+
+export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
+  await db.query(
+    `update api_key set name = coalesce($2, name), scopes = coalesce($3, scopes),
+            expires_at = case when $4 then $5::timestamptz else expires_at end where id = $1`,
+    [
+      apiKeyId,
+      change.name ?? null,
+      change.scopes ? [...change.scopes] : null,
+      change.expiresAt !== undefined,
+      change.expiresAt ?? null,
+    ],
+  )
+}
+
+/** A new secret; the old one opens the key for `overlapSeconds` more. */
+export async function rotateKey(
+  db: Database,
+  apiKeyId: number,
+  overlapSeconds: number,
+): Promise<string> {
+  const secret = newApiKeySecret()
+  await db.query(
+    `update api_key
+        set old_secret_hash = case when $4 > 0 then secret_hash end,
+            old_secret_until = case when $4 > 0 then now() + make_interval(secs => $4) end,
+            secret_hash = $2, key_hint = $3 where id = $1`,
+    [apiKeyId, hashSecret(secret), hintOf(secret), overlapSeconds],
+  )
+  return formatApiKey({ id: apiKeyId, secret })
+}
+
+/** False when it was revoked before. */
+export async function revokeKey(db: Database, apiKeyId: number): Promise<boolean> {
+  const rows = await db.query(
+    'update api_key set revoked_at = now() where id = $1 and revoked_at is null returning id',
+    [apiKeyId],
+  )
+  return rows.length > 0
+}
+
+const hintOf = (secret: string) => `…${secret.slice(-4)}`

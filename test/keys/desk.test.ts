@@ -1,0 +1,46 @@
+/** The desk tells a live key of its changes in the order in which they were stored. */
+import t from 'tap'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { KeyFacts } from '../../actors/ports.ts'
+import type { Database } from '../../src/database/database.ts'
+import { KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
+
+t.test('of two changes at once the newer one is what the key goes on with', async (t) => {
+  let stored = 0
+  const told: unknown[] = []
+  const reading: (() => void)[] = []
+  const row = { created_at: new Date(), revoked_at: null, filter: [] }
+  const db = {
+    query: async (text: string | object) => {
+      if (`${text}`.startsWith('update api_key')) stored += 1
+      return [row]
+    },
+  } as unknown as Database
+  const store = {
+    flush: async () => undefined,
+    load: async () => {
+      const facts = { cursor: stored }
+      await new Promise<void>((resolve) => reading.push(resolve))
+      return facts as KeyFacts
+    },
+  } as unknown as KeyDeskOptions['store']
+  const actor = { refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
+  const live = async () => actor as unknown as ApiKeyActor
+  const desk = new KeyDesk({ db, store, live, gate: {} as KeyDeskOptions['gate'], now: Date.now })
+  const change = () =>
+    desk.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
+  const settled = async () => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
+  const first = change()
+  await settled()
+  const second = change()
+  await settled()
+  // The newest reader is served first.
+  while (reading.length > 0) {
+    reading.pop()?.()
+    await settled()
+  }
+  await Promise.all([first, second])
+  t.same(told, [1, 2])
+})
