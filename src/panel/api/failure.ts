@@ -1,0 +1,46 @@
+/** What the service answers when it refuses, and what stands for no answer at all. */
+export class ApiFailure extends Error {
+  /** 0 when there was no answer. */
+  readonly status: number
+  readonly retryAfter: number | undefined
+  readonly fields: readonly { readonly field: string; readonly reason: string }[]
+
+  constructor(
+    status: number,
+    description: string,
+    more: { retryAfter?: number; fields?: ApiFailure['fields'] } = {},
+  ) {
+    super(description)
+    this.status = status
+    this.retryAfter = more.retryAfter
+    this.fields = more.fields ?? []
+  }
+}
+
+interface Envelope {
+  readonly ok: boolean
+  readonly result?: unknown
+  readonly description?: string
+  readonly parameters?: { readonly retry_after?: number }
+  readonly errors?: ApiFailure['fields']
+}
+
+/** The result of an answer; throws an `ApiFailure` when there is none. */
+export async function resultOf<Result>(response: Response): Promise<Result> {
+  const envelope = (await response.json().catch(() => ({ ok: false }))) as Envelope
+  if (envelope.ok) return envelope.result as Result
+  const retryAfter = envelope.parameters?.retry_after
+  throw new ApiFailure(response.status, envelope.description ?? response.statusText, {
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(envelope.errors && { fields: envelope.errors }),
+  })
+}
+
+/** Without the prefix that only repeats the status. */
+export const plainText = (cause: unknown): string =>
+  cause instanceof Error
+    ? cause.message.replace(
+        /^(Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Service Unavailable|Bad Gateway|Gateway Timeout): /,
+        '',
+      )
+    : String(cause)

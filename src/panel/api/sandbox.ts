@@ -1,0 +1,89 @@
+/** What the people of the built-in messenger are, see and do. */
+import { queryOptions } from '@tanstack/react-query'
+import { call } from './call.ts'
+import type { Faults, Group, Message, Person, Poll, Role } from './sandbox-types.ts'
+import type { Page } from './types.ts'
+
+const MANY = 1000
+
+export const peopleQuery = queryOptions({
+  queryKey: ['sandbox', 'people'],
+  queryFn: ({ signal }) =>
+    call<Page<Person>>('GET', '/sandbox/people', { query: { limit: MANY }, signal }),
+  refetchInterval: 10_000,
+})
+
+export const groupsQuery = queryOptions({
+  queryKey: ['sandbox', 'groups'],
+  queryFn: ({ signal }) =>
+    call<Page<Group>>('GET', '/sandbox/chats', { query: { limit: MANY }, signal }),
+  refetchInterval: 15_000,
+})
+
+export interface NewPerson {
+  readonly first_name: string
+  readonly username?: string
+  readonly password?: string
+}
+
+export const createPerson = (body: NewPerson) => call<Person>('POST', '/sandbox/people', { body })
+
+export interface NewGroup {
+  readonly kind: 'group' | 'supergroup' | 'channel'
+  readonly title: string
+  readonly owner: number
+  readonly members: readonly number[]
+}
+
+export const createGroup = (body: NewGroup) => call<Group>('POST', '/sandbox/chats', { body })
+
+const memberPath = (chat: number, person: number) => `/sandbox/chats/${chat}/members/${person}`
+
+export const setRole = (chat: number, person: number, role: Role) =>
+  call<Group>('PUT', memberPath(chat, person), { body: { role } })
+
+export const removeMember = (chat: number, person: number) =>
+  call<Group>('DELETE', memberPath(chat, person))
+
+export interface Written {
+  readonly to: number
+  readonly text?: string
+  readonly media?: object
+  readonly reply_to_message_id?: number
+}
+
+export interface PressAnswer {
+  readonly answered: boolean
+  readonly text?: string
+  readonly show_alert?: boolean
+  readonly url?: string
+}
+
+/** What one person does. */
+export function handsOf(person: number) {
+  const own = `/sandbox/people/${person}`
+  const at = ({ chat, message_id }: Message) => `${own}/chats/${chat.id}/messages/${message_id}`
+  return {
+    write: (body: Written) => call<Message>('POST', `${own}/messages`, { body }),
+    edit: (message: Message, text: string) =>
+      call<Message>('PATCH', at(message), { body: message.media ? { caption: text } : { text } }),
+    remove: (message: Message) => call<true>('DELETE', at(message)),
+    react: (message: Message, emoji: string | undefined) =>
+      call<true>('PUT', `${at(message)}/reactions`, {
+        body: { reactions: emoji === undefined ? [] : [{ emoji }] },
+      }),
+    vote: (message: Message, option_ids: readonly number[]) =>
+      call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
+    type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
+    press: ({ chat, message_id }: Message, callback_data: string) =>
+      call<PressAnswer>('POST', `${own}/presses`, {
+        body: { chat: chat.id, message_id, callback_data },
+      }),
+    putFault: (fault: string, details: object) =>
+      call<Faults>('PUT', `${own}/faults/${fault}`, { body: details }),
+    clearFault: (fault: string) => call<Faults>('DELETE', `${own}/faults/${fault}`),
+    clearFaults: () => call<Faults>('DELETE', `${own}/faults`),
+  }
+}
+
+export type Hands = ReturnType<typeof handsOf>

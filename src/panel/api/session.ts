@@ -1,0 +1,98 @@
+/** Who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
+import { ApiFailure, resultOf } from './failure.ts'
+import type { User } from './types.ts'
+
+interface Opened {
+  readonly access_token: string
+  readonly expires_in: number
+  readonly user: User
+}
+
+export type Session =
+  | { readonly state: 'starting' }
+  | { readonly state: 'out' }
+  | { readonly state: 'unreachable' }
+  | { readonly state: 'in'; readonly user: User }
+
+const EARLY_MS = 30_000
+
+let session: Session = { state: 'starting' }
+let access: { readonly token: string; readonly until: number } | undefined
+const listeners = new Set<() => void>()
+
+export const currentSession = (): Session => session
+
+export function onSession(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function become(next: Session): void {
+  session = next
+  for (const listener of listeners) listener()
+}
+
+async function post<Result>(path: string, body: object): Promise<Result> {
+  const response = await fetch(`/panel/session/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-csrf': '1' },
+    body: JSON.stringify(body),
+    credentials: 'same-origin',
+  }).catch(() => {
+    throw new ApiFailure(0, 'no answer')
+  })
+  return await resultOf<Result>(response)
+}
+
+function opened({ access_token, expires_in, user }: Opened): string {
+  access = { token: access_token, until: Date.now() + expires_in * 1000 }
+  become({ state: 'in', user })
+  return access_token
+}
+
+export async function signIn(phone: string, otp: string): Promise<void> {
+  opened(await post<Opened>('login', { phone, otp }))
+}
+
+export async function signOut(): Promise<void> {
+  await post('logout', {})
+  access = undefined
+  become({ state: 'out' })
+}
+
+/** The session was ended from elsewhere. */
+export function forgetSession(): void {
+  access = undefined
+  become({ state: 'out' })
+}
+
+let refreshing: Promise<string> | undefined
+
+/** A token that will do for a while; rejects with 401 when nobody is signed in. */
+export function accessToken(isStale = false): Promise<string> {
+  if (!isStale && access && access.until - EARLY_MS > Date.now())
+    return Promise.resolve(access.token)
+  refreshing ??= oneTabAtATime(refresh).finally(() => {
+    refreshing = undefined
+  })
+  return refreshing
+}
+
+async function refresh(): Promise<string> {
+  try {
+    return opened(await post<Opened>('refresh', {}))
+  } catch (cause) {
+    const isOut = cause instanceof ApiFailure && cause.status === 401
+    if (isOut) forgetSession()
+    else if (session.state === 'starting') become({ state: 'unreachable' })
+    throw cause
+  }
+}
+
+/** Each use of the cookie replaces it, and a second use of the same one looks like theft. */
+function oneTabAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
+  // Only a secure page has locks; an insecure one keeps no cookie either.
+  return 'locks' in navigator ? navigator.locks.request('chapar-session', work) : work()
+}
+
+export const startSession = (): Promise<unknown> => accessToken().catch(() => undefined)

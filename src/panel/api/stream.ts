@@ -1,0 +1,59 @@
+/** Follows a stream of server-sent events; comes back by itself when it breaks. */
+
+import { accessToken } from './session.ts'
+import { parseEvents } from './sse.ts'
+
+export interface StreamOptions {
+  readonly signal: AbortSignal
+  onEvent(name: string, data: unknown): void
+  /** `true` once events flow, `false` when they stop flowing. */
+  onLive(isLive: boolean): void
+}
+
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 15_000
+
+export async function follow(path: string, options: StreamOptions): Promise<void> {
+  const { signal, onLive } = options
+  let pause = FIRST_PAUSE_MS
+  while (!signal.aborted) {
+    try {
+      await read(path, options, () => {
+        pause = FIRST_PAUSE_MS
+        onLive(true)
+      })
+    } catch {
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+    if (signal.aborted) return
+    onLive(false)
+    await sleep(pause, signal)
+  }
+}
+
+async function read(path: string, { signal, onEvent }: StreamOptions, began: () => void) {
+  const headers = { authorization: `Bearer ${await accessToken()}` }
+  const response = await fetch(path, { headers, signal, credentials: 'omit' })
+  // The session may have ended elsewhere: asking for a new token tells.
+  if (response.status === 401) await accessToken(true)
+  if (!response.ok || !response.body) throw new Error(`${response.status}`)
+  began()
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const parsed = parseEvents(rest + value)
+    rest = parsed.rest
+    for (const { name, data } of parsed.events) onEvent(name, JSON.parse(data))
+  }
+}
+
+const sleep = (milliseconds: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

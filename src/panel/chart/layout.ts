@@ -1,0 +1,114 @@
+/** Places the states of a machine: each level by itself, as one box of the level above. */
+import { Graph, layout as place } from '@dagrejs/dagre'
+import type { Chart, ChartState } from '../api/types.ts'
+import { arrowsOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export interface Box extends Point {
+  readonly state: ChartState
+  readonly name: string
+  readonly width: number
+  readonly height: number
+  readonly isCompound: boolean
+}
+
+export interface Edge {
+  readonly key: string
+  readonly events: readonly Label[]
+  readonly points: readonly Point[]
+  readonly label: Point
+}
+
+export interface Drawing {
+  readonly width: number
+  readonly height: number
+  readonly boxes: readonly Box[]
+  readonly edges: readonly Edge[]
+}
+
+const LETTER = 7.1
+const SMALL_LETTER = 6.1
+const LINE = 15
+const STATE_HEIGHT = 38
+const PADDING = 18
+const TITLE = 30
+
+export function drawingOf(chart: Chart): Drawing {
+  const arrows = arrowsOf(chart)
+  return level(chart, arrows, null)
+}
+
+function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | null): Drawing {
+  const states = chart.states.filter((state) => state.parent === parent)
+  const insides = new Map(
+    states
+      .filter(({ path }) => chart.states.some((state) => state.parent === path))
+      .map(({ path }) => [path, level(chart, arrows, path)]),
+  )
+  const graph = new Graph({ multigraph: false })
+  graph.setGraph({ rankdir: 'TB', nodesep: 26, ranksep: 30, edgesep: 14, marginx: 2, marginy: 2 })
+  for (const { path } of states) {
+    const inside = insides.get(path)
+    graph.setNode(path, {
+      width: Math.max(titleWidth(path), inside ? inside.width + 2 * PADDING : 0),
+      height: inside ? inside.height + PADDING + TITLE : STATE_HEIGHT,
+    })
+  }
+  const own = arrows.filter((arrow) => arrow.parent === parent)
+  for (const { from, to, events } of own) {
+    graph.setEdge(from, to, {
+      width: Math.max(...events.map(({ text }) => text.length * SMALL_LETTER)) + 10,
+      height: events.length * LINE + 4,
+      labelpos: 'c',
+    })
+  }
+  place(graph)
+
+  const boxes: Box[] = []
+  const edges: Edge[] = own.map(({ from, to, events }) => {
+    const { points = [], x = 0, y = 0 } = graph.edge(from, to) as Partial<Edge & Point>
+    return { key: keyOf({ from, to }), events, points, label: { x, y } }
+  })
+  for (const state of states) {
+    const { x, y, width, height } = graph.node(state.path) as Point & Omit<Box, 'state'>
+    const inside = insides.get(state.path)
+    const corner = { x: x - width / 2, y: y - height / 2 }
+    const isCompound = inside !== undefined
+    boxes.push({ ...corner, state, name: nameOf(state.path), width, height, isCompound })
+    if (!inside) continue
+    const by = { x: corner.x + (width - inside.width) / 2, y: corner.y + TITLE }
+    boxes.push(...inside.boxes.map((box) => ({ ...box, x: box.x + by.x, y: box.y + by.y })))
+    edges.push(...inside.edges.map((edge) => movedEdge(edge, by)))
+  }
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  return { width, height, boxes, edges }
+}
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+
+const titleWidth = (path: string) => nameOf(path).length * LETTER + 34
+
+const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y })
+
+const movedEdge = (edge: Edge, by: Point): Edge => ({
+  ...edge,
+  points: edge.points.map((point) => moved(point, by)),
+  label: moved(edge.label, by),
+})
+
+/** A line through the points with its corners rounded. */
+export function pathThrough(points: readonly Point[]): string {
+  const [first, ...rest] = points
+  if (!first) return ''
+  const steps = rest.map((point, at) => {
+    const next = rest[at + 1]
+    if (!next) return `L${point.x},${point.y}`
+    const middle = { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 }
+    return `Q${point.x},${point.y} ${middle.x},${middle.y}`
+  })
+  return [`M${first.x},${first.y}`, ...steps].join(' ')
+}

@@ -1,0 +1,157 @@
+/** A machine as a drawing: where it is now, and which way it has just gone. */
+import { memo, useEffect, useId, useMemo, useRef } from 'react'
+import type { Chart } from '../api/types.ts'
+import { type Box, drawingOf, type Edge, pathThrough } from './layout.ts'
+import { ancestorsOf, arrowOf, drawnState, keyOf } from './visible.ts'
+
+/** A step to show: where from, where to and by which event. */
+export interface Step {
+  readonly from: string
+  readonly to: string
+  readonly event: string
+}
+
+export interface StatechartProps {
+  readonly chart: Chart
+  /** Path of the present state. */
+  readonly current: string | undefined
+  /** Tone of the present state's light. */
+  readonly tone: string
+  /** Drawn as it happens; a new `id` draws it again. */
+  readonly latest?: (Step & { readonly id: string }) | undefined
+  /** Chosen in the timeline. */
+  readonly chosen?: Step | undefined
+  readonly label: string
+}
+
+const MARGIN = 12
+/** On a phone it is scrolled rather than shrunk further. */
+const SMALLEST = 560
+
+export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
+  const head = useId()
+  const drawing = useMemo(() => drawingOf(chart), [chart])
+  const width = drawing.width + 2 * MARGIN
+  const lit = current === undefined ? undefined : drawnState(chart, current)
+  const around = new Set(lit === undefined ? [] : ancestorsOf(lit))
+  const ends = chosen && [drawnState(chart, chosen.from), drawnState(chart, chosen.to)]
+  const edgeKey = (step: Step | undefined) => {
+    const arrow = step && arrowOf(chart, step.from, step.to)
+    return arrow && keyOf(arrow)
+  }
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const box = drawing.boxes.find(({ state }) => state.path === lit)
+    if (place.current && box) show(place.current, box, width)
+  }, [drawing, lit, width])
+  const taken = edgeKey(latest)
+  const picked = edgeKey(chosen)
+  const height = drawing.height + 2 * MARGIN
+  return (
+    <div ref={place} className="statechart" tabIndex={0} role="group" aria-label={label}>
+      <svg
+        viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+        width={width}
+        height={height}
+        style={{ minWidth: Math.min(width, SMALLEST) }}
+        className={`tone-${tone}`}
+        role="img"
+        aria-label={label}
+      >
+        <defs>
+          <marker
+            id={head}
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerWidth="7"
+            markerHeight="7"
+            orient="auto"
+          >
+            <path d="M0,0.500 L8,4 L0,7.500 Z" className="arrow" />
+          </marker>
+        </defs>
+        {drawing.boxes.map((box) => (
+          <StateBox
+            key={box.state.path}
+            box={box}
+            isLit={box.state.path === lit}
+            isAround={around.has(box.state.path)}
+            isChosen={ends?.includes(box.state.path) ?? false}
+          />
+        ))}
+        {drawing.edges.map((edge) => (
+          <Arrow
+            key={edge.key === taken ? `${edge.key} ${latest?.id}` : edge.key}
+            edge={edge}
+            head={head}
+            event={edge.key === picked ? chosen?.event : latest?.event}
+            look={edge.key === picked ? 'picked' : edge.key === taken ? 'taken' : ''}
+          />
+        ))}
+      </svg>
+    </div>
+  )
+}
+
+/** Where the drawing is wider than its place, the present state is brought into sight. */
+function show(place: HTMLElement, box: Box, width: number) {
+  const scale = place.scrollWidth / width
+  place.scrollTo({ left: (box.x + box.width / 2) * scale - place.clientWidth / 2 })
+}
+
+interface StateBoxProps {
+  readonly box: Box
+  readonly isLit: boolean
+  readonly isAround: boolean
+  readonly isChosen: boolean
+}
+
+const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: StateBoxProps) {
+  const { x, y, width, height, name, state, isCompound } = box
+  const looks = [
+    'state',
+    isCompound && 'compound',
+    isLit && 'lit',
+    isAround && 'around',
+    isChosen && 'chosen',
+  ]
+  return (
+    <g className={looks.filter(Boolean).join(' ')} data-state={state.path}>
+      <rect x={x} y={y} width={width} height={height} rx={9} />
+      {state.type === 'final' && (
+        <rect x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} className="inner" />
+      )}
+      {state.initial && <circle cx={x + 12} cy={y + (isCompound ? 16 : height / 2)} r={3.5} />}
+      <text x={x + (isCompound ? 24 : width / 2)} y={y + (isCompound ? 20 : height / 2 + 4.5)}>
+        {name}
+      </text>
+    </g>
+  )
+})
+
+interface ArrowProps {
+  readonly edge: Edge
+  readonly head: string
+  readonly event: string | undefined
+  readonly look: string
+}
+
+const Arrow = memo(function Arrow({ edge, head, event, look }: ArrowProps) {
+  const top = edge.label.y - (edge.events.length * 15) / 2
+  return (
+    <g className={`edge ${look}`}>
+      <path d={pathThrough(edge.points)} markerEnd={`url(#${head})`} pathLength={1} />
+      {edge.events.map((named, line) => (
+        <text
+          key={named.text}
+          x={edge.label.x}
+          y={top + line * 15 + 11}
+          className={look && named.event === event ? 'said' : ''}
+        >
+          {named.text}
+        </text>
+      ))}
+    </g>
+  )
+})

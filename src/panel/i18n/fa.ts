@@ -1,0 +1,21 @@
+/** The Persian catalogue, loaded when somebody reads Persian. */
+import type { Catalogue } from './en.ts'
+import account from './fa/account.json'
+import common from './fa/common.json'
+import credentials from './fa/credentials.json'
+import diagnosis from './fa/diagnosis.json'
+import invitation from './fa/invitation.json'
+import keys from './fa/keys.json'
+import linking from './fa/linking.json'
+import sandbox from './fa/sandbox.json'
+
+export const fa: Catalogue = {
+  ...common,
+  ...credentials,
+  ...linking,
+  ...keys,
+  ...sandbox,
+  ...account,
+  ...diagnosis,
+  ...invitation,
+}

@@ -1,0 +1,60 @@
+/** Times, spans and sizes in the reader's language and zone. */
+import { useMemo } from 'react'
+import { useLanguage } from './language.tsx'
+
+const steps = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+
+export function useFormats() {
+  const { locale } = useLanguage()
+  return useMemo(() => formatsOf(locale), [locale])
+}
+
+function formatsOf(locale: string) {
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+  const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+  const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+  const numbers = new Intl.NumberFormat(locale)
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const unit = (value: number, name: string, digits = 0) =>
+    new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'short',
+      maximumFractionDigits: digits,
+    }).format(value)
+
+  return {
+    number: (value: number) => numbers.format(value),
+    compact: (value: number) => compact.format(value),
+    moment: (at: string | number) => full.format(new Date(at)),
+    day: (at: string | number) => day.format(new Date(at)),
+    clock: (at: string | number) => clock.format(new Date(at)),
+    hour: (at: string | number) => hour.format(new Date(at)),
+    ago(at: string | number, now: number): string {
+      const seconds = Math.round((new Date(at).getTime() - now) / 1000)
+      const [name, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? steps[3]
+      return relative.format(Math.trunc(seconds / size), name)
+    },
+    /** How long something took or lasted. */
+    span(milliseconds: number): string {
+      if (milliseconds < 1_000) return unit(Math.round(milliseconds), 'millisecond')
+      const seconds = milliseconds / 1_000
+      if (seconds < 60) return unit(seconds, 'second', 1)
+      const [name, size] = steps.find(([, length]) => seconds >= length) ?? steps[2]
+      return unit(seconds / size, name, 1)
+    },
+    bytes(count: number): string {
+      if (count < 1_000) return unit(count, 'byte')
+      return count < 1_000_000
+        ? unit(count / 1_000, 'kilobyte', 1)
+        : unit(count / 1_000_000, 'megabyte', 1)
+    },
+  }
+}

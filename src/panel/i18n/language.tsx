@@ -1,0 +1,78 @@
+/** The language of the panel: chosen, remembered, told to the document and to every component. */
+import { DirectionProvider } from '@base-ui/react/direction-provider'
+import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react'
+import { type Catalogue, en } from './en.ts'
+import { type Language, locales, type Translate, translator } from './translate.ts'
+
+interface Spoken {
+  readonly language: Language
+  readonly locale: string
+  readonly direction: 'ltr' | 'rtl'
+  readonly t: Translate
+  choose(language: Language): void
+}
+
+const SpokenContext = createContext<Spoken | undefined>(undefined)
+
+const REMEMBERED = 'chapar.language'
+
+function preferred(): Language {
+  const chosen = localStorage.getItem(REMEMBERED)
+  if (chosen === 'en' || chosen === 'fa') return chosen
+  return navigator.languages.some((tag) => tag.toLowerCase().startsWith('fa')) ? 'fa' : 'en'
+}
+
+async function load(language: Language): Promise<Catalogue> {
+  return language === 'en' ? en : (await import('./fa.ts')).fa
+}
+
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [wanted, setWanted] = useState(preferred)
+  const [spoken, setSpoken] = useState<{ language: Language; catalogue: Catalogue }>()
+
+  useEffect(() => {
+    let isCurrent = true
+    load(wanted).then((catalogue) => {
+      if (isCurrent) setSpoken({ language: wanted, catalogue })
+    })
+    return () => {
+      isCurrent = false
+    }
+  }, [wanted])
+
+  const value = useMemo((): Spoken | undefined => {
+    if (!spoken) return undefined
+    const { language, catalogue } = spoken
+    return {
+      language,
+      locale: locales[language],
+      direction: language === 'fa' ? 'rtl' : 'ltr',
+      t: translator(catalogue, language),
+      choose(next) {
+        localStorage.setItem(REMEMBERED, next)
+        setWanted(next)
+      },
+    }
+  }, [spoken])
+
+  useEffect(() => {
+    if (!value) return
+    document.documentElement.lang = value.language
+    document.documentElement.dir = value.direction
+  }, [value])
+
+  if (!value) return null
+  return (
+    <SpokenContext value={value}>
+      <DirectionProvider direction={value.direction}>{children}</DirectionProvider>
+    </SpokenContext>
+  )
+}
+
+export function useLanguage(): Spoken {
+  const spoken = use(SpokenContext)
+  if (!spoken) throw new Error('outside of LanguageProvider')
+  return spoken
+}
+
+export const useT = (): Translate => useLanguage().t

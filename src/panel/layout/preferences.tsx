@@ -1,0 +1,75 @@
+/** The two choices that everybody has: language and theme. */
+import { Menu } from '@base-ui/react/menu'
+import { useState } from 'react'
+import { useLanguage } from '../i18n/language.tsx'
+import type { Language } from '../i18n/translate.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { chooseTheme, currentTheme, type Theme } from './theme.ts'
+
+const names: Readonly<Record<Language, string>> = { en: 'English', fa: 'فارسی' }
+
+export function Preferences() {
+  const { language, choose, t } = useLanguage()
+  const [theme, setTheme] = useState(currentTheme)
+  return (
+    <div className="row">
+      <Picker
+        icon="language"
+        label={t('language')}
+        value={language}
+        options={[
+          ['en', names.en],
+          ['fa', names.fa],
+        ]}
+        onChange={(next) => choose(next as Language)}
+      />
+      <Picker
+        icon="theme"
+        label={t('theme')}
+        value={theme}
+        options={[
+          ['system', t('theme.system')],
+          ['light', t('theme.light')],
+          ['dark', t('theme.dark')],
+        ]}
+        onChange={(next) => {
+          chooseTheme(next as Theme)
+          setTheme(next as Theme)
+        }}
+      />
+    </div>
+  )
+}
+
+interface PickerProps {
+  readonly icon: IconName
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  onChange(value: string): void
+}
+
+function Picker({ icon, label, value, options, onChange }: PickerProps) {
+  return (
+    <Menu.Root modal={false}>
+      <Menu.Trigger render={<Button kind="bare" icon={icon} />} aria-label={label} />
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4}>
+          <Menu.Popup className="menu">
+            <Menu.RadioGroup value={value} onValueChange={onChange}>
+              {options.map(([option, text]) => (
+                <Menu.RadioItem key={option} value={option} closeOnClick>
+                  <span className="grow">{text}</span>
+                  <Menu.RadioItemIndicator>
+                    <Icon name="check" size={16} />
+                  </Menu.RadioItemIndicator>
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  )
+}

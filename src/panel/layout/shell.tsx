@@ -1,0 +1,106 @@
+/** The frame around every page of somebody who is signed in. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Suspense, useEffect, useState } from 'react'
+import { NavLink, Outlet, useLocation } from 'react-router'
+import { signOut } from '../api/session.ts'
+import type { User } from '../api/types.ts'
+import type { MessageKey } from '../i18n/en.ts'
+import { useT } from '../i18n/language.tsx'
+import { Live } from '../live/live.tsx'
+import { Boundary } from '../ui/boundary.tsx'
+import { Button } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { Loading } from '../ui/states.tsx'
+import { Brand } from './brand.tsx'
+import { Preferences } from './preferences.tsx'
+
+const places: readonly (readonly [to: string, icon: IconName, title: MessageKey])[] = [
+  ['/dashboard', 'home', 'nav.dashboard'],
+  ['/dashboard/accounts', 'accounts', 'nav.accounts'],
+  ['/dashboard/keys', 'key', 'nav.keys'],
+  ['/dashboard/sandbox', 'flask', 'nav.sandbox'],
+  ['/dashboard/account', 'sliders', 'nav.account'],
+]
+
+export function Shell({ user }: { readonly user: User }) {
+  const t = useT()
+  const [isOpen, setOpen] = useState(false)
+  const { pathname } = useLocation()
+  const close = () => setOpen(false)
+  useEffect(() => {
+    if (!isOpen) return
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') setOpen(false)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [isOpen])
+  return (
+    <Live>
+      <a className="button first skip" href="#content">
+        {t('skip')}
+      </a>
+      <div className="shell">
+        <div className="top">
+          <Brand to="/dashboard" />
+          <Button
+            kind="bare"
+            icon={isOpen ? 'cross' : 'menu'}
+            aria-label={t('menu')}
+            aria-expanded={isOpen}
+            aria-controls="places"
+            onClick={() => setOpen(!isOpen)}
+          />
+        </div>
+        <div id="places" className={isOpen ? 'side open' : 'side'}>
+          <Brand to="/dashboard" />
+          <nav className="nav" aria-label={t('nav')}>
+            <ul>
+              {places.map(([to, icon, title]) => (
+                <li key={to}>
+                  <NavLink to={to} end={to === '/dashboard'} onClick={close}>
+                    <Icon name={icon} />
+                    {t(title)}
+                  </NavLink>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div className="foot stack tight">
+            <Preferences />
+            <SignOut user={user} />
+          </div>
+        </div>
+        <main id="content" tabIndex={-1}>
+          <Boundary address={pathname}>
+            <Suspense fallback={<PageLoading />}>
+              <Outlet />
+            </Suspense>
+          </Boundary>
+        </main>
+      </div>
+    </Live>
+  )
+}
+
+const PageLoading = () => (
+  <div className="page">
+    <Loading lines={5} />
+  </div>
+)
+
+function SignOut({ user }: { readonly user: User }) {
+  const t = useT()
+  const queries = useQueryClient()
+  const leaving = useMutation({ mutationFn: signOut, onSuccess: () => queries.clear() })
+  return (
+    <Button kind="bare" icon="out" busy={leaving.isPending} onClick={() => leaving.mutate()}>
+      <span className="grow" style={{ textAlign: 'start' }}>
+        {t('signOut')}
+        <span className="quiet tiny block">
+          <span className="ltr">{user.phone}</span>
+        </span>
+      </span>
+    </Button>
+  )
+}

@@ -1,0 +1,58 @@
+/** Starts the panel in the page. */
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { BrowserRouter } from 'react-router'
+import { ApiFailure } from './api/failure.ts'
+import { startSession } from './api/session.ts'
+import { App } from './app.tsx'
+import { LanguageProvider } from './i18n/language.tsx'
+import { startTheme } from './layout/theme.ts'
+import { Toasts } from './ui/toasts.tsx'
+
+const MOST_TRIES = 2
+
+/** Somebody who waits this long does not notice that they were too quick. */
+const LONGEST_WAIT = 2
+
+const waitOf = (cause: unknown) =>
+  (cause instanceof ApiFailure && cause.status === 429 ? cause.retryAfter : undefined) ??
+  Number.POSITIVE_INFINITY
+
+const mayPass = (cause: unknown) =>
+  cause instanceof ApiFailure && (cause.status === 0 || cause.status >= 500)
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (tries, cause) => tries < MOST_TRIES && mayPass(cause),
+    },
+    mutations: {
+      retry: (tries, cause) => tries < MOST_TRIES && waitOf(cause) <= LONGEST_WAIT,
+      retryDelay: (_, cause) => waitOf(cause) * 1000,
+    },
+  },
+})
+
+startTheme()
+startSession()
+
+const place = document.getElementById('panel')
+if (!place) throw new Error('the page has no place for the panel')
+createRoot(place).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <LanguageProvider>
+          <Toasts>
+            <BrowserRouter>
+              <App />
+            </BrowserRouter>
+          </Toasts>
+        </LanguageProvider>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,74 @@
+/** The statechart of the account and its timeline beside it; what is chosen there is shown here. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { chartQuery, timelineQuery } from '../../api/queries.ts'
+import type { Credential, LiveTransition, Transition } from '../../api/types.ts'
+import { Statechart } from '../../chart/statechart.tsx'
+import { withoutInsides } from '../../chart/visible.ts'
+import { ChartWords } from '../../chart/words.tsx'
+import { useT } from '../../i18n/language.tsx'
+import { toneOf } from '../../ui/badge.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { TimelineList } from './timeline.tsx'
+
+export interface MachineProps {
+  readonly credential: Credential
+  readonly latest: LiveTransition | undefined
+  readonly isLive: boolean
+}
+
+export function MachineAndTimeline({ credential, latest, isLive }: MachineProps) {
+  const t = useT()
+  const whole = useQuery(chartQuery('credential'))
+  const chart = useMemo(() => whole.data && withoutInsides(whole.data), [whole.data])
+  const timeline = useInfiniteQuery(timelineQuery(credential.credential_id))
+  const [chosen, setChosen] = useState<Transition>()
+  const entries = timeline.data?.pages.flatMap(({ items }) => items) ?? []
+  const current = latest?.to ?? entries[0]?.to
+  return (
+    <div className="columns main">
+      <Card
+        title={t('account.machine')}
+        aside={
+          <span className={`badge dot ${isLive ? 'tone-good live' : 'tone-idle'}`} role="status">
+            {t(isLive ? 'live.on' : 'live.off')}
+          </span>
+        }
+      >
+        <p className="quiet small">{t('account.machine.lead')}</p>
+        {whole.isError ? (
+          <Failed cause={whole.error} retry={() => whole.refetch()} />
+        ) : !chart ? (
+          <Loading lines={6} />
+        ) : (
+          <>
+            <Statechart
+              chart={chart}
+              current={current}
+              tone={toneOf(credential.state)}
+              latest={latest && { ...latest, id: latest.at }}
+              chosen={chosen}
+              label={t('account.machine.now', { state: current ?? t('unknown') })}
+            />
+            <ChartWords chart={chart} />
+          </>
+        )}
+      </Card>
+      <Card title={t('account.timeline')}>
+        {timeline.isError && !timeline.data ? (
+          <Failed cause={timeline.error} retry={() => timeline.refetch()} />
+        ) : !timeline.data ? (
+          <Loading lines={6} />
+        ) : (
+          <TimelineList
+            entries={entries}
+            chosen={chosen}
+            choose={setChosen}
+            more={timeline.hasNextPage ? () => timeline.fetchNextPage() : undefined}
+          />
+        )}
+      </Card>
+    </div>
+  )
+}

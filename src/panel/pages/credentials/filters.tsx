@@ -1,0 +1,72 @@
+/** The search and the filters over the list of accounts. */
+import { useEffect, useState } from 'react'
+import type { Summary } from '../../api/types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { sorts, useFilter } from './use-filter.ts'
+
+const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']
+const TYPING_MS = 250
+
+export function Filters({ summary }: { readonly summary: Summary | undefined }) {
+  const t = useT()
+  const { filter, sort, set } = useFilter()
+  const [search, setSearch] = useState(filter.search ?? '')
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (search !== (filter.search ?? '')) set({ search })
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [search, filter.search, set])
+
+  const platforms = Object.keys(summary?.by_platform ?? {}).sort()
+  return (
+    <search className="row filters">
+      <div className="search grow">
+        <Icon name="search" size={16} />
+        <input
+          type="search"
+          className="input"
+          aria-label={t('accounts.search')}
+          placeholder={t('accounts.search')}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </div>
+      <Choice
+        label={t('accounts.filter.state')}
+        hidesLabel
+        value={filter.action ? 'needed' : (filter.state ?? '')}
+        options={[
+          ['', t('accounts.filter.any')],
+          ['needed', t('accounts.filter.needsAction')],
+          ...states.map((state) => [state, t.word('state', state)] as const),
+        ]}
+        onChange={(value) =>
+          set(value === 'needed' ? { action: value, state: '' } : { action: '', state: value })
+        }
+      />
+      {platforms.length > 1 && (
+        <Choice
+          label={t('accounts.filter.platform')}
+          hidesLabel
+          value={filter.platform ?? ''}
+          options={[
+            ['', t('accounts.filter.anyPlatform')],
+            ...platforms.map((platform) => [platform, t.word('platform', platform)] as const),
+          ]}
+          onChange={(platform) => set({ platform })}
+        />
+      )}
+      <Choice
+        label={t('accounts.sort')}
+        hidesLabel
+        value={sort}
+        options={sorts.map((one) => [one, t(`accounts.sort.${one}`)] as const)}
+        onChange={(value) => set({ sort: value === 'created' ? '' : value })}
+      />
+    </search>
+  )
+}

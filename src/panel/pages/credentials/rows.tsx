@@ -1,0 +1,108 @@
+/** Ten thousand rows, of which only those in sight exist. */
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Link } from 'react-router'
+import { handleOf, nameOf } from '../../api/names.ts'
+import type { Credential } from '../../api/types.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { StateBadge } from '../../ui/badge.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+const ROW_PX = 60
+/** The next page is asked for when so many rows are left. */
+const AHEAD = 60
+
+export interface CredentialRowsProps {
+  readonly rows: readonly Credential[]
+  readonly total: number
+  readonly list: {
+    readonly hasNextPage: boolean
+    readonly isFetchingNextPage: boolean
+    fetchNextPage(): unknown
+  }
+}
+
+export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
+  const t = useT()
+  const table = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0), [])
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: top,
+    getItemKey: (place) => rows[place]?.credential_id ?? place,
+  })
+  const shown = virtual.getVirtualItems()
+  const last = shown.at(-1)?.index ?? 0
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+
+  useEffect(() => {
+    if (last > rows.length - AHEAD && hasNextPage && !isFetchingNextPage) fetchNextPage()
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+
+  return (
+    <div ref={table} className="table" role="table" aria-rowcount={total}>
+      <div className="head" role="row">
+        <span role="columnheader">{t('accounts.column.account')}</span>
+        <span role="columnheader">{t('accounts.column.state')}</span>
+        <span role="columnheader">{t('accounts.column.why')}</span>
+        <span role="columnheader">{t('accounts.column.event')}</span>
+        <span role="columnheader">{t('accounts.column.latency')}</span>
+      </div>
+      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {shown.map(({ key, index, start }) => {
+          const row = rows[index]
+          return row && <Row key={key} row={row} place={index} top={start - top} />
+        })}
+      </div>
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly row: Credential
+  readonly place: number
+  readonly top: number
+}
+
+const Row = memo(function Row({ row, place, top }: RowProps) {
+  const t = useT()
+  const { span } = useFormats()
+  const { last_event_at, latency_ms } = row.health
+  const why = row.reason && t.word('reason', row.reason)
+  return (
+    <div
+      className="line"
+      role="row"
+      aria-rowindex={place + 2}
+      style={{ transform: `translateY(${top}px)`, height: ROW_PX }}
+    >
+      <span role="cell" className="who">
+        <Link to={`/dashboard/accounts/${row.credential_id}`} className="label clip cover">
+          {nameOf(row)}
+        </Link>
+        <span className="quiet small clip">
+          <span className="ltr">{handleOf(row)}</span> · {t.word('platform', row.platform)}
+        </span>
+      </span>
+      <span role="cell">
+        <StateBadge state={row.state} />
+      </span>
+      <span role="cell" className="quiet small why">
+        {why && <span className="block clip">{why}</span>}
+        {row.action !== 'none' && (
+          <span className="block clip">{t.word('action', row.action)}</span>
+        )}
+      </span>
+      <span role="cell" className="quiet small">
+        {last_event_at ? <Ago at={last_event_at} /> : t('never')}
+      </span>
+      <span role="cell" className="quiet small number">
+        {latency_ms === null ? '–' : span(latency_ms)}
+      </span>
+    </div>
+  )
+})

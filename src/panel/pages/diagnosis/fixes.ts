@@ -1,0 +1,46 @@
+/** What is to be done about each finding: in words of the reader, and where. */
+import { useT } from '../../i18n/language.tsx'
+
+/** Where the button leads that puts it right. */
+export type Place = 'link' | 'restart' | 'key' | 'newKey' | 'account' | 'again'
+
+const places: Readonly<Record<string, Place>> = {
+  key_revoked: 'newKey',
+  key_expired: 'key',
+  wrong_secret: 'key',
+  missing_scope: 'key',
+  credential_deleted: 'link',
+  session_revoked: 'link',
+  logged_out: 'link',
+  invalid: 'link',
+  secrets_unreadable: 'link',
+  replaced_elsewhere: 'link',
+  crash_loop: 'restart',
+  failed: 'restart',
+  account_banned: 'account',
+  deactivated: 'account',
+  two_pollers: 'key',
+  polling_and_webhook: 'key',
+  nobody_receives: 'key',
+  secret_refused: 'key',
+  endpoint_gone: 'key',
+  webhook_suspended: 'key',
+  endpoint_failing: 'key',
+  webhook_turned_off: 'key',
+  updates_dropped: 'key',
+}
+
+/** What passes by itself, or needs another target, is only looked at again. */
+export const placeFor = (code: string): Place => places[code] ?? 'again'
+
+const unknown = (code: string) => code.replaceAll('_', ' ')
+
+/** What the panel has no words for is said in the service's. */
+export function useFix(): (code: string | null, remedy: string | null) => string {
+  const t = useT()
+  return (code, remedy) => {
+    if (code === null) return remedy ?? ''
+    const known = t.word('diagnosis.fix', code)
+    return known === unknown(code) ? (remedy ?? known) : known
+  }
+}

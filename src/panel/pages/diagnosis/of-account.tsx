@@ -1,0 +1,73 @@
+/** /dashboard/accounts/:id/diagnosis: a diagnosis is one of a key, so which of the account's keys? */
+import { useQuery } from '@tanstack/react-query'
+import { Link, Navigate, useParams } from 'react-router'
+import { nameOf } from '../../api/names.ts'
+import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import { useT } from '../../i18n/language.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Empty, Failed, Loading } from '../../ui/states.tsx'
+
+export function AccountDiagnosisPage() {
+  const t = useT()
+  const { id } = useParams()
+  const credentialId = Number(id)
+  const credential = useQuery(credentialQuery(credentialId))
+  const keys = useQuery(keysQuery)
+  const own = keys.data?.items.filter(
+    ({ credential_id, revoked_at }) => credential_id === credentialId && !revoked_at,
+  )
+  const [only, ...others] = own ?? []
+  if (only && others.length === 0) {
+    return <Navigate to={`/dashboard/keys/${only.api_key_id}/diagnosis`} replace />
+  }
+  return (
+    <Page
+      narrow
+      title={t('diagnosis.title')}
+      lead={t('diagnosis.lead')}
+      crumbs={
+        credential.data && (
+          <Link to={`/dashboard/accounts/${credentialId}`}>{nameOf(credential.data)}</Link>
+        )
+      }
+    >
+      {keys.isError && !own ? (
+        <Failed cause={keys.error} retry={() => keys.refetch()} />
+      ) : !own ? (
+        <Loading />
+      ) : (
+        <Card title={t('diagnosis.which')}>
+          {own.length === 0 ? (
+            <Empty
+              icon="key"
+              title={t('account.keys.none')}
+              action={
+                <ButtonLink kind="first" to={`/dashboard/keys?create=${credentialId}`}>
+                  {t('account.keys.create')}
+                </ButtonLink>
+              }
+            >
+              {t('account.keys.noneText')}
+            </Empty>
+          ) : (
+            <ul className="records">
+              {own.map(({ api_key_id, name, key_hint }) => (
+                <li key={api_key_id}>
+                  <Link to={`/dashboard/keys/${api_key_id}/diagnosis`} className="record">
+                    <span className="grow">
+                      <span className="label">{name}</span>{' '}
+                      <span className="quiet mono">{key_hint}</span>
+                    </span>
+                    <Icon name="stethoscope" />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      )}
+    </Page>
+  )
+}

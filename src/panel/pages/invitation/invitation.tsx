@@ -1,0 +1,88 @@
+/** /link/<token>: the owner of an account enters the code that the messenger sent them, and sees nothing else. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { ApiFailure } from '../../api/failure.ts'
+import { askInvitation, invitationQuery, isOpen } from '../../api/invitation.ts'
+import type { LinkSession } from '../../api/types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Brand } from '../../layout/brand.tsx'
+import { Preferences } from '../../layout/preferences.tsx'
+import { useSecondsLeft } from '../../ui/countdown.ts'
+import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
+import { LinkSteps } from '../linking/steps.tsx'
+import './invitation.css'
+
+export function InvitationPage() {
+  const t = useT()
+  const { token = '' } = useParams()
+  const invitation = useQuery(invitationQuery(token))
+  const { data, error, dataUpdatedAt } = invitation
+  const isGone = error instanceof ApiFailure && error.status === 404
+  return (
+    <main className="alone">
+      <title>{`${t('invitation.title')} · Chapar`}</title>
+      <Brand />
+      {data && !isGone && isOpen(data) ? (
+        <Open token={token} session={data} until={dataUpdatedAt + data.expires_in * 1000} />
+      ) : (
+        <div className="card">
+          {isGone ? (
+            <Over state="expired" />
+          ) : data ? (
+            <Over state={data.state} />
+          ) : error ? (
+            <Failed cause={error} retry={() => invitation.refetch()} />
+          ) : (
+            <Loading />
+          )}
+        </div>
+      )}
+      <Preferences />
+    </main>
+  )
+}
+
+interface OpenProps {
+  readonly token: string
+  readonly session: LinkSession
+  readonly until: number
+}
+
+function Open({ token, session, until }: OpenProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const minutes = Math.ceil(useSecondsLeft(until) / 60)
+  const platform = t.word('platform', session.platform)
+  return (
+    <div className="invitation stack">
+      <div>
+        <h1>{t('invitation.open', { platform })}</h1>
+        <p className="quiet small">{t.count('invitation.minutes', minutes)}</p>
+      </div>
+      <Notice tone="warn">
+        <p className="small">{t('invitation.trust', { platform })}</p>
+      </Notice>
+      <LinkSteps
+        session={session}
+        keep={(next) => queries.setQueryData(invitationQuery(token).queryKey, next)}
+        verify={(answer) => askInvitation(token, 'answer', answer)}
+        resend={() => askInvitation(token, 'resend')}
+        lookAgain={() => void queries.invalidateQueries(invitationQuery(token))}
+      />
+    </div>
+  )
+}
+
+const ends = ['linked', 'cancelled', 'failed'] as const
+
+function Over({ state }: { readonly state: string }) {
+  const t = useT()
+  const end = ends.find((one) => one === state) ?? 'expired'
+  return (
+    <div role="status">
+      <Empty icon={end === 'linked' ? 'check' : 'warning'} title={t(`invitation.${end}`)}>
+        {t(`invitation.${end}.text`)}
+      </Empty>
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+/** /dashboard/keys/:id: one key, how it receives, what it did. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearchParams } from 'react-router'
+import { keyQuery } from '../../api/queries.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { KeyActions } from './actions.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { Overview } from './overview.tsx'
+import { Requests } from './requests.tsx'
+import { KeyUsage } from './usage.tsx'
+import { WebhookTab } from './webhook.tsx'
+
+const tabs = ['overview', 'webhook', 'deliveries', 'requests', 'usage'] as const
+/** What waits and what was confirmed changes without a word. */
+const LOOK_MS = 5_000
+
+export function KeyPage() {
+  const t = useT()
+  const id = Number(useParams().id)
+  const [query, setQuery] = useSearchParams()
+  const found = useQuery({ ...keyQuery(id), refetchInterval: LOOK_MS })
+  const tab = tabs.find((one) => one === query.get('tab')) ?? 'overview'
+  const key = found.data
+  const crumbs = <Link to="/dashboard/keys">{t('nav.keys')}</Link>
+
+  if (!key) {
+    return (
+      <Page title={t('keys.one', { id: `${id}` })} crumbs={crumbs}>
+        {found.isError ? <Failed cause={found.error} retry={() => found.refetch()} /> : <Loading />}
+      </Page>
+    )
+  }
+  const isOver = key.expires_at !== null && Date.parse(key.expires_at) < Date.now()
+  return (
+    <Page
+      title={key.name}
+      crumbs={crumbs}
+      lead={
+        <span className="row">
+          {key.revoked_at ? (
+            <Badge tone="bad">{t('keys.revoked')}</Badge>
+          ) : isOver ? (
+            <Badge tone="bad">{t('keys.expired')}</Badge>
+          ) : (
+            <Badge tone="good">{t('keys.usable')}</Badge>
+          )}
+          <span className="mono">{key.key_hint}</span>
+          <span>
+            {t('keys.created')} <Ago at={key.created_at} />
+          </span>
+        </span>
+      }
+      actions={<KeyActions apiKey={key} />}
+    >
+      <Tabs
+        label={t('keys.parts')}
+        value={tab}
+        tabs={tabs.map((one) => [one, t(`keys.tab.${one}`)])}
+        onChange={(next) => setQuery(next === 'overview' ? {} : { tab: next }, { replace: true })}
+      >
+        {tab === 'overview' && <Overview apiKey={key} />}
+        {tab === 'webhook' && <WebhookTab apiKey={key} />}
+        {tab === 'deliveries' && <Deliveries apiKey={key} />}
+        {tab === 'requests' && <Requests apiKey={key} />}
+        {tab === 'usage' && <KeyUsage apiKey={key} />}
+      </Tabs>
+    </Page>
+  )
+}

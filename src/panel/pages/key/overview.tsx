@@ -1,0 +1,84 @@
+/** How a key stands: its machine, its cursor, what waits, and the account it belongs to. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { nameOf } from '../../api/names.ts'
+import { chartQuery, credentialQuery } from '../../api/queries.ts'
+import type { ApiKey } from '../../api/types.ts'
+import { Statechart } from '../../chart/statechart.tsx'
+import { ChartWords } from '../../chart/words.tsx'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { StateBadge } from '../../ui/badge.tsx'
+import { Figure } from '../../ui/figure.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Failed, Loading, Notice } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { stateOf, toneOf } from './state.ts'
+
+export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const { number, moment } = useFormats()
+  const account = useQuery(credentialQuery(apiKey.credential_id))
+  const chart = useQuery(chartQuery('api_key'))
+  const state = stateOf(apiKey, Date.now())
+  const { webhook, dropped_update_count: dropped } = apiKey
+  return (
+    <div className="columns">
+      <div className="stack">
+        <Card title={t('keys.receiving')}>
+          <dl className="figures">
+            <Figure name={t('keys.mode')} value={t(`keys.mode.${apiKey.receive_mode}`)} />
+            <Figure name={t('keys.pending')} value={number(apiKey.pending_update_count)} />
+            <Figure name={t('keys.cursor')} value={<span className="ltr">{apiKey.cursor}</span>} />
+          </dl>
+          {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
+          {webhook?.last_error_date !== undefined && (
+            <Notice tone="bad">
+              <p className="label">{t('webhook.lastError')}</p>
+              <p className="small ltr">{webhook.last_error_message}</p>
+              <p className="quiet small">
+                <Ago at={webhook.last_error_date * 1000} />
+              </p>
+            </Notice>
+          )}
+        </Card>
+        <Card title={t('keys.about')}>
+          <dl className="facts">
+            <dt>{t('keys.account')}</dt>
+            <dd className="row">
+              <Link to={`/dashboard/accounts/${apiKey.credential_id}`}>
+                {account.data ? nameOf(account.data) : `#${apiKey.credential_id}`}
+              </Link>
+              {account.data && <StateBadge state={account.data.state} />}
+            </dd>
+            <dt>{t('keys.scopes')}</dt>
+            <dd className="mono">{apiKey.scopes.join(', ')}</dd>
+            <dt>{t('keys.used')}</dt>
+            <dd>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('never')}</dd>
+            <dt>{t('keys.expires')}</dt>
+            <dd>{apiKey.expires_at ? moment(apiKey.expires_at) : t('never')}</dd>
+            <dt>{t('keys.base')}</dt>
+            <dd className="mono">{`${location.origin}/bot…`}</dd>
+          </dl>
+        </Card>
+      </div>
+      <Card title={t('account.machine')}>
+        {chart.isError ? (
+          <Failed cause={chart.error} retry={() => chart.refetch()} />
+        ) : chart.data ? (
+          <>
+            <Statechart
+              chart={chart.data}
+              current={state}
+              tone={toneOf(state)}
+              label={t('account.machine.now', { state })}
+            />
+            <ChartWords chart={chart.data} />
+          </>
+        ) : (
+          <Loading lines={5} />
+        )}
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+/** What the bot asked of the service with this key, and what it was answered. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { ApiKey, Page } from '../../api/types.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Records } from '../../ui/records.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+interface Request {
+  readonly id: number
+  readonly at: string
+  readonly request_id: string
+  readonly method: string
+  readonly status: number
+  readonly error_code: number | null
+  readonly description: string | null
+  readonly duration_ms: number
+  readonly request_bytes: number
+  readonly response_bytes: number
+  readonly ip: string
+  readonly user_agent: string | null
+}
+
+const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504']
+
+export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const [code, setCode] = useState('')
+  const log = useInfiniteQuery({
+    queryKey: ['requests', apiKey.api_key_id, code],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Request>>('GET', '/user/logs/api-requests', {
+        query: { api_key_id: apiKey.api_key_id, error_code: code, limit: 50, before: pageParam },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_before }) => next_before ?? undefined,
+  })
+  return (
+    <Card
+      title={t('keys.tab.requests')}
+      aside={
+        <div className="row">
+          <Choice
+            label={t('requests.code')}
+            hidesLabel
+            value={code}
+            options={[['', t('requests.all')], ...codes.map((one) => [one, one] as const)]}
+            onChange={setCode}
+          />
+          <Button size="slim" icon="restart" busy={log.isFetching} onClick={() => log.refetch()}>
+            {t('requests.again')}
+          </Button>
+        </div>
+      }
+    >
+      <Records
+        log={log}
+        none={<Empty icon="pulse" title={t('requests.none')} />}
+        record={(request) => <RequestRecord key={request.id} request={request} />}
+      />
+    </Card>
+  )
+}
+
+function RequestRecord({ request }: { readonly request: Request }) {
+  const t = useT()
+  const { span, bytes, moment } = useFormats()
+  const { at, method, status, description, duration_ms } = request
+  return (
+    <li>
+      <details>
+        <summary className="record">
+          <Badge tone={status < 400 ? 'good' : 'bad'}>{`${status}`}</Badge>
+          <span className="grow">
+            <span className="label mono">{method}</span>
+            {description && <span className="quiet small block clip ltr">{description}</span>}
+          </span>
+          <span className="quiet small number">{span(duration_ms)}</span>
+          <span className="quiet small">
+            <Ago at={at} />
+          </span>
+        </summary>
+        <dl className="facts inset">
+          <dt>{t('deliveries.at')}</dt>
+          <dd>{moment(at)}</dd>
+          <dt>{t('requests.id')}</dt>
+          <dd className="mono">{request.request_id}</dd>
+          <dt>{t('requests.size')}</dt>
+          <dd>
+            {bytes(request.request_bytes)} / {bytes(request.response_bytes)}
+          </dd>
+          <dt>{t('requests.from')}</dt>
+          <dd className="ltr">
+            {request.ip} {request.user_agent}
+          </dd>
+        </dl>
+        <CopyButton text={curlOf(method)} label={t('requests.curl')} />
+      </details>
+    </li>
+  )
+}
+
+/** Neither the key nor what was sent is kept: both are to be filled in. */
+const curlOf = (method: string) =>
+  `curl '${location.origin}/bot<API_KEY>/${method}' -H 'content-type: application/json' -d '{}'`

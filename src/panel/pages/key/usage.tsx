@@ -1,0 +1,108 @@
+/** How much a key is used, by hour or by day. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ApiKey } from '../../api/types.ts'
+import { type Usage, usageQuery } from '../../api/usage.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Bars } from '../../ui/bars.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { Figure } from '../../ui/figure.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+
+export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const { number, bytes, hour, day } = useFormats()
+  const [step, setStep] = useState<'hour' | 'day'>('hour')
+  const usage = useQuery(usageQuery({ api_key_id: apiKey.api_key_id, step }))
+  const { totals, series } = usage.data ?? {}
+  if (usage.isError && !usage.data) {
+    return <Failed cause={usage.error} retry={() => usage.refetch()} />
+  }
+  if (!totals || !series) return <Loading lines={6} />
+  const barsOf = (value: (slot: Usage) => number, bad?: (slot: Usage) => number) =>
+    series.map((slot) => ({
+      label: step === 'hour' ? hour(slot.at) : day(slot.at),
+      value: value(slot),
+      ...(bad && { bad: bad(slot) }),
+    }))
+  return (
+    <>
+      <Choice
+        label={t('usage.step')}
+        value={step}
+        options={[
+          ['hour', t('usage.hours')],
+          ['day', t('usage.days')],
+        ]}
+        onChange={(next) => setStep(next === 'day' ? 'day' : 'hour')}
+      />
+      <div className="columns">
+        <Card title={t('dashboard.requests')}>
+          <dl className="figures">
+            <Figure name={t('dashboard.requests')} value={number(totals.requests)} />
+            <Figure
+              name={t('dashboard.errors')}
+              value={number(totals.errors)}
+              tone={totals.errors > 0 ? 'bad' : undefined}
+            />
+            <Figure
+              name={t('usage.bytes')}
+              value={`${bytes(totals.bytes_in)} / ${bytes(totals.bytes_out)}`}
+            />
+          </dl>
+          <Bars
+            title={t('dashboard.requests')}
+            bars={barsOf(
+              (slot) => slot.requests,
+              (slot) => slot.errors,
+            )}
+          />
+        </Card>
+        <Card title={t('dashboard.delivered')}>
+          <dl className="figures">
+            <Figure name={t('dashboard.delivered')} value={number(totals.updates_delivered)} />
+            <Figure name={t('usage.attempts')} value={number(totals.webhook_attempts)} />
+            <Figure
+              name={t('usage.failures')}
+              value={number(totals.webhook_failures)}
+              tone={totals.webhook_failures > 0 ? 'bad' : undefined}
+            />
+          </dl>
+          <Bars title={t('dashboard.delivered')} bars={barsOf((slot) => slot.updates_delivered)} />
+        </Card>
+        <Counted title={t('usage.methods')} counts={totals.requests_by_method} />
+        <Counted title={t('usage.codes')} counts={totals.errors_by_code} />
+      </div>
+    </>
+  )
+}
+
+function Counted({
+  title,
+  counts,
+}: {
+  readonly title: string
+  readonly counts: Readonly<Record<string, number>>
+}) {
+  const t = useT()
+  const { number } = useFormats()
+  const entries = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return (
+    <Card title={title}>
+      {entries.length === 0 ? (
+        <p className="quiet">{t('none')}</p>
+      ) : (
+        <dl className="facts">
+          {entries.map(([name, count]) => (
+            <div key={name} className="pair">
+              <dt className="mono">{name}</dt>
+              <dd className="number">{number(count)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,58 @@
+/** /dashboard/link: which messenger, which way, and what it wants to know first. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { platformsQuery } from '../../api/queries.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { StartForm } from './start-form.tsx'
+
+export function LinkPage() {
+  const t = useT()
+  const [query, setQuery] = useSearchParams()
+  const platforms = useQuery(platformsQuery)
+  const again = query.get('again')
+  const chosen = platforms.data?.find(({ platform }) => platform === query.get('platform'))
+  return (
+    <Page title={t(again ? 'linking.again' : 'accounts.link')} lead={t('linking.lead')} narrow>
+      {platforms.isError && !platforms.data ? (
+        <Failed cause={platforms.error} retry={() => platforms.refetch()} />
+      ) : !platforms.data ? (
+        <Loading lines={4} />
+      ) : (
+        <>
+          {!again && (
+            <fieldset className="platforms">
+              <legend className="label">{t('linking.platform')}</legend>
+              {platforms.data.map(({ platform, name, available, unavailable_reason }) => (
+                <label key={platform} className="platform">
+                  <input
+                    type="radio"
+                    name="platform"
+                    value={platform}
+                    checked={chosen?.platform === platform}
+                    disabled={!available}
+                    onChange={() => setQuery({ platform }, { replace: true })}
+                  />
+                  <span className="grow">
+                    <span className="label block">{name}</span>
+                    {unavailable_reason && (
+                      <span className="quiet small block">{unavailable_reason}</span>
+                    )}
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+          )}
+          {chosen?.available && (
+            <StartForm
+              key={chosen.platform}
+              platform={chosen}
+              {...(again && { again: Number(again) })}
+            />
+          )}
+        </>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,101 @@
+/** /dashboard/link/:platform/:session: a flow under way. The address is all that a reload needs to go on. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import { call } from '../../api/call.ts'
+import type { LinkSession } from '../../api/types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { Invite } from './invite.tsx'
+import { LinkSteps } from './steps.tsx'
+
+const open = ['code_sent', 'password_needed', 'waiting']
+/** What happens on another device is looked for so often. */
+const LOOK_MS = 2_000
+
+export function LinkSessionPage() {
+  const t = useT()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const { platform = '', session = '' } = useParams()
+  const path = `/platforms/${platform}/link/${session}`
+  const queryKey = ['link', session]
+  const flow = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call<LinkSession>('GET', path, { signal }),
+    refetchInterval: ({ state }) => (open.includes(state.data?.state ?? '') ? LOOK_MS : false),
+  })
+  const keep = (next: LinkSession) => queries.setQueryData(queryKey, next)
+  const cancelling = useMutation({
+    mutationFn: () => call<LinkSession>('DELETE', path),
+    onSuccess: keep,
+  })
+  const isOpen = flow.data !== undefined && open.includes(flow.data.state)
+  const credentialId = flow.data?.credential?.credential_id
+
+  useEffect(() => {
+    if (flow.data?.state !== 'linked') return
+    for (const key of ['summary', 'credentials', 'urgent']) {
+      queries.invalidateQueries({ queryKey: [key] })
+    }
+  }, [flow.data?.state, queries])
+
+  return (
+    <Page title={t('linking.title')} narrow>
+      {flow.isError && !flow.data ? (
+        <Failed cause={flow.error} retry={() => flow.refetch()} />
+      ) : !flow.data ? (
+        <Loading lines={4} />
+      ) : (
+        <>
+          <LinkSteps
+            session={flow.data}
+            keep={keep}
+            lookAgain={() => flow.refetch()}
+            verify={(answer) =>
+              call<LinkSession>('POST', `/platforms/${platform}/link/verify`, {
+                body: { session_id: session, ...answer },
+              })
+            }
+            resend={() => call<LinkSession>('POST', `${path}/resend`)}
+          />
+          {isOpen && (
+            <>
+              <Card title={t('linking.invite')}>
+                <Invite path={path} />
+              </Card>
+              <div className="actions">
+                <Button kind="bare" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
+                  {t('linking.cancel')}
+                </Button>
+              </div>
+            </>
+          )}
+          {credentialId !== undefined ? (
+            <div className="actions">
+              <ButtonLink to={`/dashboard/accounts/${credentialId}`}>
+                {t('linking.toAccount')}
+              </ButtonLink>
+              <ButtonLink to={`/dashboard/keys?create=${credentialId}`} kind="first">
+                {t('account.keys.create')}
+              </ButtonLink>
+            </div>
+          ) : (
+            !isOpen && (
+              <div className="actions">
+                <Button
+                  kind="first"
+                  onClick={() => navigate(`/dashboard/link?platform=${platform}`)}
+                >
+                  {t('linking.anew')}
+                </Button>
+              </div>
+            )
+          )}
+        </>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,73 @@
+/** The second step of signing in: the code, and another one when it does not come. */
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { signIn } from '../../api/session.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { useSecondsLeft } from '../../ui/countdown.ts'
+import { Field } from '../../ui/field.tsx'
+import { useReason } from '../../ui/states.tsx'
+import type { SentCode } from './login.tsx'
+
+export interface CodeStepProps {
+  readonly sent: SentCode & { readonly at: number }
+  readonly resending: boolean
+  readonly failure: unknown
+  resend(): void
+  back(): void
+}
+
+export function CodeStep({ sent, resending, failure, resend, back }: CodeStepProps) {
+  const t = useT()
+  const reason = useReason()
+  const [code, setCode] = useState('')
+  const left = useSecondsLeft(sent.at + sent.resend_in * 1000)
+  const entering = useMutation({ mutationFn: () => signIn(sent.phone, code) })
+  const problem = entering.error ?? failure
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!entering.isPending) entering.mutate()
+      }}
+    >
+      <div>
+        <h1>{t('login.code')}</h1>
+        <p className="quiet small">
+          {t(sent.channel === 'console' ? 'login.sent.console' : 'login.sent')}{' '}
+          <span className="ltr">{sent.phone}</span>
+        </p>
+      </div>
+      <Field
+        label={t('code')}
+        wrong={problem ? reason(problem) : undefined}
+        className="code ltr"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        name="otp"
+        pattern="[0-9۰-۹]{6,8}"
+        maxLength={8}
+        required
+        autoFocus
+        value={code}
+        onChange={(event) => setCode(latin(event.target.value))}
+      />
+      <Button type="submit" kind="first" busy={entering.isPending}>
+        {t('login.enter')}
+      </Button>
+      <div className="row spread">
+        <Button kind="bare" size="slim" onClick={back}>
+          {t('login.otherPhone')}
+        </Button>
+        <Button kind="bare" size="slim" busy={resending} disabled={left > 0} onClick={resend}>
+          {left > 0 ? t('code.resendIn', { seconds: left }) : t('code.resend')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Persian keyboards type Persian digits. */
+const latin = (text: string) =>
+  text.replace(/[۰-۹]/g, (digit) => `${digit.charCodeAt(0) - 0x06f0}`).replace(/\D/g, '')

@@ -1,0 +1,73 @@
+/** /login: a phone, then the code that was sent to it. */
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Navigate, useSearchParams } from 'react-router'
+import { resultOf } from '../../api/failure.ts'
+import { useSession } from '../../app.tsx'
+import { useT } from '../../i18n/language.tsx'
+import { Brand } from '../../layout/brand.tsx'
+import { Preferences } from '../../layout/preferences.tsx'
+import { Loading } from '../../ui/states.tsx'
+import { CodeStep } from './code-step.tsx'
+import { PhoneStep } from './phone-step.tsx'
+
+export interface SentCode {
+  readonly phone: string
+  readonly expires_in: number
+  readonly resend_in: number
+  readonly channel: string
+}
+
+async function sendCode(phone: string): Promise<SentCode> {
+  const response = await fetch('/auth/sendOtp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ phone }),
+  })
+  return await resultOf<SentCode>(response)
+}
+
+/** Only a page of this panel may follow the sign-in. */
+const safe = (next: string | null) => (next?.startsWith('/dashboard') ? next : '/dashboard')
+
+export function LoginPage() {
+  const session = useSession()
+  const t = useT()
+  const [query] = useSearchParams()
+  const [sent, setSent] = useState<SentCode & { at: number }>()
+  const sending = useMutation({
+    mutationFn: sendCode,
+    onSuccess: (answer) => setSent({ ...answer, at: Date.now() }),
+  })
+
+  if (session.state === 'in') return <Navigate to={safe(query.get('next'))} replace />
+  return (
+    <main className="alone">
+      <title>{`${t('login.title')} · Chapar`}</title>
+      <Brand />
+      <div className="card">
+        {session.state === 'starting' ? (
+          <Loading />
+        ) : sent ? (
+          <CodeStep
+            sent={sent}
+            resending={sending.isPending}
+            failure={sending.error}
+            resend={() => sending.mutate(sent.phone)}
+            back={() => {
+              sending.reset()
+              setSent(undefined)
+            }}
+          />
+        ) : (
+          <PhoneStep
+            busy={sending.isPending}
+            failure={sending.error}
+            send={(phone) => sending.mutate(phone)}
+          />
+        )}
+      </div>
+      <Preferences />
+    </main>
+  )
+}

@@ -1,0 +1,71 @@
+/** A file in a message: a picture is shown, anything else can be saved. */
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { bytesOf } from '../../api/bytes.ts'
+import type { Media } from '../../api/sandbox-types.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+
+const isPicture = ({ type, mime_type = '' }: Media) =>
+  type === 'photo' || (type === 'sticker' && !/video|json/.test(mime_type))
+
+export function Attachment({ media }: { readonly media: Media }) {
+  return isPicture(media) ? <Picture media={media} /> : <Other media={media} />
+}
+
+function Picture({ media }: { readonly media: Media }) {
+  const t = useT()
+  const { data, isError } = useQuery({
+    queryKey: ['sandbox', 'file', media.file],
+    queryFn: ({ signal }) => bytesOf(media.url, media.mime_type ?? 'image/jpeg', signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const [address, setAddress] = useState<string>()
+  useEffect(() => {
+    if (!data) return
+    const made = URL.createObjectURL(data)
+    setAddress(made)
+    return () => URL.revokeObjectURL(made)
+  }, [data])
+  const { width = 320, height = 240 } = media
+  if (isError) return <span className="quiet small">{t('messenger.fileGone')}</span>
+  return (
+    <img
+      className="picture"
+      src={address}
+      alt={media.emoji ?? media.file_name ?? t('messenger.photo')}
+      width={width}
+      height={height}
+    />
+  )
+}
+
+function Other({ media }: { readonly media: Media }) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const { bytes } = useFormats()
+  const name = media.file_name ?? t.word('messenger.kind', media.type)
+  const save = async () => {
+    try {
+      const type = 'application/octet-stream'
+      const blob = await bytesOf(media.url, type, AbortSignal.timeout(60_000))
+      const address = URL.createObjectURL(blob)
+      Object.assign(document.createElement('a'), { href: address, download: name }).click()
+      URL.revokeObjectURL(address)
+    } catch (cause) {
+      toast(reason(cause), 'bad')
+    }
+  }
+  return (
+    <Button size="slim" icon="copy" onClick={save}>
+      <span className="clip">{name}</span>
+      {media.file_size !== undefined && (
+        <span className="quiet tiny">{bytes(media.file_size)}</span>
+      )}
+    </Button>
+  )
+}

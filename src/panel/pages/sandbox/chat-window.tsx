@@ -1,0 +1,67 @@
+/** An open chat: who it is with, what was written, and where one writes. */
+import { useMemo, useState } from 'react'
+import { handsOf } from '../../api/sandbox.ts'
+import type { Chat, Inbox, Person } from '../../api/sandbox-types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ChatHead } from './chat-head.tsx'
+import { type Aim, Composer } from './composer.tsx'
+import { messagesIn } from './conversations.ts'
+import { Bubble } from './message.tsx'
+import { personName } from './names.ts'
+
+export interface ChatWindowProps {
+  readonly person: Person
+  readonly people: readonly Person[]
+  readonly chat: Chat
+  readonly inbox: Inbox
+  back(): void
+}
+
+export function ChatWindow({ person, people, chat, inbox, back }: ChatWindowProps) {
+  const t = useT()
+  const [aim, setAim] = useState<Aim>()
+  const hands = useMemo(() => handsOf(person.id), [person.id])
+  const messages = messagesIn(inbox, chat.id)
+  const byId = new Map(messages.map((message) => [message.message_id, message]))
+  const typing = inbox.typing.filter((one) => one.chat.id === chat.id)
+  const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
+  return (
+    <section className="window" aria-label={t('messenger.chat')}>
+      <header className="bar">
+        <span className="leave">
+          <Button kind="bare" icon="back" aria-label={t('back')} onClick={back} />
+        </span>
+        <ChatHead chat={chat} person={person} people={people} />
+      </header>
+      {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
+      <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
+        <ol className="lines">
+          {messages.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
+          {messages.map((message) => (
+            <Bubble
+              key={message.message_id}
+              message={message}
+              person={person.id}
+              repliedTo={byId.get(message.reply_to_message_id ?? 0)}
+              hands={hands}
+              reply={() => setAim({ act: 'reply', message })}
+              edit={() => setAim({ act: 'edit', message })}
+            />
+          ))}
+        </ol>
+      </div>
+      <p className="typing quiet small" role="status">
+        {typing.length > 0 &&
+          t('messenger.typing', { name: typing.map((one) => personName(one.person)).join(', ') })}
+      </p>
+      <Composer
+        key={chat.id}
+        chat={chat.id}
+        hands={hands}
+        aim={aimed}
+        release={() => setAim(undefined)}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,41 @@
+/** The chats of a person, newest first: those with messages, then groups in which nobody has written. */
+import type { Chat, Group, Inbox, Message, PersonName } from '../../api/sandbox-types.ts'
+
+export interface Conversation {
+  readonly chat: Chat
+  readonly last: Message | undefined
+}
+
+export function conversationsOf(
+  person: number,
+  inbox: Inbox,
+  groups: readonly Group[],
+): readonly Conversation[] {
+  const found = new Map<number, Conversation>()
+  for (const message of inbox.messages) {
+    if (!found.has(message.chat.id)) {
+      found.set(message.chat.id, { chat: message.chat, last: message })
+    }
+  }
+  for (const group of groups) {
+    if (!found.has(group.id) && group.members.some((one) => one.person.id === person)) {
+      found.set(group.id, { chat: group, last: undefined })
+    }
+  }
+  return [...found.values()]
+}
+
+/** Oldest first. */
+export const messagesIn = (inbox: Inbox, chat: number): readonly Message[] =>
+  inbox.messages
+    .filter((message) => message.chat.id === chat)
+    .sort((a, b) => a.message_id - b.message_id)
+
+/** A chat with somebody to whom nothing was written yet. */
+export const privateChat = ({ id, first_name, last_name, username }: PersonName): Chat => ({
+  id,
+  type: 'private',
+  first_name,
+  ...(last_name && { last_name }),
+  ...(username && { username }),
+})

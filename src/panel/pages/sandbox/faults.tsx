@@ -1,0 +1,91 @@
+/** The switches that make things go wrong for one person, and right again. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { handsOf, peopleQuery } from '../../api/sandbox.ts'
+import type { Person } from '../../api/sandbox-types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { useReason } from '../../ui/states.tsx'
+import { Toggle } from '../../ui/toggle.tsx'
+import { MeasuredFault } from './measured-fault.tsx'
+import { personName } from './names.ts'
+
+const switches = ['silence', 'duplicate', 'reorder', 'ban'] as const
+const measured = ['drop', 'flood_wait', 'delay', 'lose_answers'] as const
+const blows = ['revoke', 'replace'] as const
+
+export interface FaultsDialogProps {
+  readonly person: Person
+  onClose(): void
+}
+
+export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
+  const t = useT()
+  const reason = useReason()
+  const queries = useQueryClient()
+  const hands = handsOf(person.id)
+  const changing = useMutation({
+    mutationFn: (change: () => Promise<unknown>) => change(),
+    onSuccess: () => queries.invalidateQueries(peopleQuery),
+  })
+  const put = (fault: string, details: object = {}) =>
+    changing.mutate(() => hands.putFault(fault, details))
+  const clear = (fault: string) => changing.mutate(() => hands.clearFault(fault))
+  return (
+    <Dialog title={t('faults.of', { name: personName(person) })} open wide onClose={onClose}>
+      <p className="quiet small">{t('faults.lead')}</p>
+      <div className="stack faults">
+        {switches.map((fault) => (
+          <Toggle
+            key={fault}
+            label={t(`faults.${fault}`)}
+            hint={t(`faults.${fault}.hint`)}
+            on={person.faults[fault] !== undefined}
+            disabled={changing.isPending}
+            onChange={(on) => (on ? put(fault) : clear(fault))}
+          />
+        ))}
+        {measured.map((fault) => (
+          <MeasuredFault
+            key={fault}
+            fault={fault}
+            faults={person.faults}
+            busy={changing.isPending}
+            put={(details) => put(fault, details)}
+            clear={() => clear(fault)}
+          />
+        ))}
+        {blows.map((fault) => (
+          <div key={fault} className="row spread">
+            <div className="grow">
+              <div className="label">{t(`faults.${fault}`)}</div>
+              <div className="quiet small">{t(`faults.${fault}.hint`)}</div>
+            </div>
+            <Button
+              kind="danger"
+              size="slim"
+              disabled={changing.isPending}
+              aria-label={`${t('faults.now')}: ${t(`faults.${fault}`)}`}
+              onClick={() => put(fault)}
+            >
+              {t('faults.now')}
+            </Button>
+          </div>
+        ))}
+      </div>
+      {changing.error && (
+        <p className="wrong" role="alert">
+          {reason(changing.error)}
+        </p>
+      )}
+      <div className="actions">
+        <Button busy={changing.isPending} onClick={() => changing.mutate(hands.clearFaults)}>
+          {t('faults.clear')}
+        </Button>
+        <Button kind="first" onClick={onClose}>
+          {t('close')}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,90 @@
+/** One message in a chat. */
+import { useMutation } from '@tanstack/react-query'
+import type { Hands } from '../../api/sandbox.ts'
+import type { Message } from '../../api/sandbox-types.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { Content, useSummary } from './content.tsx'
+import { Keyboard } from './keyboard.tsx'
+import { MessageMenu } from './message-menu.tsx'
+import { personName } from './names.ts'
+
+export interface BubbleProps {
+  readonly message: Message
+  readonly person: number
+  readonly repliedTo: Message | undefined
+  readonly hands: Hands
+  reply(): void
+  edit(): void
+}
+
+export function Bubble({ message, person, repliedTo, hands, reply, edit }: BubbleProps) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const { hour } = useFormats()
+  const summary = useSummary()
+  const acting = useMutation({
+    mutationFn: (act: () => Promise<unknown>) => act(),
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+  const isOwn = message.from?.id === person
+  const canEdit = isOwn && (message.text !== undefined || message.media !== undefined)
+  const isShared = message.chat.type !== 'private'
+  const rows = message.inline_keyboard ?? []
+  const own = message.reactions?.find((one) => one.person.id === person)?.emoji
+  if (message.service !== undefined) {
+    return (
+      <li className="fact quiet small">
+        {message.from && personName(message.from)} {summary(message)}
+      </li>
+    )
+  }
+  return (
+    <li className={isOwn ? 'line own' : 'line'}>
+      <div className="bubble">
+        {isShared && !isOwn && message.from && (
+          <span className="label small">{personName(message.from)}</span>
+        )}
+        {message.forwarded_from && (
+          <span className="quiet tiny">
+            {t('messenger.forwarded', { name: message.forwarded_from })}
+          </span>
+        )}
+        {repliedTo && (
+          <span className="quoted small clip" dir="auto">
+            {summary(repliedTo)}
+          </span>
+        )}
+        <Content
+          message={message}
+          vote={(options) => acting.mutate(() => hands.vote(message, options))}
+        />
+        <span className="foot quiet tiny">
+          {message.reactions?.map((one) => (
+            <span key={one.person.id} className="reaction" title={personName(one.person)}>
+              {one.emoji ?? '★'}
+            </span>
+          ))}
+          <span className="grow" />
+          {message.edit_date !== undefined && <span>{t('messenger.edited')}</span>}
+          <time dateTime={new Date(message.date * 1000).toISOString()}>
+            {hour(message.date * 1000)}
+          </time>
+        </span>
+        {rows.length > 0 && <Keyboard message={message} rows={rows} hands={hands} />}
+      </div>
+      <MessageMenu
+        isOwn={isOwn}
+        canEdit={canEdit}
+        reaction={own}
+        reply={reply}
+        edit={edit}
+        remove={() => acting.mutate(() => hands.remove(message))}
+        react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
+      />
+    </li>
+  )
+}

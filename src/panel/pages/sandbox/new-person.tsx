@@ -1,0 +1,90 @@
+/** Registers somebody with the built-in messenger. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiFailure } from '../../api/failure.ts'
+import { createPerson, peopleQuery } from '../../api/sandbox.ts'
+import type { Person } from '../../api/sandbox-types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { useReason } from '../../ui/states.tsx'
+
+export interface NewPersonProps {
+  onMade(person: Person): void
+  onClose(): void
+}
+
+export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
+  const t = useT()
+  const reason = useReason()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [username, setUsername] = useState('')
+  const [password, setPassword] = useState('')
+  const making = useMutation({
+    mutationFn: () =>
+      createPerson({
+        first_name: name.trim(),
+        ...(username.trim() && { username: username.trim().replace(/^@/, '') }),
+        ...(password && { password }),
+      }),
+    async onSuccess(person) {
+      await queries.invalidateQueries(peopleQuery)
+      onMade(person)
+    },
+  })
+  const fields = making.error instanceof ApiFailure ? making.error.fields : []
+  const wrongIn = (name: string) => fields.find(({ field }) => field === name)?.reason
+  return (
+    <Dialog title={t('people.make')} open onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!making.isPending) making.mutate()
+        }}
+      >
+        <Field
+          label={t('people.name')}
+          required
+          maxLength={64}
+          autoComplete="off"
+          value={name}
+          wrong={wrongIn('first_name')}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Field
+          label={t('people.username')}
+          hint={t('people.usernameHint')}
+          className="ltr"
+          autoComplete="off"
+          pattern="@?[A-Za-z][A-Za-z0-9_]{3,31}"
+          value={username}
+          wrong={wrongIn('username')}
+          onChange={(event) => setUsername(event.target.value)}
+        />
+        <Field
+          label={t('people.password')}
+          hint={t('people.passwordHint')}
+          className="ltr"
+          autoComplete="off"
+          maxLength={256}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {making.error && fields.length === 0 && (
+          <p className="wrong" role="alert">
+            {reason(making.error)}
+          </p>
+        )}
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={making.isPending}>
+            {t('people.make')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

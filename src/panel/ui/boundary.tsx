@@ -1,0 +1,50 @@
+/** Catches what a page could not cope with; a page of an older version of the panel is loaded anew. */
+import { Component, type ReactNode } from 'react'
+import { ApiFailure } from '../api/failure.ts'
+import { Failed } from './states.tsx'
+
+interface Props {
+  /** Another address is another chance. */
+  readonly address: string
+  readonly children: ReactNode
+}
+
+interface State {
+  readonly cause: unknown
+  readonly address: string
+}
+
+const RELOADED = 'chapar.reloaded'
+
+/** Its files are gone once the service was updated. */
+const isOutdated = (cause: unknown) =>
+  cause instanceof TypeError && /dynamically imported module|module script/.test(cause.message)
+
+export class Boundary extends Component<Props, State> {
+  override state: State = { cause: undefined, address: this.props.address }
+
+  static getDerivedStateFromError(cause: unknown): Partial<State> {
+    return { cause: cause ?? new Error('nothing was thrown') }
+  }
+
+  static getDerivedStateFromProps({ address }: Props, state: State): State | null {
+    return address === state.address ? null : { cause: undefined, address }
+  }
+
+  override componentDidCatch(cause: unknown): void {
+    if (!isOutdated(cause) || sessionStorage.getItem(RELOADED) === this.props.address) return
+    sessionStorage.setItem(RELOADED, this.props.address)
+    location.reload()
+  }
+
+  override render(): ReactNode {
+    const { cause } = this.state
+    if (cause === undefined) return this.props.children
+    const shown = isOutdated(cause) ? new ApiFailure(0, '') : cause
+    return (
+      <div className="page">
+        <Failed cause={shown} retry={() => location.reload()} />
+      </div>
+    )
+  }
+}

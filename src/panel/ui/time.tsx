@@ -1,0 +1,36 @@
+/** A moment as the reader says it, with the exact time at hand. All of them tick together. */
+import { useSyncExternalStore } from 'react'
+import { useFormats } from '../i18n/formats.ts'
+
+const TICK_MS = 10_000
+
+let now = Date.now()
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  now = Date.now()
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const tell of listeners) tell()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+
+export function Ago({ at }: { readonly at: string | number }) {
+  const { ago, moment } = useFormats()
+  const shownNow = useSyncExternalStore(subscribe, () => now)
+  // What has just happened may be a moment ahead of the last tick.
+  const text = ago(at, Math.max(shownNow, Math.min(new Date(at).getTime(), shownNow + TICK_MS)))
+  return (
+    <time dateTime={new Date(at).toISOString()} title={moment(at)}>
+      {text}
+    </time>
+  )
+}

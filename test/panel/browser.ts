@@ -1,0 +1,73 @@
+/** A real browser at the panel of a real service. */
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Service } from '../support/service.ts'
+import { buildPanel } from './build.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const executablePath = places.find((place) => existsSync(place))
+
+// The service reads the panel when it starts.
+if (executablePath !== undefined) await buildPanel()
+
+/** Why there can be no browser; to be given as the reason of a skipped test. */
+export const noBrowser = executablePath === undefined && 'needs Chromium: apt-get install chromium'
+
+export interface Looks {
+  readonly language?: 'en' | 'fa'
+  readonly theme?: 'light' | 'dark'
+  readonly width?: number
+  readonly height?: number
+}
+
+export interface Visitor {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What the browser complained about: scripts, and what its content policy stopped. */
+  readonly complaints: string[]
+  readonly origin: string
+}
+
+export function openBrowser(): Promise<Browser> {
+  const options = executablePath === undefined ? {} : { executablePath }
+  return chromium.launch({ ...options, args: ['--no-sandbox', '--disable-gpu'] })
+}
+
+/** Browsers keep secure cookies of `localhost` without TLS. */
+export const originOf = (service: Service) => service.url.replace('127.0.0.1', 'localhost')
+
+export async function visit(
+  browser: Browser,
+  service: Service,
+  { language = 'en', theme = 'light', width = 1280, height = 860 }: Looks = {},
+): Promise<Visitor> {
+  const origin = originOf(service)
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    locale: language === 'fa' ? 'fa-IR' : 'en-GB',
+    reducedMotion: 'reduce',
+    baseURL: origin,
+  })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    // An answer of 4xx is a matter between the page and the service, and shown by the page.
+    const isAnswer = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+  })
+  return { context, page, complaints, origin }
+}
+
+/** Signs in as a person would. */
+export async function signIn({ page }: Visitor, service: Service, phone: string): Promise<void> {
+  await page.goto('/login')
+  await page.locator('input[name=phone]').fill(phone)
+  await page.locator('button[type=submit]').click()
+  await page.locator('input[name=otp]').waitFor()
+  await page.locator('input[name=otp]').fill(await service.code(phone))
+  await page.locator('button[type=submit]').click()
+  await page.waitForURL('**/dashboard')
+}

@@ -1,0 +1,75 @@
+/** A webhook from the panel: it fails, is seen to fail, is repaired, and what was sent is sent again. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { panelScene } from './scene.ts'
+
+t.test(
+  'a failing webhook, its repair and a replay',
+  { skip: noBrowser, timeout: 90_000 },
+  async (t) => {
+    const scene = await panelScene(t)
+    const { client, friend, key } = scene
+    let status = 500
+    const texts: string[] = []
+    const receiver = createServer(async (request, response) => {
+      const update = JSON.parse(await text(request))
+      if (status === 200 && update.message) texts.push(update.message.text)
+      response.writeHead(status).end()
+    })
+    receiver.listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    t.teardown(() => receiver.close())
+    const { port } = receiver.address() as AddressInfo
+
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, scene.service)
+    const { page } = visitor
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await signIn(visitor, scene.service, scene.phone)
+    await page.goto(`/dashboard/keys/${key.api_key_id}?tab=webhook`)
+
+    await t.test('the test delivery tells that nobody answers well', async () => {
+      await page.getByLabel('Address', { exact: true }).fill(`http://127.0.0.1:${port}/`)
+      await button('Send a test').click()
+      await page.getByText('Not delivered').waitFor()
+      await button('Set the webhook').click()
+      await page.getByText('The webhook is set').first().waitFor()
+    })
+
+    await t.test('failed attempts are in the log, with what went wrong', async () => {
+      await client.write(friend.id, '@support_bot', 'Are you there?')
+      await page.getByRole('tab', { name: 'Deliveries' }).click()
+      await page.locator('summary', { hasText: '500' }).first().click()
+      await page.getByText('Next attempt').first().waitFor()
+    })
+
+    await t.test('once repaired it arrives, and once more on request', async (t) => {
+      status = 200
+      await until(() => texts.includes('Are you there?'), 40_000)
+      await page.locator('summary', { hasText: '200' }).first().waitFor()
+      texts.length = 0
+      await button('Replay').click()
+      await page.getByLabel('Starting at').selectOption('update')
+      await page.getByRole('spinbutton').fill('1')
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
+      await page.getByText('Delivering again').first().waitFor()
+      await until(() => texts.length >= 2, 20_000)
+      t.same(texts.slice(0, 2), ['Good morning! Is the shop open today?', 'Are you there?'])
+    })
+
+    await t.test('signing out everywhere reaches this browser too', async () => {
+      await page.goto('/dashboard/account')
+      await button('Sign out everywhere').click()
+      const confirm = page.getByRole('dialog').getByRole('button').last()
+      await confirm.click()
+      await page.waitForURL('**/login**')
+    })
+    t.same(visitor.complaints, [])
+  },
+)

@@ -1,0 +1,51 @@
+/** The panel stands alone: it imports nothing of the service, and the service nothing of it. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '../..')
+const find = (pattern: string) => globSync(pattern, { cwd: root }).sort()
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const importsOf = (file: string) =>
+  [...read(file).matchAll(/^(?:[^'`]* from|import) '([^']+)'|\bimport\('([^']+)'\)/gm)].map(
+    ([, by = '', called = '']) => by || called,
+  )
+
+const panel = find('src/panel/**/*.{ts,tsx}')
+const { dependencies } = JSON.parse(read('package.json'))
+
+t.test('the panel imports itself and packages of its own', async (t) => {
+  t.ok(panel.length > 80)
+  for (const file of panel) {
+    for (const specifier of importsOf(file)) {
+      if (specifier.startsWith('.')) {
+        const target = join(file, '..', specifier)
+        t.ok(target.startsWith('src/panel/'), `${file} imports ${specifier}`)
+      } else {
+        const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+        t.ok(name in dependencies && !name.startsWith('node:'), `${file} imports ${specifier}`)
+      }
+    }
+  }
+})
+
+t.test('the service imports nothing of the panel', async (t) => {
+  for (const file of find('src/**/*.ts').filter((file) => !file.startsWith('src/panel/'))) {
+    t.notOk(
+      importsOf(file).some((specifier) => /(^|\/)panel\//.test(specifier)),
+      file,
+    )
+  }
+})
+
+t.test(
+  'its files are short, say what they are, and put no markup together from strings',
+  async (t) => {
+    for (const file of panel) {
+      const text = read(file)
+      t.ok(text.trimEnd().split('\n').length <= 250, `${file} is long`)
+      t.match(text.split('\n')[0], /^\/\*\* .+/, file)
+      t.notMatch(text, /dangerouslySetInnerHTML|innerHTML|\bconsole\./, file)
+    }
+  },
+)

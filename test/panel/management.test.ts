@@ -1,0 +1,135 @@
+/** What the management API has for the panel, and for scripts: search, counts, changes of all accounts, machines. */
+import t from 'tap'
+import type { Client } from '../support/client.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t)
+const client = await service.client()
+const stranger = await service.client()
+
+const names = ['Ada', 'bela', 'Cyrus', 'Darya'] as const
+const ids: Record<string, number> = {}
+for (const [place, name] of names.entries()) {
+  // A search by number looks through phones, too: these have no digit of another account's number.
+  const phone = `+1650555${String([8, 80, 88, 800][place]).padStart(4, '0')}`
+  const person = await client.person(name, `${name.toLowerCase()}_acc`, { phone })
+  ids[name] = await client.link(person)
+  if (name === 'bela') await client.result('PUT', `/sandbox/people/${person.id}/faults/revoke`, {})
+}
+const { bela = 0, Cyrus = 0 } = ids
+await client.state(bela, 'logged_out')
+
+interface Item {
+  readonly credential_id: number
+  readonly account: { readonly first_name: string }
+}
+
+const list = async (query: string, who: Client = client): Promise<string[]> => {
+  const { items } = await who.result('GET', `/platforms/credentials?${query}`)
+  return items.map((item: Item) => item.account.first_name)
+}
+
+t.test('accounts are found by name, username, phone and number', async (t) => {
+  t.same(await list('search=cyr'), ['Cyrus'])
+  t.same(await list('search=DARYA_acc'), ['Darya'])
+  t.same(await list(`search=${Cyrus}`), ['Cyrus'])
+  t.same(await list('search=%25'), [], 'a percent sign is a percent sign')
+  t.same(await list('search=ada', stranger), [])
+})
+
+t.test('accounts are filtered by state, action and platform', async (t) => {
+  t.same(await list('state=logged_out,failed'), ['bela'])
+  t.same(await list('action=link_again'), ['bela'])
+  t.equal((await list('state=active&platform=sandbox')).length, 3)
+  t.same(await list('platform=xmpp'), [])
+})
+
+t.test('every order goes by pages without a gap or a repetition', async (t) => {
+  const orders: Record<string, readonly string[]> = {
+    'sort=created': ['Darya', 'Cyrus', 'bela', 'Ada'],
+    'sort=name&order=asc': ['Ada', 'bela', 'Cyrus', 'Darya'],
+    'sort=name': ['Darya', 'Cyrus', 'bela', 'Ada'],
+    'sort=urgency': ['bela', 'Darya', 'Cyrus', 'Ada'],
+    'sort=state': ['bela', 'Darya', 'Cyrus', 'Ada'],
+  }
+  for (const [order, expected] of Object.entries(orders)) {
+    const seen: string[] = []
+    let before: string | null = null
+    do {
+      const cursor: string = before === null ? '' : `&before=${before}`
+      const page = await client.result('GET', `/platforms/credentials?limit=1&${order}${cursor}`)
+      seen.push(...page.items.map((item: Item) => item.account.first_name))
+      before = page.next_before
+    } while (before !== null)
+    t.same(seen, expected, order)
+  }
+})
+
+t.test('what is no search is refused', async (t) => {
+  for (const query of [
+    'sort=age',
+    'order=up',
+    'state=Active',
+    `search=${'x'.repeat(101)}`,
+    'before=x',
+    'sort=name&before=x',
+    `sort=name&before=${Buffer.from('[1,2]').toString('base64url')}`,
+  ]) {
+    const answer = await client.ask('GET', `/platforms/credentials?${query}`)
+    t.match(answer, { status: 400, body: { ok: false, errors: [{}] } }, query)
+  }
+})
+
+t.test('the summary counts by state', async (t) => {
+  t.same(await client.result('GET', '/platforms/credentials/summary'), {
+    total: 4,
+    by_state: { active: 3, logged_out: 1 },
+    by_platform: { sandbox: 4 },
+    needing_action: 1,
+  })
+  t.match(await stranger.result('GET', '/platforms/credentials/summary'), { total: 0 })
+})
+
+t.test('the changes of all accounts are told, to their owner alone', async (t) => {
+  const read = async (who: Client) => {
+    const response = await fetch(`${service.url}/platforms/credentials/events`, {
+      headers: { authorization: `Bearer ${who.token}` },
+    })
+    t.match(response.headers.get('content-type'), /text\/event-stream/)
+    return response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  }
+  const own = await read(client)
+  const foreign = await read(stranger)
+  t.match((await own.read()).value, /^event: state\ndata: \{"total":4,/)
+  t.match((await foreign.read()).value, /^event: state\ndata: \{"total":0,/)
+  await client.ask('POST', `/platforms/credentials/${Cyrus}/restart`)
+  const { value = '' } = await own.read()
+  t.match(value, /^event: changes\n/)
+  const changes = JSON.parse(value.split('data: ')[1] ?? '[]')
+  t.match(changes, [{ credential_id: Cyrus, state: /active|connecting/, from: String, to: String }])
+  await foreign.cancel()
+  await own.cancel()
+})
+
+t.test('machines are told as they run', async (t) => {
+  t.match(await client.result('GET', '/machines'), ['credential', 'api_key', 'link'])
+  const chart = await client.result('GET', '/machines/credential')
+  const state = (path: string) => chart.states.find((one: { path: string }) => one.path === path)
+  t.match(state('live.online'), {
+    parent: 'live',
+    type: 'compound',
+    initial: false,
+    meta: { state: 'active', action: 'none' },
+  })
+  t.match(state('resuming'), { parent: null, initial: true })
+  t.match(state('deactivated'), { type: 'final' })
+  const has = (from: string | null, event: string, to: string) =>
+    chart.transitions.some(
+      (one: { from: string | null; event: string; to: string | null }) =>
+        one.from === from && one.event === event && one.to === to,
+    )
+  t.ok(has('queued', 'turn.granted', 'live'))
+  t.ok(has('waiting', 'after.backoff', 'queued'))
+  t.ok(has(null, 'credential.restart', 'queued'))
+  t.match(await client.ask('GET', '/machines/nothing'), { status: 404 })
+})

@@ -1,0 +1,33 @@
+/** A panel that stayed open over an update of the service. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test(
+  'a page that is gone is loaded anew, once',
+  { skip: noBrowser, timeout: 60_000 },
+  async (t) => {
+    const service = await startService(t)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, context } = visitor
+    await signIn(visitor, service, '+14155559301')
+    let asked = 0
+    await context.route('**/assets/keys-*.js', (route) => {
+      asked++
+      return asked === 1 ? route.fulfill({ status: 404, body: '' }) : route.continue()
+    })
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('No key yet').waitFor()
+    t.equal(asked, 2)
+    await context.unroute('**/assets/keys-*.js')
+    await context.route('**/assets/account-*.js', (route) =>
+      route.fulfill({ status: 404, body: '' }),
+    )
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByText('That did not work').waitFor()
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('No key yet').waitFor()
+  },
+)

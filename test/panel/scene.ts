@@ -1,0 +1,48 @@
+/** A user with a few accounts of every kind, keys and traffic: what the panel has to show. */
+import { startService } from '../support/service.ts'
+
+type Testing = Parameters<typeof startService>[0]
+
+export async function panelScene(t: Testing, env: Readonly<Record<string, string>> = {}) {
+  const service = await startService(t, { env })
+  const phone = '+14155559001'
+  const client = await service.client(phone)
+  const bot = await client.person('Support', 'support_bot', { last_name: 'Desk' })
+  const shop = await client.person('فروشگاه', 'shop_bot')
+  const gone = await client.person('Night', 'night_bot', { last_name: 'Watch' })
+  const banned = await client.person('Old', 'old_bot')
+  const friend = await client.person('Ada', 'ada_l', { last_name: 'Lovelace' })
+  const credentialId = await client.link(bot)
+  await client.link(shop)
+  const goneId = await client.link(gone)
+  const bannedId = await client.link(banned)
+  const key = await client.key(credentialId)
+  await client.write(friend.id, '@support_bot', 'Good morning! Is the shop open today?')
+  await client.bot(key.key, 'getMe')
+  const { body } = await client.bot(key.key, 'getUpdates', { timeout: 5 })
+  const chatId = body.result[0].message.chat.id
+  await client.bot(key.key, 'sendMessage', { chat_id: chatId, text: 'Yes, from nine to five.' })
+  await client.bot(key.key, 'sendMessage', { chat_id: 1, text: 'to nobody' })
+  await client.result('PUT', `/sandbox/people/${gone.id}/faults/revoke`, {})
+  await client.result('PUT', `/sandbox/people/${banned.id}/faults/ban`, {})
+  await client.state(goneId, 'logged_out')
+  await client.state(bannedId, 'invalid')
+  return { service, client, phone, bot, friend, credentialId, goneId, key, chatId }
+}
+
+export type PanelScene = Awaited<ReturnType<typeof panelScene>>
+
+/** Every address with something of its own to show. */
+export const addressesOf = ({ credentialId, goneId, key }: PanelScene) => ({
+  dashboard: '/dashboard',
+  accounts: '/dashboard/accounts',
+  account: `/dashboard/accounts/${credentialId}`,
+  'account-logged-out': `/dashboard/accounts/${goneId}`,
+  link: '/dashboard/link',
+  keys: '/dashboard/keys',
+  key: `/dashboard/keys/${key.api_key_id}`,
+  diagnosis: `/dashboard/keys/${key.api_key_id}/diagnosis`,
+  sandbox: '/dashboard/sandbox',
+  settings: '/dashboard/account',
+  missing: '/dashboard/nothing',
+})

@@ -1,0 +1,93 @@
+/** The cookie of the panel: who may use it, and what it is good for. */
+import t from 'tap'
+import { ask } from '../support/client.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t)
+const own = { origin: service.url, 'x-csrf': '1' }
+
+const post = (path: string, body: object, headers: Record<string, string> = own) =>
+  ask(service.url, 'POST', `/panel/session/${path}`, body, headers)
+
+async function signedIn(phone: string) {
+  await ask(service.url, 'POST', '/auth/sendOtp', { phone })
+  const answer = await post('login', { phone, otp: await service.code(phone) })
+  return { answer, cookie: cookieIn(answer.headers) }
+}
+
+const cookieIn = (headers: Headers) => headers.getSetCookie()[0]?.split(';')[0] ?? ''
+
+t.test('signing in gives an access token, and the refresh token only as a cookie', async (t) => {
+  const { answer } = await signedIn('+14155559201')
+  t.match(answer, {
+    status: 200,
+    body: {
+      ok: true,
+      result: {
+        access_token: String,
+        token_type: 'Bearer',
+        expires_in: 600,
+        user: { phone: '+14155559201' },
+      },
+    },
+  })
+  t.notOk('refresh_token' in answer.body.result)
+  t.match(
+    answer.headers.get('set-cookie'),
+    /^__Host-chapar=chp_ref_\w+; Secure; HttpOnly; SameSite=Strict; Path=\/; Max-Age=604800$/,
+  )
+  t.notMatch(JSON.stringify(answer.body), /chp_ref_/)
+})
+
+t.test('the cookie is renewed at each use, and an old one is good for nothing', async (t) => {
+  const { cookie } = await signedIn('+14155559202')
+  const renewed = await post('refresh', {}, { ...own, cookie: `other=1; ${cookie}` })
+  t.match(renewed.body, { ok: true, result: { access_token: String } })
+  t.not(cookieIn(renewed.headers), cookie)
+  t.match(await post('refresh', {}, { ...own, cookie }), { status: 401 })
+})
+
+t.test('signing out ends the session and takes the cookie away', async (t) => {
+  const { answer, cookie } = await signedIn('+14155559203')
+  const out = await post('logout', {}, { ...own, cookie })
+  t.match(out.body, { ok: true, result: true })
+  t.match(out.headers.get('set-cookie'), /^__Host-chapar=; .*Max-Age=0$/)
+  t.match(await post('refresh', {}, { ...own, cookie }), { status: 401 })
+  const authorization = `Bearer ${answer.body.result.access_token}`
+  t.match(await ask(service.url, 'GET', '/user', undefined, { authorization }), { status: 401 })
+  t.match(await post('logout', {}), { status: 200 }, 'signing out twice is no failure')
+})
+
+t.test('other sites cannot use it', async (t) => {
+  const { cookie } = await signedIn('+14155559204')
+  const foreign: Record<string, string>[] = [
+    { cookie, origin: service.url },
+    { cookie, 'x-csrf': '1' },
+    { cookie, 'x-csrf': '1', origin: 'https://evil.example' },
+    { cookie, 'x-csrf': '1', origin: 'null' },
+    { cookie, ...own, 'sec-fetch-site': 'cross-site' },
+    { cookie, ...own, 'sec-fetch-site': 'same-site' },
+  ]
+  for (const headers of foreign) {
+    t.match(
+      await post('refresh', {}, headers),
+      { status: 403, body: { ok: false, error_code: 403, description: /^Forbidden: / } },
+      JSON.stringify({ ...headers, cookie: '' }),
+    )
+  }
+  t.match(await post('refresh', {}, { ...own, cookie }), { status: 200 }, 'it still works')
+})
+
+t.test('bad input is refused in the envelope', async (t) => {
+  t.match(await post('refresh', {}), { status: 401, body: { ok: false } })
+  t.match(await post('refresh', {}, { ...own, cookie: '__Host-chapar=x' }), { status: 401 })
+  t.match(await post('refresh', { token: 1 }), { status: 400, body: { ok: false } })
+  t.match(await post('login', { phone: '+14155559205' }), {
+    status: 400,
+    body: { errors: [{ field: 'otp' }] },
+  })
+  t.match(await post('login', { phone: '+14155559205', otp: '000000' }), {
+    status: 401,
+    body: { ok: false, error_code: 401 },
+  })
+})
