@@ -4,11 +4,20 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { OtpSenderOptions } from './accounts/senders/sender.ts'
+import { type BotApiSettings, botApiFrom, botApiVariables } from './config-bot-api.ts'
 import { ConfigurationError } from './config-error.ts'
+import { type Limits, limitsFrom, limitVariables } from './config-limits.ts'
+import { type MediaSettings, mediaFrom, mediaVariables } from './config-media.ts'
+import { problemsOf } from './config-problems.ts'
 import { proxiesFrom } from './config-proxies.ts'
 import { otpSenderFrom } from './config-sender.ts'
+import { type WebhookSettings, webhooksFrom, webhookVariables } from './config-webhooks.ts'
 
-const Url = Type.String({ pattern: '^https?://[^/]+$' })
+const Url = Type.String({
+  pattern: '^https?://[^/]+$',
+  description: 'must be an address without a path, such as https://api.example.org',
+})
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const Milliseconds = (standard: number) =>
   Type.Integer({ minimum: 10, maximum: 86_400_000, default: standard })
 
@@ -21,20 +30,26 @@ const Environment = Type.Object({
   PANEL_URL: Type.Optional(Url),
   INTL_PANEL_URL: Type.Optional(Url),
   DATA_DIR: Type.String({ minLength: 1, default: 'data' }),
-  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://' })),
+  DATABASE_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'must begin with postgres://' }),
+  ),
+  REDIS_URL: Type.Optional(
+    Type.String({ pattern: '^rediss?://', description: 'must begin with redis:// or rediss://' }),
+  ),
   KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
-  LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
-      Type.Literal(level),
-    ),
-    { default: 'info' },
-  ),
+  LOG_LEVEL: Type.Enum(levels, {
+    default: 'info',
+    description: `must be one of ${levels.join(', ')}`,
+  }),
   METRICS_TOKEN: Type.Optional(Type.String({ minLength: 16 })),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
+  TELEGRAM_API_ID: Type.Optional(Type.Integer({ minimum: 1 })),
+  TELEGRAM_API_HASH: Type.Optional(
+    Type.String({ pattern: '^[0-9a-f]{32}$', description: 'must be 32 hexadecimal digits' }),
+  ),
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
   UPDATE_LIMIT: Type.Integer({ minimum: 10, default: 1_000_000 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
@@ -48,7 +63,13 @@ const Environment = Type.Object({
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   CHAT_BURST: Type.Integer({ minimum: 1, default: 20 }),
+  ...limitVariables,
+  ...webhookVariables,
+  ...mediaVariables,
+  ...botApiVariables,
 })
+
+export const variableNames = Object.keys(Environment.properties)
 
 type Environment = Static<typeof Environment>
 
@@ -68,6 +89,8 @@ export interface Config {
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
   readonly trustProxy: string[] | false
   readonly sandbox: boolean
+  /** The service's own registration with Telegram; absent: no accounts of Telegram. */
+  readonly telegram: { readonly id: number; readonly hash: string } | undefined
   readonly retention: {
     readonly updateDays: number
     readonly updates: number
@@ -86,6 +109,10 @@ export interface Config {
     readonly key: { readonly perSecond: number; readonly burst: number }
     readonly chat: { readonly perSecond: number; readonly burst: number }
   }
+  readonly limits: Limits
+  readonly webhooks: WebhookSettings
+  readonly media: MediaSettings
+  readonly botApi: BotApiSettings
   readonly otpSender: OtpSenderOptions
 }
 
@@ -95,6 +122,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
   const panel = env.PANEL_URL ?? home
   const production = env.NODE_ENV === 'production'
+  const isTrial = env.DATABASE_URL === undefined && !production
   return {
     production,
     host: env.HOST,
@@ -110,6 +138,10 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
+    telegram:
+      env.TELEGRAM_API_ID !== undefined && env.TELEGRAM_API_HASH !== undefined
+        ? { id: env.TELEGRAM_API_ID, hash: env.TELEGRAM_API_HASH }
+        : undefined,
     retention: {
       updateDays: env.UPDATE_RETENTION,
       updates: env.UPDATE_LIMIT,
@@ -128,6 +160,10 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       key: { perSecond: env.SEND_RATE, burst: env.SEND_BURST },
       chat: { perSecond: env.CHAT_RATE, burst: env.CHAT_BURST },
     },
+    limits: limitsFrom(env),
+    webhooks: webhooksFrom(env, isTrial),
+    media: mediaFrom(env, isTrial, source.PATH),
+    botApi: botApiFrom(env),
     otpSender: otpSenderFrom(source, production),
   }
 }
@@ -140,8 +176,5 @@ function validated(source: NodeJS.ProcessEnv): Environment {
     Value.Convert(Environment, Value.Default(Environment, given)),
   )
   if (Value.Check(Environment, env)) return env
-  const problems = Value.Errors(Environment, env).map(
-    ({ instancePath, message }) => `${instancePath.slice(1) || 'the environment'} ${message}`,
-  )
-  throw new ConfigurationError([...new Set(problems)].join('; '))
+  throw new ConfigurationError(problemsOf(Environment, env).join('; '))
 }

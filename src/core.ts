@@ -7,6 +7,9 @@ import type { Platform } from '../actors/platform.ts'
 import type { Clock } from '../actors/ports.ts'
 import { StartBudget } from '../actors/start-budget.ts'
 import { CredentialSupervisor } from '../actors/supervisor.ts'
+import type { WebhookKey } from '../actors/webhook-ports.ts'
+import type { Arguments } from './bot-api/arguments.ts'
+import { FileIds } from './bot-api/file-id.ts'
 import { Translator } from './bot-api/translator.ts'
 import type { Config } from './config.ts'
 import { HealthBuffer } from './credentials/health-buffer.ts'
@@ -21,16 +24,25 @@ import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Vault } from './security/vault.ts'
 import { PostgresUpdateLog } from './updates/log.ts'
+import { Roster } from './webhooks/roster.ts'
+import type { AttemptCounts } from './webhooks/tally.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 export interface CoreOptions {
   readonly db: Database
   readonly vault: Vault
-  readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'startBudget'>
+  readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'limits' | 'startBudget' | 'webhooks'>
   readonly platforms: ReadonlyMap<string, Platform>
   readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
   readonly logger: Logger
   received(userId: number, credentialId: number, updates: number): void
+  /** Attempts at delivering to a webhook have ended. */
+  attempted?(key: WebhookKey, counts: AttemptCounts): void
+  /** Has `wakeKey` called at that time, by whichever node runs then. */
+  remindKey?(apiKeyId: number, at: Date): void
 }
+
+type ReplyCall = (key: ApiKeyActor, args: Arguments, traceId: string) => Promise<unknown>
 
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -49,6 +61,8 @@ export function createCore({
   metrics,
   logger,
   received,
+  attempted = () => undefined,
+  remindKey = () => undefined,
 }: CoreOptions) {
   const clock = systemClock
   const timeline = new TimelineBuffer(db, config.node, logger)
@@ -63,7 +77,23 @@ export function createCore({
       await Promise.all(ids.map(async (id) => (await keys.awake(id))?.revoke()))
     },
   })
-  const keyStore = new PostgresKeyStore(db, logger)
+  let replyCall: ReplyCall = async () => undefined
+  const webhooks = createWebhooks({
+    db,
+    vault,
+    logger,
+    config: config.webhooks,
+    log: () => log,
+    flushCursors: () => keyStore.flush(),
+    call: async (apiKeyId, args, traceId) => replyCall(await keys.find(apiKeyId), args, traceId),
+    remind: (apiKeyId, at) => remindKey(apiKeyId, new Date(at)),
+    counted: attempted,
+    changed(apiKeyId, hasWebhook) {
+      const actor = keys.peek(apiKeyId)
+      if (actor) roster.changed(actor, hasWebhook)
+    },
+  })
+  const keyStore: PostgresKeyStore = new PostgresKeyStore(db, logger, webhooks.factsOf)
 
   /** The platform of a credential that this node runs. */
   const platformOf = (credentialId: number): Platform => {
@@ -71,12 +101,14 @@ export function createCore({
     if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
     throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
   }
-  const translator = new Translator(db, (credentialId) => platformOf(credentialId).ids)
-  const log = new PostgresUpdateLog(db, translator, {
+  const fileIds = new FileIds(vault.derive('file-id'))
+  const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)
+  const log: PostgresUpdateLog = new PostgresUpdateLog(db, translator, {
     committed: (updates, seconds) => metrics.committed(updates, seconds),
     received: (credentialId, updates) => {
       const facts = supervisor.factsOf(credentialId)
       if (facts) received(facts.userId, credentialId, updates)
+      roster.received(credentialId)
     },
   })
   const budget = new StartBudget(config.startBudget)
@@ -92,11 +124,27 @@ export function createCore({
     onCrash: () => metrics.actorRestarted('credential'),
   })
 
-  const keys = new Directory<number, ApiKeyActor>(async (apiKeyId) => {
-    const facts = await keyStore.load(apiKeyId)
-    if (!facts) throw failed('not_found')
-    await log.open(facts.credentialId)
-    return new ApiKeyActor(facts, { log, keys: keyStore, clock, logger, rates: config.rates })
+  const keys: Directory<number, ApiKeyActor> = new Directory<number, ApiKeyActor>(
+    async (apiKeyId) => {
+      const facts = await keyStore.load(apiKeyId)
+      if (!facts) throw failed('not_found')
+      await log.open(facts.credentialId)
+      return new ApiKeyActor(facts, {
+        log,
+        keys: keyStore,
+        clock,
+        logger,
+        rates: config.rates,
+        callsInFlight: config.limits.callsInFlight,
+        webhooks: webhooks.port,
+      })
+    },
+  )
+  const roster = new Roster({
+    db,
+    log: logger,
+    peek: (id) => keys.peek(id),
+    find: (id) => keys.find(id),
   })
 
   const gate = new KeyGate(
@@ -107,6 +155,7 @@ export function createCore({
     },
     () => clock.now(),
     (id) => keyStore.noteUse(id),
+    config.limits.wrongKeys,
   )
 
   const linkStore = new PostgresLinkStore(db, vault, async ({ credentialId, relinked }) => {
@@ -123,6 +172,7 @@ export function createCore({
   })
 
   return {
+    clock,
     platforms,
     log,
     store,
@@ -131,12 +181,21 @@ export function createCore({
     gate,
     supervisor,
     translator,
+    fileIds,
     timeline,
     links,
     /** Begins the credential's actor if this node does not run it yet. */
     async platformOf(credentialId: number): Promise<Platform> {
       await supervisor.start(credentialId)
       return platformOf(credentialId)
+    },
+
+    webhooks,
+    roster,
+
+    /** What becomes of a call that the answer to a webhook carries. */
+    onReplyCall(carryOut: ReplyCall): void {
+      replyCall = carryOut
     },
 
     /** Held polls are answered with nothing. */
@@ -148,7 +207,11 @@ export function createCore({
     async stop(): Promise<void> {
       await links.stop()
       await supervisor.stop()
+      roster.stop()
+      const delivering = [...keys.live()].map(([, key]) => key)
       await keys.stop()
+      await Promise.all(delivering.map((key) => key.settled))
+      await webhooks.flush()
       await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
     },
   }

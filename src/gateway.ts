@@ -12,18 +12,26 @@ import { openOrm } from './database/orm.ts'
 import { listen } from './http/listen.ts'
 import { createReadiness } from './http/readiness.ts'
 import { createJobs } from './jobs/jobs.ts'
+import { remindWebhooks } from './jobs/webhook-reminders.ts'
 import { everyHour, watchActors } from './maintenance.ts'
+import { type OpenedMedia, openMedia } from './media/open.ts'
 import type { Logger } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { openRequestJournal } from './observability/request-journal.ts'
-import { createSandbox } from './platforms/sandbox/sandbox.ts'
+import { bale, telegramBot } from './platforms/bot-api/flavour.ts'
+import { createBotApi } from './platforms/bot-api/platform.ts'
+import { createSandbox, type Sandbox } from './platforms/sandbox/sandbox.ts'
+import { telegramPlatform } from './platforms/telegram/platform.ts'
 import { xmppPlatform } from './platforms/xmpp/platform.ts'
 import { openVault } from './security/vault.ts'
 
 export interface Gateway {
   readonly core: ReturnType<typeof createCore>
+  readonly media: OpenedMedia
   /** Where it listens, as an address on this machine. */
   readonly address: string
+  /** The network of its own, for those who move its people. */
+  readonly sandbox: Sandbox | undefined
   stop(): Promise<void>
 }
 
@@ -40,9 +48,9 @@ export interface GatewayOptions {
 /** What was opened before a failure is closed again, last first. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
-  const { address, core } = await open(options, opened)
+  const { address, core, media, sandbox } = await open(options, opened)
   const toClose = opened.move()
-  return { core, address, stop: () => toClose.disposeAsync() }
+  return { core, media, sandbox, address, stop: () => toClose.disposeAsync() }
 }
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
@@ -65,15 +73,50 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const sender = createSender(config.otpSender, { production: config.production, print })
   opened.defer(() => sender.close())
   const issuer = config.baseUrls[0]
-  const limits = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
-  const accounts = createAccounts({ db, orm, vault, jobs, sender, issuer, limits, log: logger })
+  const { otp, codeLength, callsPerUser } = config.limits
+  const usual = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
+  const accounts = createAccounts({
+    db,
+    orm,
+    vault,
+    jobs,
+    sender,
+    issuer,
+    limits: { ...usual, ...otp },
+    callLimit: callsPerUser,
+    ...(codeLength && { codeLength }),
+    log: logger,
+  })
 
-  const sandbox = config.sandbox ? createSandbox({ db, log: logger }) : undefined
+  const { limits, searchPath, s3, allowPrivate } = config.media
+  const media = await openMedia({
+    db,
+    vault,
+    log: logger,
+    dataDir: config.dataDir,
+    node: config.node,
+    limits,
+    searchPath,
+    ...(s3 && { s3 }),
+    guard: { allowPrivate },
+    measures: metrics.media,
+  })
+  opened.defer(() => media.close())
+
+  const sandbox = config.sandbox ? createSandbox({ db, log: logger, media: media.desk }) : undefined
   if (sandbox) opened.defer(() => sandbox.close())
+  const { telegram: telegramAddress, bale: baleAddress } = config.botApi
+  const botApis = [
+    createBotApi({ flavour: telegramBot, ...telegramAddress, media: media.desk, log: logger }),
+    createBotApi({ flavour: bale, ...baleAddress, media: media.desk, log: logger }),
+  ]
+  for (const { close } of botApis) opened.defer(close)
   const platforms = [
     ...(sandbox ? [sandbox.platform] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
-    xmppPlatform({ log: logger, allowPrivate: !config.production }),
+    xmppPlatform({ log: logger, media: media.desk, allowPrivate: !config.production }),
+    telegramPlatform({ application: config.telegram, db, media: media.desk, log: logger }),
+    ...botApis.map(({ platform }) => platform),
     ...(options.platforms ?? []),
   ]
   const core = createCore({
@@ -85,19 +128,29 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     logger,
     received: (userId, credentialId, updatesReceived) =>
       journal.count({ userId, credentialId }, { updatesReceived }),
+    attempted: (key, { attempts, failures }) =>
+      journal.count(key, {
+        webhookAttempts: attempts,
+        webhookFailures: failures,
+        updatesDelivered: attempts - failures,
+      }),
+    remindKey: (apiKeyId, at) => webhookReminder.set(apiKeyId, at),
   })
+  const webhookReminder = remindWebhooks(jobs, (apiKeyId) => core.roster.wake(apiKeyId), logger)
   opened.defer(() => core.stop())
 
   await accounts.start()
-  everyHour(jobs, { db, log: core.log, limits: config.retention, logger })
+  everyHour(jobs, { db, log: core.log, limits: config.retention, media, logger })
   jobs.start()
   const started = await startAll(core.store, core.log, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
+  const behind = await core.roster.start()
+  if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(watchActors(core, { db, metrics, config, logger }))
 
   const readiness = createReadiness({ database: db, log: logger })
   const draining = new AbortController()
-  const world = { config, logger, metrics, journal, readiness, accounts, core, db, sandbox }
+  const world = { config, logger, metrics, journal, readiness, accounts, core, db, sandbox, media }
   const { close, address } = await listen({ ...world, draining: draining.signal })
   opened.defer(async () => {
     readiness.drain()
@@ -105,5 +158,5 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     core.endPolls()
     await close()
   })
-  return { address, core }
+  return { address, core, media, sandbox }
 }

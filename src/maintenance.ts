@@ -5,13 +5,18 @@ import type { Core } from './core.ts'
 import type { Database } from './database/database.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { forgetLinks } from './links/store.ts'
+import type { OpenedMedia } from './media/open.ts'
+import { atMostEvery } from './observability/at-most-every.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
+import { retainTelegram } from './platforms/telegram/storage/retention.ts'
 import { retainUpdates } from './updates/retention.ts'
 import { wantedBy } from './updates/wanted.ts'
 
 const HOUR_MS = 3_600_000
 const SWEEP_MS = 30_000
+/** The age of the backlog takes a look at every key that is in use. */
+const BACKLOG_MS = 30_000
 /** A link flow lives for a quarter of an hour; its actor need not outlive it. */
 const LINK_IDLE_MS = 900_000
 
@@ -19,11 +24,12 @@ interface Upkeep {
   readonly db: Database
   readonly log: Core['log']
   readonly limits: Config['retention']
+  readonly media: Pick<OpenedMedia, 'sweep'>
   readonly logger: Logger
 }
 
 /** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
-export function everyHour(jobs: Jobs, { db, log, limits, logger }: Upkeep): void {
+export function everyHour(jobs: Jobs, { db, log, limits, media, logger }: Upkeep): void {
   const remind = (inMs: number) =>
     jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
   jobs.onReminder('updates', async () => {
@@ -35,6 +41,8 @@ export function everyHour(jobs: Jobs, { db, log, limits, logger }: Upkeep): void
       (credentialId, err) => logger.error({ credentialId, err }, 'old updates were not removed'),
     )
     await forgetLinks(db)
+    await retainTelegram(db, limits.updateDays)
+    await media.sweep()
     if (removed > 0) logger.info({ removed }, 'old updates were removed')
   })
   remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))
@@ -57,7 +65,7 @@ export function watchActors(
     for (const [, key] of core.keys.live()) if (key.snapshot.context.waiting) waiting++
     return waiting
   })
-  metrics.backlogAge(() => oldestUnread(db))
+  metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db)))
   const sweep = setInterval(
     () => {
       core.keys.passivate(config.timing.passivateAfter)

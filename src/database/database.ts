@@ -43,6 +43,9 @@ const limits = {
   keepAlive: true,
 }
 
+/** The statement that is under way or comes next fails of it; without a listener the process would end. */
+const toldByTheNextStatement = () => undefined
+
 /** A database that is away is no defect of the request: the caller is told when to come back. */
 function explain(error: unknown): never {
   if (error instanceof RequestFailed || !isUnavailable(error)) throw error
@@ -66,6 +69,8 @@ export function openDatabase({ url, log, maxConnections = 20 }: DatabaseOptions)
     max: maxConnections,
     types,
   })
+  // While a connection is lent, and until its borrower has it, the pool itself does not listen to it.
+  pool.on('connect', (client) => client.on('error', toldByTheNextStatement))
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
   return {
     pool,

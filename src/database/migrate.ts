@@ -1,8 +1,7 @@
 /** Brings the schema up to date; of several nodes starting at once, one does it. */
-import { Migrator } from '@mikro-orm/migrations'
-import { defineConfig, MikroORM } from '@mikro-orm/postgresql'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
-import { migrationsList } from './migrations/index.ts'
 
 /** Any constant will do, as long as every version of the service uses the same. */
 const lockKey = 0x6d696772
@@ -10,33 +9,17 @@ const lockKey = 0x6d696772
 /** How long a node waits for another one's migrations. */
 const lockWait = '5min'
 
-const config = (url: string) =>
-  defineConfig({
-    clientUrl: url,
-    entities: [],
-    extensions: [Migrator],
-    discovery: { warnWhenNoEntities: false },
-    pool: { min: 0, max: 1 },
-    driverOptions: { application_name: 'chapar migrations', connectionTimeoutMillis: 5_000 },
-    migrations: {
-      migrationsList: [...migrationsList],
-      tableName: 'migration',
-      transactional: true,
-      allOrNothing: false,
-      disableForeignKeys: false,
-      snapshot: false,
-      silent: true,
-    },
-  })
+const folder = join(import.meta.dirname, 'migrations')
 
-async function runPending(url: string): Promise<string[]> {
-  const orm = await MikroORM.init(config(url))
-  try {
-    const done = await orm.migrator.up()
-    return done.map(({ name }) => name)
-  } finally {
-    await orm.close()
-  }
+/** The names come from the files: importing them would load the whole migrator for nothing. */
+async function isUpToDate(client: pg.Client): Promise<boolean> {
+  const known = await client.query(`select from pg_tables
+    where schemaname = current_schema and tablename = 'migration'`)
+  if (known.rowCount === 0) return false
+  const { rows } = await client.query<{ name: string }>('select name from migration')
+  const done = new Set(rows.map(({ name }) => name))
+  const names = readdirSync(folder).filter((file) => /^\d{4}-.*\.ts$/.test(file))
+  return names.every((file) => done.has(file.slice(0, -'.ts'.length)))
 }
 
 /** Returns the names of the migrations that were run. */
@@ -47,8 +30,10 @@ export async function migrate(url: string): Promise<string[]> {
   })
   await lock.connect()
   try {
+    if (await isUpToDate(lock)) return []
     await lock.query(`set lock_timeout = '${lockWait}'`)
     await lock.query('select pg_advisory_lock($1)', [lockKey])
+    const { runPending } = await import('./migrator.ts')
     return await runPending(url)
   } finally {
     await lock.end()

@@ -1,6 +1,8 @@
 /** What operators measure: every number that `/metrics` shows, and how the rest of the code reports it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { MediaMeasures } from '../media/measures.ts'
 import { boundedLabel } from './bounded-label.ts'
+import { createMediaMetrics } from './media-metrics.ts'
 
 /** Seconds. Long polls last up to 50, so the scale goes beyond them. */
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
@@ -28,6 +30,7 @@ export interface Metrics {
   backlogAge(read: () => number | Promise<number>): void
   waitingPolls(read: () => number): void
   pendingRecords(read: () => number): void
+  readonly media: MediaMeasures
   /** The exposition format of Prometheus, and its content type. */
   text(): Promise<string>
   readonly contentType: string
@@ -126,6 +129,7 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
     waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
     pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
+    media: createMediaMetrics(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }

@@ -57,6 +57,8 @@ export function openRequestJournal({
   const tally = createUsageTally()
   /** Taken out of the two above and not stored yet: a retry must not count it again. */
   let batch: Batch | undefined
+  /** Records that a flush still has to store. Later ones wait, or under load every batch would be a few rows. */
+  let due = 0
   let isRepaired = false
   let upkeepDue = 0
   let timer: NodeJS.Timeout | undefined
@@ -65,7 +67,8 @@ export function openRequestJournal({
   metrics.pendingRecords(() => records.length + (batch?.records.length ?? 0))
 
   function nextBatch(): Batch | undefined {
-    if (records.length === 0 && tally.size === 0) return undefined
+    if (due <= 0 || (records.length === 0 && tally.size === 0)) return undefined
+    due -= batchSize
     const taken = records.splice(0, batchSize)
     for (const record of taken) tally.countRequest(record)
     return { records: taken, usage: tally.take() }
@@ -114,6 +117,8 @@ export function openRequestJournal({
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
+    // There may be figures without a record.
+    due = Math.max(1, records.length)
     flushing ??= drain()
       .catch(recover)
       .finally(() => {
@@ -148,7 +153,8 @@ export function openRequestJournal({
       await within(closeWithinMs, flush(), undefined)
       clearTimeout(timer)
       drop(batch)
-      drop(nextBatch())
+      due = records.length
+      for (let lost = nextBatch(); lost; lost = nextBatch()) drop(lost)
     },
   }
 }

@@ -6,6 +6,15 @@ import { Sandbox } from './0003-sandbox.ts'
 import { RequestLog } from './0004-request-log.ts'
 import { Links } from './0005-links.ts'
 import { UpdateBlocks } from './0006-update-blocks.ts'
+import { Deletions } from './0007-deletions.ts'
+import { Webhooks } from './0008-webhooks.ts'
+import { Media } from './0009-media.ts'
+import { SandboxRest } from './0010-sandbox-rest.ts'
+import { BotProfile } from './0011-bot-profile.ts'
+import { Diagnoses } from './0012-diagnoses.ts'
+import { Telegram } from './0013-telegram.ts'
+import { LinkPagesTable } from './0014-link-pages.ts'
+import { TimelineRepeats } from './0015-timeline-repeats.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -20,4 +29,13 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0004-request-log', class: RequestLog },
   { name: '0005-links', class: Links },
   { name: '0006-update-blocks', class: UpdateBlocks },
+  { name: '0007-deletions', class: Deletions },
+  { name: '0008-webhooks', class: Webhooks },
+  { name: '0009-media', class: Media },
+  { name: '0010-sandbox-rest', class: SandboxRest },
+  { name: '0011-bot-profile', class: BotProfile },
+  { name: '0012-diagnoses', class: Diagnoses },
+  { name: '0013-telegram', class: Telegram },
+  { name: '0014-link-pages', class: LinkPagesTable },
+  { name: '0015-timeline-repeats', class: TimelineRepeats },
 ]
