@@ -66,10 +66,16 @@ const homes: Readonly<Record<string, string>> = {
   bullmq: 'src/jobs/',
   ioredis: 'src/jobs/',
   piscina: 'src/media/',
+  sharp: 'src/media/',
+  'file-type': 'src/media/',
+  s3mini: 'src/media/',
   jose: 'src/accounts/',
   nodemailer: 'src/accounts/',
   'prom-client': 'src/observability/',
   '@xmpp/client': 'src/platforms/xmpp/',
+  '@mtcute/core': 'src/platforms/telegram/',
+  '@mtcute/node': 'src/platforms/telegram/',
+  react: 'src/panel/',
 }
 
 const homeOf = (specifier: string) => {

@@ -1,18 +1,29 @@
-/** A linked account of the spool and a key that receives, as linking and creating one leave them in the database. */
+/** A linked account and a key that receives, as linking and creating one leave them in the database. */
 import { randomInt } from 'node:crypto'
+import type { Json } from '../../actors/platform.ts'
 import { sealSecrets } from '../../src/credentials/store.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createKey } from '../../src/keys/records.ts'
+import { createKey } from '../../src/keys/changes.ts'
 import type { Vault } from '../../src/security/vault.ts'
 
+export interface Linked {
+  readonly platform: string
+  readonly secrets: Json
+}
+
 /** Resolves with the key. */
-export async function linkedAccount(db: Database, vault: Vault, name: string): Promise<string> {
+export async function linkedAccount(
+  db: Database,
+  vault: Vault,
+  name: string,
+  linked: Linked = { platform: 'spool', secrets: null },
+): Promise<string> {
   const [row] = await db.query<{ user_id: number; credential_id: number }>(
     `with owner as (
        insert into app_user (phone_index, phone_sealed) values ($1, '') returning id
      ), linked as (
        insert into credential (user_id, platform, native_id, account)
-       select id, 'spool', $2, $3 from owner returning id, user_id
+       select id, $5, $2, $3 from owner returning id, user_id
      ), log as (
        insert into credential_log (credential_id, next_update_id) select id, $4 from linked
      )
@@ -22,11 +33,12 @@ export async function linkedAccount(db: Database, vault: Vault, name: string): P
       name,
       JSON.stringify({ native: name, firstName: name }),
       randomInt(2_000_001, 1_000_000_000),
+      linked.platform,
     ],
   )
   if (!row) throw new Error('nothing was inserted')
   const { user_id: userId, credential_id: credentialId } = row
-  const secrets = await sealSecrets(vault, credentialId, null)
+  const secrets = await sealSecrets(vault, credentialId, linked.secrets)
   await db.query('update credential set secrets = $2 where id = $1', [credentialId, secrets])
   const scopes = ['bot:receive']
   return (await createKey(db, { userId, credentialId, name, scopes, expiresAt: undefined })).key

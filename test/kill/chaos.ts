@@ -12,6 +12,7 @@ export interface Plan {
   /** Events that each account writes in a second. */
   readonly perSecond: number
   readonly acknowledgesEarly?: boolean
+  readonly webhookConnections?: number
 }
 
 export interface Report {
@@ -33,8 +34,9 @@ const CALM_MS = [150, 400] as const
 const RECOVERY_MS = 60_000
 
 export async function runChaos(plan: Plan, onKill: (count: number) => void): Promise<Report> {
-  const { perSecond, acknowledgesEarly = false } = plan
-  const stage = await setStage({ perSecond, acknowledgesEarly })
+  const { perSecond, acknowledgesEarly = false, webhookConnections } = plan
+  const byWebhook = webhookConnections === undefined ? {} : { webhookConnections }
+  const stage = await setStage({ perSecond, acknowledgesEarly, ...byWebhook })
   try {
     const recoveries: Record<Victim, number[]> = { service: [], postgres: [] }
     stage.spool.write()

@@ -25,7 +25,19 @@ const AGAIN_MS = 20
 /** What the bot does with a page. */
 const WORK_MS = 10
 
-export class Consumer {
+/** What the kill test wants to know of whoever receives. */
+export interface KillConsumer {
+  readonly delivered: ReadonlyMap<number, Delivered>
+  readonly violations: readonly string[]
+  readonly duplicates: number
+  /** The newest update of which it is certain that none before is missing. */
+  readonly last: number
+  start(): void
+  forget(): void
+  stop(): Promise<void>
+}
+
+export class Consumer implements KillConsumer {
   readonly delivered = new Map<number, Delivered>()
   readonly violations: string[] = []
   duplicates = 0

@@ -11,7 +11,7 @@ t.setTimeout(takesMs)
 
 t.test('nothing acknowledged is lost, doubled or out of order in kills', async (t) => {
   t.setTimeout(takesMs)
-  const plan = { serviceKills: 12, postgresKills: 3, perSecond: 200 }
+  const plan = { serviceKills: 7, postgresKills: 2, perSecond: 200 }
   const report = await runChaos(plan, nothing)
   for (const line of summary(report)) t.comment(line)
   t.equal(report.lost, 0)

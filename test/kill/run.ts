@@ -1,7 +1,9 @@
-/** `npm run test:kill [-- --service-kills N --postgres-kills M --per-second R --acknowledges-early]`. */
+/** `npm run test:kill [-- --service-kills N --postgres-kills M --per-second R --webhook-connections C --xmpp-kills K]`. */
 import { parseArgs } from 'node:util'
+import { prosodyMissing } from '../support/prosody.ts'
 import { runChaos } from './chaos.ts'
 import { summary } from './summary.ts'
+import { runXmppChaos, xmppSummary } from './xmpp-chaos.ts'
 
 const { values } = parseArgs({
   options: {
@@ -9,8 +11,13 @@ const { values } = parseArgs({
     'postgres-kills': { type: 'string', default: '20' },
     'per-second': { type: 'string', default: '500' },
     'acknowledges-early': { type: 'boolean', default: false },
+    'webhook-connections': { type: 'string' },
+    'xmpp-kills': { type: 'string', default: '30' },
   },
 })
+const counted = (kills: number) => {
+  if (kills % 10 === 0) print(`${kills} kills`)
+}
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const report = await runChaos(
@@ -19,10 +26,19 @@ const report = await runChaos(
     postgresKills: Number(values['postgres-kills']),
     perSecond: Number(values['per-second']),
     acknowledgesEarly: values['acknowledges-early'],
+    ...(values['webhook-connections'] && {
+      webhookConnections: Number(values['webhook-connections']),
+    }),
   },
-  (kills) => {
-    if (kills % 10 === 0) print(`${kills} kills`)
-  },
+  counted,
 )
 for (const line of summary(report)) print(line)
 if (report.lost > 0 || report.violations.length > 0) process.exitCode = 1
+
+const xmppKills = Number(values['xmpp-kills'])
+if (prosodyMissing) print(`XMPP: not run, ${prosodyMissing}`)
+else if (xmppKills > 0) {
+  const xmpp = await runXmppChaos({ kills: xmppKills, perSecond: 25 }, counted)
+  for (const line of xmppSummary(xmpp)) print(line)
+  if (xmpp.lost > 0 || xmpp.violations.length > 0) process.exitCode = 1
+}

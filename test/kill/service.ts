@@ -1,5 +1,7 @@
-/** The service as the kill test runs it, a process to be killed: real core and bot routes, the spool as platform. */
+/** The service as the kill test runs it, a process to be killed: real core and routes, the spool or XMPP below. */
 import { flushCompileCache } from 'node:module'
+import { profileStore } from '../../src/bot-api/profile-store.ts'
+import { readConfig } from '../../src/config.ts'
 import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/roster.ts'
 import { openDatabase } from '../../src/database/database.ts'
@@ -8,6 +10,7 @@ import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { openRequestJournal } from '../../src/observability/request-journal.ts'
+import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { spoolPlatform } from './spool-platform.ts'
 
@@ -21,7 +24,11 @@ const logger = createLog({ level: 'silent' })
 const db = openDatabase({ url: KILL_DATABASE_URL, log: logger })
 const metrics = createMetrics()
 const journal = openRequestJournal({ database: db, metrics, log: logger })
-const platform = spoolPlatform({ port: Number(SPOOL_PORT), acknowledgesEarly })
+const noFiles = () => Promise.reject(new Error('no files here'))
+const platform =
+  SPOOL_PORT === undefined
+    ? xmppPlatform({ log: logger, allowPrivate: true, media: { open: noFiles, facts: noFiles } })
+    : spoolPlatform({ port: Number(SPOOL_PORT), acknowledgesEarly })
 const unlimited = { perSecond: 1e6, burst: 1e6 }
 const core = createCore({
   db,
@@ -29,7 +36,9 @@ const core = createCore({
   config: {
     node: 'kill-test',
     startBudget: 20,
+    limits: readConfig({}).limits,
     rates: { key: unlimited, chat: unlimited },
+    webhooks: { allowPrivate: true, timeoutMs: 10_000, logDays: 30 },
     timing: {
       probeEvery: 60_000,
       probeAgain: 15_000,
@@ -46,6 +55,7 @@ const core = createCore({
     journal.count({ userId, credentialId }, { updatesReceived }),
 })
 await startAll(core.store, core.log, core.supervisor)
+await core.roster.start()
 
 const server = await createServer({
   log: logger,
@@ -56,10 +66,16 @@ await server.register(botRoutes, {
   gate: core.gate,
   credentials: core.supervisor,
   platformOf: core.platformOf,
+  uploads: { media: { spool: noFiles }, uploadBytes: 0 },
   world: {
     profile: () => Promise.reject(new Error('not asked for here')),
+    profileStore: profileStore(db),
+    media: { ingest: noFiles },
+    paths: { issue: noFiles },
+    fileIds: core.fileIds,
     pendingUpdates: async () => 0,
     dropped: async () => undefined,
+    webhooks: core.webhooks.calls,
     delivered: () => undefined,
   },
 })

@@ -8,7 +8,8 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { quietLog } from '../support/log.ts'
 import { linkedAccount } from './account.ts'
-import { Consumer } from './consumer.ts'
+import { Consumer, type KillConsumer } from './consumer.ts'
+import { HookConsumer } from './hook-consumer.ts'
 import { PostgresProcess } from './postgres-process.ts'
 import { ServiceProcess } from './service-process.ts'
 import { Spool } from './spool.ts'
@@ -19,6 +20,8 @@ const CHATS = ['north', 'east', 'south', 'west']
 export interface StageOptions {
   readonly perSecond: number
   readonly acknowledgesEarly: boolean
+  /** So many connections at once to each of the bots, instead of bots that poll. */
+  readonly webhookConnections?: number
 }
 
 export interface Stage {
@@ -26,7 +29,7 @@ export interface Stage {
   readonly spool: Spool
   readonly service: ServiceProcess
   /** By account, in the order of the spool's. */
-  readonly consumers: readonly Consumer[]
+  readonly consumers: readonly KillConsumer[]
   close(): Promise<void>
 }
 
@@ -46,7 +49,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const port = await freePort()
   const service = new ServiceProcess({
     PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
     KILL_DATABASE_URL: postgres.url(),
     KILL_KEY_FILE: keyFile,
     KILL_PORT: `${port}`,
@@ -55,7 +58,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   })
   opened.defer(() => service.stop())
   service.start()
-  const consumers = keys.map((key) => new Consumer(`http://127.0.0.1:${port}/bot${key}`))
+  const { webhookConnections } = options
+  const consumers = keys.map((key) => {
+    const url = `http://127.0.0.1:${port}/bot${key}`
+    return webhookConnections ? new HookConsumer(url, webhookConnections) : new Consumer(url)
+  })
   opened.defer(async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()))
   })
@@ -79,7 +86,7 @@ async function linkAccounts(databaseUrl: string, keyFile: string): Promise<strin
 }
 
 /** The same for every start of the service. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -18,6 +18,35 @@ t.test('records are stored in batches, and all of them at the end', async (t) =>
   t.equal(await dropped(), 0)
 })
 
+t.test('what comes while a batch is stored waits, unless somebody asks for it', async (t) => {
+  const { database } = await journalRig(t)
+  let meanwhile: (() => void) | undefined
+  const watched: Database = {
+    ...database,
+    async transaction(work) {
+      const result = await database.transaction(work)
+      const act = meanwhile
+      meanwhile = undefined
+      act?.()
+      return result
+    },
+  }
+  const { journal } = journalOn(t, watched, { flushEveryMs: 60_000 })
+  journal.record(requestRecord())
+  meanwhile = () => journal.record(requestRecord())
+  await journal.flush()
+  t.equal(await countRows(database), 1)
+
+  const asked = Promise.withResolvers<void>()
+  meanwhile = () => {
+    journal.record(requestRecord())
+    asked.resolve(journal.flush())
+  }
+  await journal.flush()
+  await asked.promise
+  t.equal(await countRows(database), 3)
+})
+
 t.test('a lone record is stored without being asked for', async (t) => {
   const { database } = await journalRig(t)
   const stored = Promise.withResolvers<void>()

@@ -39,7 +39,7 @@ t.test('a schema speaks in words', async (t) => {
 t.test('what no schema can judge is told in the same form', async (t) => {
   t.match(await refusal('GET', '/user/usage?from=1998-12-31T23:59:60Z'), ['from must be a time'])
   t.same(await refusal('GET', '/user/logs/api-requests?api_key_id=1e400'), [
-    'api_key_id must be an integer',
+    'api_key_id must be an integer of at most 53 bits',
   ])
   t.match(await refusal('POST', '/auth/sendOtp', { phone: '0912' }), [/^phone must be a phone/])
   const free = { phone: '+18005550199' }
@@ -48,4 +48,34 @@ t.test('what no schema can judge is told in the same form', async (t) => {
   t.same(await refusal('PUT', `${faults}/delay`, {}), ['milliseconds is required'])
   t.same(await refusal('GET', '/sandbox/people?before=x'), ['before is not a cursor of this list'])
   t.match(await refusal('POST', '/api_keys', { name: 'a\u0000' }), [/^name must not contain /])
+})
+
+t.test('whole numbers have at most 53 bits', async (t) => {
+  const wide = ['must be an integer of at most 53 bits']
+  const inbox = (after: string) => refusal('GET', `/sandbox/people/${bot.id}/inbox?after=${after}`)
+  t.same(await inbox('1e308'), [`after ${wide}`])
+  const path = `/sandbox/chats/1e400/members/${bot.id}`
+  t.same(await refusal('DELETE', path), [`chat ${wide}`])
+})
+
+t.test('a secret in the place of a name is not repeated', async (t) => {
+  const { key } = await client.key(credentialId)
+  for (const secret of [key, client.token, bot.phone, `${key}\u0000`]) {
+    const reasons = await refusal('POST', '/api_keys', { [secret]: '\u0000' })
+    t.equal(reasons?.length, 1)
+    t.notMatch(reasons?.[0], secret.slice(-30))
+    const unknown = await refusal('PATCH', `/api_keys/${1_000_000}`, { [secret]: 1 })
+    t.notMatch(JSON.stringify(unknown), secret.slice(-30))
+  }
+  const long = await refusal('PATCH', '/api_keys/1', { ['x'.repeat(5_000)]: 1 })
+  t.ok(long?.[0] && long[0].length < 150)
+})
+
+t.test('U+0000 is in no name, and in no value that is read', async (t) => {
+  for (const path of ['/api_keys/%00', `/sandbox/people/${bot.id}/faults/a%00`]) {
+    t.match(await client.ask('DELETE', path), { status: 404, body: { ok: false } }, path)
+  }
+  const why = 'must not contain the character U+0000'
+  t.same(await refusal('GET', '/api_keys?before=%00'), [`before ${why}`])
+  t.same(await refusal('POST', '/api_keys', { name: '\u0000' }), [`name ${why}`])
 })

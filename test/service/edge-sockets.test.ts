@@ -73,9 +73,11 @@ t.test('slow headers and slow bodies are 408', async (t) => {
   isRefusal(t, await exchange(impatient, body), 408, late)
 })
 
-t.test('a request of HTTP/1.1 names its host, one of HTTP/1.0 need not', async (t) => {
+t.test('a request of HTTP/1.1 names its host once, one of HTTP/1.0 need not', async (t) => {
   const missing = 'GET /name HTTP/1.1\r\nConnection: close\r\n\r\n'
   isRefusal(t, await exchange(port, missing), 400, 'Bad Request: the header Host is missing')
+  const twice = `GET /name HTTP/1.1\r\n${host}hOST: other\r\nConnection: close\r\n\r\n`
+  isRefusal(t, await exchange(port, twice), 400, 'Bad Request: the header Host is there twice')
   t.match(await exchange(port, 'GET /name HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
 })
 

@@ -223,3 +223,9 @@ t.test('every method name of the reference works or is refused as not supported'
     else t.match({ status, body }, refused(400, `Bad Request: ${name} is not supported on Sandbox`))
   }
 })
+
+t.test('JSON in a parameter that is nested too deeply counts as none', async (t) => {
+  const message_ids = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const answer = await client.bot(key, 'deleteMessages', { chat_id: ada.id, message_ids })
+  t.match(answer, { status: 400, body: { ok: false, error_code: 400 } })
+})

@@ -122,9 +122,9 @@ t.test('grammY maps the errors', async (t) => {
     error_code: 403,
     description: 'Forbidden: the key lacks the scope bot:send',
   })
-  await rejects(api.sendPoll(ada.id, '?', ['a', 'b']), {
+  await rejects(api.sendGame(ada.id, 'chess'), {
     error_code: 400,
-    description: 'Bad Request: sendPoll is not supported on Sandbox',
+    description: 'Bad Request: sendGame is not supported on Sandbox',
   })
   const wrong = new Bot(`${key.slice(0, -3)}xyz`, { client: { apiRoot: service.url } })
   await rejects(wrong.api.getMe(), { error_code: 401, description: 'Unauthorized' })

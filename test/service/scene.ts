@@ -58,6 +58,8 @@ export interface RawRequest {
   readonly body?: string | Buffer
 }
 
+const isJson = /^application\/json/
+
 /** A request whose path, verb and headers go out exactly as given, which fetch does not promise. */
 export async function raw(url: string, path: string, options: RawRequest = {}) {
   const { method = 'GET', headers = {}, body } = options
@@ -76,10 +78,11 @@ export async function raw(url: string, path: string, options: RawRequest = {}) {
   sent.end(body)
   const [response] = (await answered) as [IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString()
+  const type = response.headers['content-type'] ?? ''
   return {
     status: response.statusCode,
     headers: response.headers,
     text,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text !== '' && isJson.test(type) ? JSON.parse(text) : undefined,
   }
 }

@@ -78,4 +78,18 @@ t.test('an echo bot answers through restarts, nothing lost or doubled', { skip }
   for (const text of ['one', 'two', 'three', 'four']) {
     t.equal(echoes.filter((body) => body === `echo ${text}`).length, 1, `echo ${text}`)
   }
+
+  const room = 'lounge@rooms.xmpp.test'
+  await after.join(room, 'friend')
+  const hello = { chat_id: `@${room}`, text: '<b>hello</b> all', parse_mode: 'HTML' }
+  const { body } = await client.bot(witness.key, 'sendMessage', hello)
+  t.match(body.result, {
+    text: 'hello all',
+    entities: [{ type: 'bold', offset: 0, length: 5 }],
+    chat: { type: 'supergroup', username: room },
+  })
+  t.ok(body.result.chat.id < -1_000_000_000_000)
+  await after.sees((seen) => seen.body === '*hello* all' && seen.from.startsWith(room))
+  after.send(room, 'anybody here?')
+  await after.sees((seen) => seen.body === 'echo anybody here?' && seen.from.startsWith(room))
 })

@@ -147,6 +147,8 @@ export class FakeCredentialStore {
         recoverChannels: false,
       }),
       saveIdentity: async () => undefined,
+      saveDeletion: async () => undefined,
+      noteEvents: () => undefined,
       deactivate: async (credentialId) => {
         this.deactivated.push(credentialId)
       },

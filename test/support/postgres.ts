@@ -1,6 +1,5 @@
 /** The PostgreSQL server that all test files share, found running or started. */
 import { realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import pg from 'pg'
 import {
   DatabaseInUse,
@@ -8,8 +7,9 @@ import {
   startEmbeddedPostgres,
 } from '../../src/database/embedded.ts'
 import { quietLog } from './log.ts'
+import { lastingFolder } from './memory.ts'
 
-const dir = join(import.meta.dirname, '../../data/test-postgres')
+const dir = lastingFolder('test-postgres')
 const attempts = 10
 
 export interface TestServer {
@@ -23,7 +23,13 @@ const startOnce = () =>
   startEmbeddedPostgres({
     dir,
     database: 'postgres',
-    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      max_connections: '300',
+      max_wal_size: '128MB',
+      min_wal_size: '32MB',
+    },
     log: quietLog,
   })
 
@@ -58,7 +64,9 @@ export async function joinTestServer(): Promise<TestServer> {
   return { client, url: server.url }
 }
 
-const leftovers = `select datname from pg_database where datname like 'chapar\\_test\\_%'`
+const leftovers = `select datname from pg_database
+  where datname like 'chapar\\_test\\_%' or datname like 'chapar\\_template\\_%'
+    and oid < (select max(oid) from pg_database where datname like 'chapar\\_template\\_%')`
 const otherClients = `select from pg_stat_activity
   where backend_type = 'client backend' and pid <> pg_backend_pid()
     and application_name <> 'chapar owner'`

@@ -26,9 +26,14 @@ export class Relay {
   /** Breaks all connections at once. */
   cut() {
     // Not by a reset: a process that has used `resetAndDestroy` may spin for ever when it exits (Node 24.21).
+    for (const pair of this.#pairs) this.#drop(pair)
+  }
+
+  /** Breaks each connection in the midst of what the server says next, after this many bytes of it. */
+  cutWithin(bytes: number) {
     for (const [near, far] of this.#pairs) {
-      near.destroy()
-      far.destroy()
+      far.removeAllListeners('data')
+      far.once('data', (chunk) => near.end(chunk.subarray(0, bytes), () => this.#drop([near, far])))
     }
   }
 
@@ -66,12 +71,19 @@ export class Relay {
     await once(this.#server, 'close')
   }
 
+  #drop([near, far]: readonly [Socket, Socket]) {
+    near.destroy()
+    far.destroy()
+  }
+
   #join(near: Socket, port: number) {
     // A broken pair is what this is for; the sockets' errors say no more than their close.
     near.on('error', () => undefined)
     if (!this.#accepts) return near.destroy()
     const far = connect(port, '127.0.0.1')
     const pair = [near, far] as const
+    // A line does not hold back a small piece until the one before is confirmed.
+    for (const socket of pair) socket.setNoDelay(true)
     this.#pairs.add(pair)
     far.on('error', () => undefined)
     near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy())

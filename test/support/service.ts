@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Platform } from '../../actors/platform.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/log.ts'
-import { Client } from './client.ts'
+import { createLog, type Logger } from '../../src/observability/log.ts'
+import { Client, until } from './client.ts'
 import { testDatabase } from './database.ts'
 
 interface Testing {
@@ -17,8 +17,12 @@ export interface Service {
   readonly gateway: Gateway
   readonly url: string
   readonly databaseUrl: string
+  /** Where it keeps its files. */
+  readonly dataDir: string
   /** Signed in with a phone of its own. */
   client(phone?: string): Promise<Client>
+  /** The newest one-time code that was sent to a phone, once there is one; taken only once. */
+  code(phone: string): Promise<string>
   /** Stops the service and starts it again on the same database; `url` stays the same. */
   restart(): Promise<void>
 }
@@ -41,6 +45,7 @@ const defaults = {
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly platforms?: readonly Platform[]
+  readonly logger?: Logger
 }
 
 let phones = 0
@@ -57,7 +62,7 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
     const env = { ...defaults, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
     const config = readConfig(env)
     const platforms = options.platforms ?? []
-    const logger = createLog({ level: config.logLevel })
+    const logger = options.logger ?? createLog({ level: config.logLevel })
     return startGateway({ config, databaseUrl, logger, print, platforms })
   }
   let gateway = await open(0)
@@ -73,8 +78,14 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
     },
     url,
     databaseUrl,
+    dataDir,
     client: (phone = `+1415555${String(1000 + phones++).padStart(4, '0')}`) =>
       Client.signIn(url, phone, codes),
+    async code(phone) {
+      const code = await until(() => codes.get(phone))
+      codes.delete(phone)
+      return code
+    },
     async restart() {
       await gateway.stop()
       gateway = await open(Number(port))

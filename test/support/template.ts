@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import type { TestServer } from './postgres.ts'
 
-const migrations = join(import.meta.dirname, '../../src/database/migrations')
+const src = join(import.meta.dirname, '../../src')
 const lockKey = 7_465_737
 
-/** Changed migrations make another template; old ones stay until the server's folder is deleted. */
+/** Changed migrations make another template; the last one made outlives the run. */
 function templateName(): string {
   const hash = createHash('sha256')
-  for (const file of globSync(`${migrations}/*.ts`).sort()) hash.update(readFileSync(file))
+  for (const file of globSync(`${src}/{database/migrations/*,jobs/schema}.ts`).sort()) {
+    hash.update(readFileSync(file))
+  }
   return `chapar_template_${hash.digest('hex').slice(0, 12)}`
 }
 
@@ -20,6 +22,8 @@ async function make({ client, url }: TestServer, name: string): Promise<void> {
   await client.query(`drop database if exists ${draft} with (force)`)
   await client.query(`create database ${draft} template template0`)
   await migrate(url(draft))
+  const { prepareSchema } = await import('../../src/jobs/schema.ts')
+  await prepareSchema(url(draft))
   await client.query(`alter database ${draft} rename to ${name}`)
 }
 

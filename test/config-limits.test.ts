@@ -1,0 +1,69 @@
+/** The limits that the environment sets, and how a bad value is told. */
+import t from 'tap'
+import { readConfig } from '../src/config.ts'
+
+t.test('without settings the limits are the documented ones', async (t) => {
+  t.strictSame(readConfig({}).limits, {
+    callsPerUser: { perSecond: 10, burst: 600 },
+    wrongKeys: { perMinute: 20, perHour: 600 },
+    callsInFlight: 1_000,
+    codeLength: undefined,
+    otp: { lifetime: 300, triesPerCode: 5 },
+  })
+})
+
+t.test('each limit has a variable', async (t) => {
+  const { limits } = readConfig({
+    USER_CALLS_PER_MINUTE: '120',
+    WRONG_KEYS_PER_MINUTE: '3',
+    WRONG_KEYS_PER_HOUR: '4',
+    CALLS_IN_FLIGHT: '7',
+    OTP_LENGTH: '8',
+    OTP_LIFETIME: '120',
+    OTP_TRIES: '3',
+    OTP_RESEND_DELAYS: '5, 10,20',
+    OTP_SENDS_PER_PHONE: '11',
+    OTP_SENDS_PER_ADDRESS: '12',
+    OTP_TRIES_PER_ADDRESS: '13',
+    OTP_SENDS_PER_COUNTRY: '14',
+    OTP_SENDS_IN_ALL: '15',
+  })
+  const [hour, day] = [3_600, 86_400]
+  t.strictSame(limits, {
+    callsPerUser: { perSecond: 2, burst: 120 },
+    wrongKeys: { perMinute: 3, perHour: 4 },
+    callsInFlight: 7,
+    codeLength: 8,
+    otp: {
+      lifetime: 120,
+      triesPerCode: 3,
+      resendDelays: [5, 10, 20],
+      sendsPerPhone: { count: 11, seconds: day },
+      sendsPerNetwork: { count: 12, seconds: hour },
+      triesPerNetwork: { count: 13, seconds: hour },
+      sendsPerCountry: { count: 14, seconds: hour },
+      sendsInAll: { count: 15, seconds: hour },
+    },
+  })
+})
+
+t.test('what a variable must be is told in words', async (t) => {
+  const levels = 'fatal, error, warn, info, debug, trace, silent'
+  const texts: [string, string, string][] = [
+    ['LOG_LEVEL', 'loud', `must be one of ${levels}`],
+    ['PORT', 'x', 'must be an integer'],
+    ['PORT', '65536', 'must be at most 65535'],
+    ['OTP_LENGTH', '5', 'must be at least 6'],
+    ['SEND_RATE', '0', 'must be more than 0'],
+    ['SANDBOX', 'perhaps', 'must be true or false'],
+    ['BASE_URL', 'x', 'must be an address without a path, such as https://api.example.org'],
+    ['OTP_RESEND_DELAYS', 'x', 'must be seconds with commas between, such as 60,120,300'],
+  ]
+  for (const [name, value, problem] of texts) {
+    const message = `configuration: ${name} ${problem}`
+    t.throws(() => readConfig({ [name]: value }), { message })
+  }
+  const both = { LOG_LEVEL: 'loud', SEND_RATE: '0' }
+  const message = `configuration: LOG_LEVEL must be one of ${levels}; SEND_RATE must be more than 0`
+  t.throws(() => readConfig(both), { message })
+})

@@ -1,0 +1,28 @@
+/** `npm run fuzz -- --cases 100000 --seed 7`: any number of malformed requests; the seed repeats them. */
+import { parseArgs } from 'node:util'
+import { fuzz } from './fuzz.ts'
+import { openWorld } from './world.ts'
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+  },
+})
+const [cases, seed] = [Number(values.cases), Number(values.seed)]
+if (!Number.isSafeInteger(cases) || !Number.isSafeInteger(seed)) {
+  throw new Error('--cases and --seed must be whole numbers')
+}
+
+const toEnd: (() => Promise<void> | void)[] = []
+const startedAt = performance.now()
+try {
+  const world = await openWorld({ teardown: (work) => void toEnd.unshift(work) })
+  const { defects, statuses, slowestMs } = await fuzz(world, { cases, seed })
+  const seconds = (performance.now() - startedAt) / 1_000
+  const facts = { seed, cases, seconds, slowestMs, statuses, operations: world.operations.length }
+  process.stdout.write(`${[JSON.stringify(facts), ...defects].join('\n\n')}\n`)
+  process.exitCode = defects.length === 0 ? 0 : 1
+} finally {
+  for (const work of toEnd) await work()
+}

@@ -1,0 +1,143 @@
+/** The kill test on XMPP: people go on writing while the service is killed, and everything has to arrive. */
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { until } from '../support/client.ts'
+import { type AccountHistory, judge } from './verdict.ts'
+import { setXmppStage, type XmppStage } from './xmpp-stage.ts'
+
+export interface XmppPlan {
+  readonly kills: number
+  /** Messages that each of two people writes to each of two accounts in a second. */
+  readonly perSecond: number
+}
+
+export interface XmppReport {
+  readonly kills: number
+  readonly written: number
+  readonly lost: number
+  readonly violations: readonly string[]
+  /** Milliseconds from each kill until what was written after it had reached every bot. */
+  readonly recoveries: readonly number[]
+}
+
+/** How long the service runs between a recovery and the next kill. */
+const CALM_MS = [100, 400] as const
+const RECOVERY_MS = 60_000
+const QUIET_MS = 20_000
+const DRAINS_MS = 600_000
+
+export async function runXmppChaos(
+  { kills, perSecond }: XmppPlan,
+  onKill: (count: number) => void,
+): Promise<XmppReport> {
+  const stage = await setXmppStage(perSecond)
+  const writers = stage.accounts.flatMap((account) => account.writers)
+  try {
+    for (const writer of writers) writer.write()
+    await reached(stage)
+    for (const writer of writers) writer.count()
+    const recoveries: number[] = []
+    for (let kill = 1; kill <= kills; kill++) {
+      await pause(CALM_MS[0] + Math.random() * (CALM_MS[1] - CALM_MS[0]))
+      const began = performance.now()
+      await stage.service.kill()
+      if (kill % 2 === 0) for (const { consumer } of stage.accounts) consumer.forget()
+      await reached(stage)
+      recoveries.push(performance.now() - began)
+      onKill(kill)
+    }
+    for (const writer of writers) writer.stop()
+    await drained(stage)
+    return await reportOn(stage, { kills, recoveries })
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Resolves once something that is written from now on has come through to the bot of every account. */
+async function reached({ accounts }: XmppStage): Promise<void> {
+  const before = accounts.map(({ consumer }) => consumer.delivered.size)
+  await until(
+    () => accounts.every(({ consumer }, index) => consumer.delivered.size > (before[index] ?? 0)),
+    RECOVERY_MS,
+  )
+}
+
+/** Resolves once the newest of every writer is there, or when for a while nothing came any more. */
+async function drained({ accounts }: XmppStage): Promise<void> {
+  let before = -1
+  let since = performance.now()
+  await until(() => {
+    const delivered = accounts.reduce((sum, { consumer }) => sum + consumer.delivered.size, 0)
+    if (delivered !== before) since = performance.now()
+    before = delivered
+    return accounts.every(isThere) || performance.now() - since > QUIET_MS
+  }, DRAINS_MS)
+}
+
+function isThere({ consumer, writers }: XmppStage['accounts'][number]): boolean {
+  const texts = new Set([...consumer.delivered.values()].map(({ text }) => text))
+  return writers.every(({ newest }) => texts.has(newest))
+}
+
+async function reportOn(
+  { accounts, postgres, service }: XmppStage,
+  { kills, recoveries }: Pick<XmppReport, 'kills' | 'recoveries'>,
+): Promise<XmppReport> {
+  const histories = accounts.map(({ name, consumer, writers }) => ({
+    name,
+    acknowledged: writers.flatMap(({ texts }) => texts),
+    delivered: consumer.delivered,
+  }))
+  const { lost, violations } = judge(histories)
+  const delivered = histories.reduce((sum, account) => sum + account.delivered.size, 0)
+  const { updates, events } = await stored(postgres.url())
+  return {
+    kills,
+    written: histories.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0),
+    lost,
+    violations: [
+      ...violations,
+      ...histories.flatMap(holes),
+      ...accounts.flatMap(({ consumer }) => consumer.violations),
+      ...(updates === delivered ? [] : [`${updates} in the log, ${delivered} delivered`]),
+      ...(events === updates ? [] : [`${updates} in the log, of ${events} events`]),
+      ...(service.failures === 0 ? [] : [`the service ended by itself ${service.failures} times`]),
+    ],
+    recoveries,
+  }
+}
+
+/** The first that is missing though later ones of the same person are there. */
+function holes({ name, acknowledged, delivered }: AccountHistory): string[] {
+  const texts = new Set([...delivered.values()].map(({ text }) => text))
+  const last = acknowledged.findLastIndex((text) => texts.has(text))
+  const missing = acknowledged.slice(0, last).filter((text) => !texts.has(text))
+  return missing.length === 0 ? [] : [`${name}: ${missing.length} missing, first ${missing[0]}`]
+}
+
+/** What the log itself says. */
+async function stored(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ updates: number; events: number }>(
+      `select count(*)::int as updates,
+              count(distinct (credential_id, source_key))::int as events from update_log`,
+    )
+    return rows[0] ?? { updates: 0, events: 0 }
+  } finally {
+    await client.end()
+  }
+}
+
+export function xmppSummary({ kills, written, lost, violations, recoveries }: XmppReport) {
+  const sorted = recoveries.toSorted((a, b) => a - b)
+  const middle = Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0)
+  return [
+    `XMPP: ${kills} kills, ${written} messages written meanwhile, ${lost} lost`,
+    `XMPP: ${violations.length} violations`,
+    ...violations.slice(0, 20).map((violation) => `  ${violation}`),
+    `XMPP: first message after a kill p50 ${middle} ms, max ${Math.round(sorted.at(-1) ?? 0)} ms`,
+  ]
+}

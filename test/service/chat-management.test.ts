@@ -1,0 +1,200 @@
+/** Managing a chat as its administrator: its looks, its members, its pins, its doors. */
+import t from 'tap'
+import { refused, scene } from './scene.ts'
+
+const { client, bot, ada, key } = await scene(t)
+const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
+const done = async (method: string, parameters: object = {}) => {
+  const { body } = await call(method, parameters)
+  if (!body.ok) throw new Error(`${method}: ${JSON.stringify(body)}`)
+  return body.result
+}
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
+
+const kim = await client.person('Kim')
+const makeChat = (kind: string, owner = bot.id, members = [ada.id, kim.id]) =>
+  client.result('POST', '/sandbox/chats', { kind, title: kind, owner, members })
+const supergroup = await makeChat('supergroup')
+const foreign = await makeChat('supergroup', ada.id, [bot.id, kim.id])
+const group = await makeChat('group')
+const chat_id = supergroup.id
+const allowed_updates = ['message', 'chat_member', 'my_chat_member', 'chat_join_request']
+let offset = 0
+// What is not wanted yet when it happens is never shown.
+await done('getUpdates', { allowed_updates })
+
+/** What came since the last look, of one kind. */
+async function news(kind: string) {
+  const updates = await done('getUpdates', { offset, timeout: 5, allowed_updates })
+  offset = (updates.at(-1)?.update_id ?? offset - 1) + 1
+  const found = updates.find((update: object) => kind in update)
+  if (found) return found[kind]
+  if (updates.length === 0) throw new Error(`no ${kind} came`)
+  return news(kind)
+}
+
+t.test('its name, description and permissions', async (t) => {
+  t.equal(await done('setChatTitle', { chat_id, title: 'Tea' }), true)
+  t.equal(await done('setChatDescription', { chat_id, description: 'All about tea' }), true)
+  const permissions = { can_send_messages: true, can_pin_messages: true }
+  t.equal(await done('setChatPermissions', { chat_id, permissions }), true)
+  const chat = await done('getChat', { chat_id })
+  t.match(chat, { title: 'Tea', description: 'All about tea', permissions })
+  t.equal(chat.permissions.can_send_polls, false)
+  t.match(
+    await call('setChatDescription', { chat_id, description: 'All about tea' }),
+    bad('chat description is not modified'),
+  )
+  t.match(await call('setChatTitle', { chat_id, title: ' ' }), bad('title is empty'))
+  const ofOthers = { chat_id: foreign.id, title: 'Mine' }
+  t.match(await call('setChatTitle', ofOthers), bad('not enough rights to change chat title'))
+  await client.write(bot.id, ada.id, 'hi')
+  const alone = { chat_id: ada.id, title: 'Us' }
+  t.match(await call('setChatTitle', alone), bad("can't change private chat title"))
+})
+
+t.test('who is in it', async (t) => {
+  const [creator] = await done('getChatAdministrators', { chat_id })
+  t.match(creator, { status: 'creator', user: { id: bot.id }, is_anonymous: false })
+  t.equal(await done('getChatMemberCount', { chat_id }), 3)
+  const user_id = kim.id
+  t.match(await done('getChatMember', { chat_id, user_id }), { status: 'member' })
+  t.match(await call('getChatMember', { chat_id, user_id: 5 }), bad('user not found'))
+  t.match(
+    await call('getChatAdministrators', { chat_id: ada.id }),
+    bad('there are no administrators in the private chat'),
+  )
+})
+
+t.test('members are restricted, promoted, put out and let back', async (t) => {
+  const user_id = kim.id
+  const status = async () => (await done('getChatMember', { chat_id, user_id })).status
+  await done('restrictChatMember', { chat_id, user_id, permissions: { can_pin_messages: true } })
+  t.match(await news('chat_member'), {
+    chat: { id: chat_id },
+    from: { id: bot.id },
+    old_chat_member: { status: 'member', user: { id: kim.id } },
+    new_chat_member: { status: 'restricted', can_pin_messages: true, can_send_messages: false },
+  })
+  await done('promoteChatMember', { chat_id, user_id, can_pin_messages: true })
+  t.match(await done('getChatMember', { chat_id, user_id }), {
+    status: 'administrator',
+    can_pin_messages: true,
+    can_delete_messages: false,
+  })
+  t.match(
+    await call('banChatMember', { chat_id, user_id }),
+    bad('user is an administrator of the chat'),
+  )
+  await done('promoteChatMember', { chat_id, user_id })
+  await done('banChatMember', { chat_id, user_id })
+  t.equal(await status(), 'kicked')
+  await done('unbanChatMember', { chat_id, user_id, only_if_banned: true })
+  t.equal(await status(), 'left')
+  t.equal(await done('getChatMemberCount', { chat_id }), 2)
+  t.match(await call('banChatMember', { chat_id, user_id: bot.id }), bad("can't restrict self"))
+  t.match(
+    await call('restrictChatMember', { chat_id: group.id, user_id: ada.id, permissions: {} }),
+    bad('method is available only for supergroups'),
+  )
+  t.match(
+    await call('banChatMember', { chat_id: foreign.id, user_id: kim.id }),
+    bad('not enough rights to restrict/unrestrict chat member'),
+  )
+})
+
+t.test('messages are pinned and unpinned', async (t) => {
+  const pins = async () => (await done('getChat', { chat_id })).pinned_message?.message_id
+  const [first, second] = [
+    (await done('sendMessage', { chat_id, text: 'one' })).message_id,
+    (await done('sendMessage', { chat_id, text: 'two' })).message_id,
+  ]
+  await done('pinChatMessage', { chat_id, message_id: first })
+  await done('pinChatMessage', { chat_id, message_id: second })
+  t.equal(await pins(), second)
+  await done('unpinChatMessage', { chat_id })
+  t.equal(await pins(), first)
+  await done('unpinAllChatMessages', { chat_id })
+  t.equal(await pins(), undefined)
+  t.match(
+    await call('pinChatMessage', { chat_id, message_id: 99_999 }),
+    bad('message to pin not found'),
+  )
+  t.match(await call('unpinChatMessage', { chat_id }), bad('message to unpin not found'))
+})
+
+t.test('invite links let people in, at once or after a question', async (t) => {
+  const follow = (invite_link: string) =>
+    client.ask('POST', `/sandbox/people/${kim.id}/follow`, { invite_link })
+  const primary = await done('exportChatInviteLink', { chat_id })
+  t.equal((await done('getChat', { chat_id })).invite_link, primary)
+  const asking = { chat_id, name: 'door', creates_join_request: true }
+  const door = await done('createChatInviteLink', asking)
+  t.match(door, { name: 'door', creates_join_request: true, is_primary: false, is_revoked: false })
+  t.match(await follow(door.invite_link), { body: { result: { membership: 'asked' } } })
+  t.match(await news('chat_join_request'), {
+    chat: { id: chat_id },
+    from: { id: kim.id },
+    user_chat_id: kim.id,
+    invite_link: { name: 'door' },
+  })
+  await done('declineChatJoinRequest', { chat_id, user_id: kim.id })
+  t.match(
+    await call('approveChatJoinRequest', { chat_id, user_id: kim.id }),
+    bad('HIDE_REQUESTER_MISSING'),
+  )
+  await follow(door.invite_link)
+  await done('approveChatJoinRequest', { chat_id, user_id: kim.id })
+  t.match(await done('getChatMember', { chat_id, user_id: kim.id }), { status: 'member' })
+  const edited = await done('editChatInviteLink', {
+    chat_id,
+    invite_link: door.invite_link,
+    name: 'gate',
+    member_limit: 5,
+  })
+  t.match(edited, { name: 'gate', member_limit: 5, creates_join_request: false })
+  const gone = await done('revokeChatInviteLink', { chat_id, invite_link: door.invite_link })
+  t.equal(gone.is_revoked, true)
+  t.match(await follow(door.invite_link), bad('INVITE_HASH_EXPIRED'))
+})
+
+t.test('the account hears of its own membership, and leaves', async (t) => {
+  await client.result('DELETE', `/sandbox/chats/${foreign.id}/members/${bot.id}?kick=true`)
+  t.match(await news('my_chat_member'), {
+    chat: { id: foreign.id },
+    old_chat_member: { status: 'member' },
+    new_chat_member: { status: 'kicked', user: { id: bot.id } },
+  })
+  t.equal(await done('leaveChat', { chat_id: group.id }), true)
+  t.match(
+    await call('sendMessage', { chat_id: group.id, text: 'hi' }),
+    refused(403, 'Forbidden: bot is not a member of the group chat'),
+  )
+})
+
+t.test('what the bot says of itself is kept', async (t) => {
+  const commands = [{ command: 'start', description: 'Begins' }]
+  await done('setMyCommands', { commands })
+  t.strictSame(await done('getMyCommands'), commands)
+  t.strictSame(await done('getMyCommands', { scope: { type: 'all_group_chats' } }), [])
+  await done('deleteMyCommands')
+  t.strictSame(await done('getMyCommands'), [])
+  t.match(
+    await call('setMyCommands', { commands: [{ command: 'A B', description: 'x' }] }),
+    bad('BOT_COMMAND_INVALID'),
+  )
+  await done('setMyName', { name: 'Teapot' })
+  t.strictSame(await done('getMyName'), { name: 'Teapot' })
+  await done('setMyShortDescription', { short_description: 'Pours' })
+  t.strictSame(await done('getMyShortDescription'), { short_description: 'Pours' })
+  await done('setMyDescription', { description: 'Press start' })
+  t.strictSame(await done('getMyDescription'), { description: 'Press start' })
+  await done('setChatMenuButton', { menu_button: { type: 'commands' } })
+  t.strictSame(await done('getChatMenuButton'), { type: 'commands' })
+  await done('setMyDefaultAdministratorRights', { rights: { can_pin_messages: true } })
+  t.match(await done('getMyDefaultAdministratorRights'), { can_pin_messages: true })
+  t.strictSame(await done('getUserProfileAudios', { user_id: ada.id }), {
+    total_count: 0,
+    audios: [],
+  })
+})

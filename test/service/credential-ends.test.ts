@@ -1,0 +1,87 @@
+/** How accounts are let go: deletions that a stop cuts short, sessions that a new link replaces, secrets lost. */
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { forgetLinks } from '../../src/links/store.ts'
+import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
+import { startService } from '../support/service.ts'
+import { refused, troubledAccount } from './scene.ts'
+
+const service = await startService(t)
+const account = (name: string) => troubledAccount(service, name)
+const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+t.teardown(() => db.close())
+
+t.test('a deletion that was only stored is carried out after a restart', async (t) => {
+  const { client, bot, credentialId, keyId, key, path } = await account('leaving_bot')
+  await service.gateway.core.store.saveDeletion(credentialId)
+  t.match(await client.ask('GET', path), refused(404, 'Not Found'))
+  await service.restart()
+  await until(async () => {
+    const person = await client.result('GET', `/sandbox/people/${bot.id}`)
+    return person.linked_sessions === 0
+  })
+  await until(async () => (await client.result('GET', `/api_keys/${keyId}`)).revoked_at !== null)
+  t.match(await client.bot(key, 'getMe'), refused(401, 'Unauthorized'))
+  const [row] = await until(async () => {
+    const rows = await db.query('select * from credential where id = $1', [credentialId])
+    return (rows[0] as { deactivated_at: unknown }).deactivated_at !== null && rows
+  })
+  t.match(row, { secrets: null, state: 'deactivated' })
+  t.match((await client.result('GET', '/platforms/credentials')).items, [])
+})
+
+t.test('an account is linked anew while its deletion is still under way', async (t) => {
+  const { client, bot, credentialId } = await account('returning_bot')
+  await service.gateway.core.store.saveDeletion(credentialId)
+  t.not(await client.link(bot), credentialId)
+})
+
+t.test('linking again signs the old session out on the network', async (t) => {
+  const { client, bot, credentialId, send } = await account('renewed_bot')
+  t.equal(await client.link(bot), credentialId)
+  const person = () => client.result('GET', `/sandbox/people/${bot.id}`)
+  await until(async () => (await person()).linked_sessions === 1)
+  t.match(await send(), { status: 200 })
+})
+
+t.test('secrets that cannot be decrypted make the credential invalid', async (t) => {
+  const { client, path, credentialId, state, send, bot } = await account('garbled_bot')
+  await db.query(`update credential set secrets = '\\x00112233' where id = $1`, [credentialId])
+  t.match(await client.ask('POST', `${path}/restart`), { status: 200 })
+  t.match(await state('invalid'), { reason: 'secrets_unreadable' })
+  t.match((await send()).body.error_code, 403)
+  t.equal(await client.link(bot), credentialId, 'a new link brings it back')
+  t.match(await send(), { status: 200 })
+})
+
+t.test(
+  'link sessions lose their secrets with their time, and a week later their names',
+  async (t) => {
+    const { client } = await account('forgotten_bot')
+    const start = async () => {
+      const { phone } = await client.person('Ivy')
+      return (await client.result('POST', '/platforms/sandbox/link/start', { phone })).session_id
+    }
+    const [open, over, old] = [await start(), await start(), await start()]
+    const age = (id: string, interval: string) =>
+      db.query('update link_session set expires_at = now() - $2::interval where id = $1', [
+        id,
+        interval,
+      ])
+    await age(over, '1 minute')
+    await age(old, '8 days')
+    await forgetLinks(db)
+    const left = await db.query<{ id: string; sealed: boolean }>(
+      'select id, stored is not null as sealed from link_session where id = any($1)',
+      [[open, over, old]],
+    )
+    t.same(
+      left.sort((a, b) => Number(b.sealed) - Number(a.sealed)),
+      [
+        { id: open, sealed: true },
+        { id: over, sealed: false },
+      ],
+    )
+  },
+)

@@ -1,0 +1,134 @@
+/** Files of every kind, sent by bots and by people, and opened again. */
+import t from 'tap'
+import { callWithFiles, film, picture, soundOf } from './files.ts'
+import { refused, scene } from './scene.ts'
+
+const { service, client, bot, ada, key } = await scene(t, { env: { FFMPEG: '' } })
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
+const upload = (method: string, parameters: object, files: Record<string, Buffer>) => {
+  const parts = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, { bytes }]))
+  return callWithFiles(service.url, key, method, { chat_id: ada.id, ...parameters }, parts)
+}
+const call = (method: string, parameters: object) =>
+  client.bot(key, method, { chat_id: ada.id, ...parameters })
+const inbox = async () =>
+  (await client.result('GET', `/sandbox/people/${ada.id}/inbox?chat=${bot.id}`)).messages
+
+async function bytesOf(fileId: string): Promise<Buffer> {
+  const { body } = await client.bot(key, 'getFile', { file_id: fileId })
+  const path = `${service.url}/file/bot${key}/${body.result.file_path}`
+  return Buffer.from(await (await fetch(path)).arrayBuffer())
+}
+
+const photo = await picture(1600, 900)
+const files = {
+  photo,
+  video: film,
+  animation: film,
+  audio: soundOf.mp3,
+  voice: soundOf.ogg,
+  video_note: film,
+  document: Buffer.from('plain words'),
+  sticker: await picture(300, 300),
+}
+const methods = {
+  photo: 'sendPhoto',
+  video: 'sendVideo',
+  animation: 'sendAnimation',
+  audio: 'sendAudio',
+  voice: 'sendVoice',
+  video_note: 'sendVideoNote',
+  document: 'sendDocument',
+  sticker: 'sendSticker',
+} as const
+type Kind = keyof typeof methods
+const fileIdIn = (result: Record<string, unknown>, kind: Kind): string => {
+  const member = result[kind]
+  return (Array.isArray(member) ? member.at(-1) : member).file_id
+}
+const ids: Partial<Record<Kind, string>> = {}
+
+for (const kind of Object.keys(methods) as Kind[]) {
+  t.test(`${kind}: is uploaded, seen, sent again by its file_id`, async (t) => {
+    const caption = ['sticker', 'video_note'].includes(kind) ? undefined : `a ${kind}`
+    const { body } = await upload(methods[kind], caption ? { caption } : {}, {
+      [kind]: files[kind],
+    })
+    t.ok(body.ok, body.description)
+    t.equal(body.result.caption, caption)
+    const fileId = fileIdIn(body.result, kind)
+    ids[kind] = fileId
+    const [seen] = await inbox()
+    t.match(seen, { message_id: body.result.message_id, media: { type: kind } })
+    t.equal(seen.caption, caption)
+
+    const again = await call(methods[kind], { [kind]: fileId })
+    t.equal(fileIdIn(again.body.result, kind), fileId)
+    t.same({ ...again.body.result[kind] }, { ...body.result[kind] })
+  })
+}
+
+t.test('a photo has sizes, and any of them stands for it', async (t) => {
+  const { body } = await call('sendPhoto', { photo: ids.photo })
+  const sizes = body.result.photo
+  t.ok(sizes.length > 1)
+  t.match(sizes.at(-1), { width: 1600, height: 900 })
+  const again = await call('sendPhoto', { photo: sizes[0].file_id })
+  t.same(again.body.result.photo, sizes)
+  const smallest = await bytesOf(sizes[0].file_id)
+  t.equal(smallest.length, sizes[0].file_size)
+})
+
+t.test('a document keeps its bytes', async (t) => {
+  t.same(await bytesOf(ids.document!), files.document)
+})
+
+t.test('what a person sends comes as an update, and is opened', async (t) => {
+  const bytes = Buffer.from('from a person')
+  await client.result('POST', `/sandbox/people/${ada.id}/messages`, {
+    to: bot.id,
+    media: {
+      type: 'document',
+      data: bytes.toString('base64'),
+      file_name: 'note.txt',
+      caption: 'see @gatebot',
+    },
+  })
+  const { body } = await client.bot(key, 'getUpdates', { timeout: 5 })
+  const { message } = body.result.at(-1)
+  t.match(message, {
+    document: { file_name: 'note.txt', mime_type: 'text/plain', file_size: bytes.length },
+    caption: 'see @gatebot',
+    caption_entities: [{ type: 'mention' }],
+  })
+  t.same(await bytesOf(message.document.file_id), bytes)
+})
+
+t.test('files that cannot be are refused', async (t) => {
+  t.match(await call('sendPhoto', {}), bad('there is no photo in the request'))
+  t.match(
+    await call('sendPhoto', { photo: ids.document }),
+    bad("can't use file of type Document as Photo"),
+  )
+  t.match(
+    await call('sendPhoto', { photo: 'AAAA' }),
+    bad("wrong remote file identifier specified: can't unserialize it. Wrong last symbol"),
+  )
+  t.match(
+    await upload('sendDocument', {}, { document: Buffer.alloc(0) }),
+    bad('file must be non-empty'),
+  )
+  const caption = 'x'.repeat(1025)
+  t.match(
+    await call('sendPhoto', { photo: ids.photo, caption }),
+    bad('message caption is too long'),
+  )
+})
+
+t.test('an answer that is lost is no second message', async (t) => {
+  const before = (await inbox()).length
+  await client.result('PUT', `/sandbox/people/${bot.id}/faults/lose_answers`, { times: 1 })
+  const lost = await call('sendPhoto', { photo: ids.photo })
+  t.equal(lost.status, 504)
+  t.equal((await inbox()).length, before + 1)
+})

@@ -1,0 +1,180 @@
+/** Who comes and goes while others do the same, and what everybody hears of it. */
+import t from 'tap'
+import { refused, scene } from './scene.ts'
+
+const { client, bot, ada, key, credentialId } = await scene(t)
+const { key: other } = await client.key(credentialId)
+await client.result('PATCH', `/platforms/credentials/${credentialId}/settings`, {
+  include_self_updates: true,
+  include_deleted_updates: true,
+})
+const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
+const done = async (method: string, parameters: object = {}) => {
+  const { body } = await call(method, parameters)
+  if (!body.ok) throw new Error(`${method}: ${JSON.stringify(body)}`)
+  return body.result
+}
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
+const makeChat = async (kind: string, members: number[], owner = bot.id): Promise<number> =>
+  (await client.result('POST', '/sandbox/chats', { kind, title: kind, owner, members })).id
+const people = (count: number) =>
+  Promise.all(Array.from({ length: count }, (_, place) => client.person(`P${place}`)))
+const follow = (person: number, invite_link: string) =>
+  client.ask('POST', `/sandbox/people/${person}/follow`, { invite_link })
+const status = async (chat_id: number, user_id: number) =>
+  (await done('getChatMember', { chat_id, user_id })).status
+
+interface Update {
+  readonly update_id: number
+  readonly [kind: string]: ReturnType<typeof JSON.parse>
+}
+
+/** What a key was told from the beginning, once it was told of a last thing. */
+async function toldUntil(reader: string, isLast: (update: Update) => boolean) {
+  const allowed_updates = ['message', 'chat_member', 'deleted_messages']
+  for (let tries = 0; tries < 20; tries += 1) {
+    const { body } = await client.bot(reader, 'getUpdates', { timeout: 0, allowed_updates })
+    const updates: Update[] = body.result
+    if (updates.some(isLast)) return updates
+    await client.bot(reader, 'getUpdates', { timeout: 1, offset: updates.at(-1)?.update_id ?? 0 })
+  }
+  throw new Error('it was never told')
+}
+
+t.test('a link lets in as many as it says, however many come at once', async (t) => {
+  const chat_id = await makeChat('supergroup', [])
+  const { invite_link } = await done('createChatInviteLink', { chat_id, member_limit: 3 })
+  const answers = await Promise.all((await people(8)).map(({ id }) => follow(id, invite_link)))
+  t.equal(answers.filter(({ status }) => status === 200).length, 3)
+  t.equal(await done('getChatMemberCount', { chat_id }), 4)
+})
+
+t.test('a member put out by two at once goes once', async (t) => {
+  const [kim] = await people(1)
+  const chat_id = await makeChat('supergroup', [ada.id, kim!.id])
+  const inbox = `/sandbox/people/${ada.id}/inbox?chat=${chat_id}`
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => call('banChatMember', { chat_id, user_id: kim!.id })),
+  )
+  t.ok(answers.every(({ status }) => status === 200))
+  const { messages } = await client.result('GET', inbox)
+  const gone = messages.filter((message: object) => JSON.stringify(message).includes('left'))
+  t.equal(gone.length, 1)
+})
+
+t.test('whoever is restricted stays so when they go and come back', async (t) => {
+  const [kim] = await people(1)
+  const user_id = kim!.id
+  const chat_id = await makeChat('supergroup', [user_id])
+  const permissions = { can_send_polls: true }
+  const terms = { chat_id, user_id, permissions, use_independent_chat_permissions: true }
+  await done('restrictChatMember', terms)
+  const write = () =>
+    client.ask('POST', `/sandbox/people/${user_id}/messages`, { to: chat_id, text: 'hi' })
+  t.match(await write(), bad('not enough rights to send text messages to the chat'))
+  await client.result('DELETE', `/sandbox/chats/${chat_id}/members/${user_id}`)
+  t.equal(await status(chat_id, user_id), 'left')
+  const { invite_link } = await done('createChatInviteLink', { chat_id })
+  await follow(user_id, invite_link)
+  t.match(await done('getChatMember', { chat_id, user_id }), {
+    status: 'restricted',
+    is_member: true,
+    can_send_polls: true,
+    can_send_messages: false,
+  })
+  t.match(await write(), bad('not enough rights to send text messages to the chat'))
+  const all = { can_send_other_messages: true, can_send_polls: true }
+  await done('restrictChatMember', { chat_id, user_id, permissions: all })
+  t.equal(await status(chat_id, user_id), 'member', 'what is implied makes them free again')
+  t.match(await write(), { status: 200 })
+})
+
+t.test('messages taken back with a ban are told as deleted', async (t) => {
+  const [kim] = await people(1)
+  const chat_id = await makeChat('supergroup', [kim!.id])
+  const written = [
+    (await client.write(kim!.id, chat_id, 'one')).message_id,
+    (await client.write(kim!.id, chat_id, 'two')).message_id,
+  ]
+  const kept = (await done('sendMessage', { chat_id, text: 'mine' })).message_id
+  await done('banChatMember', { chat_id, user_id: kim!.id, revoke_messages: true })
+  const isOfChat = (update: Update) => update.deleted_messages?.chat.id === chat_id
+  const told = (
+    await toldUntil(
+      other,
+      (update) => isOfChat(update) && update.deleted_messages.message_ids.includes(written[1]),
+    )
+  ).filter(isOfChat)
+  t.same(
+    told.flatMap((update) => update.deleted_messages.message_ids),
+    written,
+  )
+  t.match(await call('copyMessage', { chat_id, from_chat_id: chat_id, message_id: kept }), {
+    status: 200,
+  })
+})
+
+t.test('a chat always has a primary link, and requests end when somebody is in', async (t) => {
+  const [kim] = await people(1)
+  const user_id = kim!.id
+  const chat_id = await makeChat('supergroup', [])
+  const primary = await done('exportChatInviteLink', { chat_id })
+  await done('revokeChatInviteLink', { chat_id, invite_link: primary })
+  const next = (await done('getChat', { chat_id })).invite_link
+  t.ok(next && next !== primary)
+  const door = await done('createChatInviteLink', { chat_id, creates_join_request: true })
+  await follow(user_id, door.invite_link)
+  await follow(user_id, next)
+  await done('promoteChatMember', { chat_id, user_id, can_pin_messages: true })
+  t.match(
+    await call('approveChatJoinRequest', { chat_id, user_id }),
+    bad('HIDE_REQUESTER_MISSING'),
+    'an administrator is not let in again as an ordinary member',
+  )
+  t.match(await done('getChatMember', { chat_id, user_id }), {
+    status: 'administrator',
+    can_manage_chat: true,
+    can_be_edited: true,
+  })
+})
+
+t.test('rights are given by those who have them', async (t) => {
+  const [kim] = await people(1)
+  const user_id = kim!.id
+  const chat_id = await makeChat('supergroup', [bot.id, user_id], ada.id)
+  const join = (role: string) =>
+    client.result('PUT', `/sandbox/chats/${chat_id}/members/${bot.id}`, { role })
+  await join('admin')
+  t.match(
+    await call('promoteChatMember', { chat_id, user_id, can_pin_messages: true }),
+    bad('not enough rights'),
+  )
+  const group = await makeChat('group', [user_id])
+  t.match(
+    await call('unbanChatMember', { chat_id: group, user_id }),
+    bad('method is available for supergroup and channel chats only'),
+  )
+})
+
+t.test('what the chat says of a change reaches every key', async (t) => {
+  const chat_id = await makeChat('supergroup', [ada.id])
+  await done('setChatTitle', { chat_id, title: 'Tea' })
+  const { message_id } = await done('sendMessage', { chat_id, text: 'pin me' })
+  await done('pinChatMessage', { chat_id, message_id })
+  for (const reader of [key, other]) {
+    const isHere = ({ message }: Update) => message?.chat.id === chat_id
+    const told = await toldUntil(reader, (each) => isHere(each) && each.message.pinned_message)
+    const here = told.filter(isHere).map(({ message }) => message)
+    t.match(here[0], { new_chat_title: 'Tea' })
+    t.match(here.at(-1).pinned_message, {
+      message_id,
+      date: 0,
+      chat: { id: chat_id, type: 'supergroup' },
+    })
+    t.equal(
+      here.some(({ text }) => text === 'pin me'),
+      reader === other,
+      'what a key sent itself it is not told',
+    )
+  }
+})

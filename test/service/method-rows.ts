@@ -1,0 +1,222 @@
+/** What each method of the reference is called with on the sandbox, and what it answers. */
+import {
+  file,
+  fullChat,
+  invite,
+  member,
+  message,
+  poll,
+  rights,
+  sized,
+  user,
+} from './method-shapes.ts'
+import type { MethodStage, Value } from './method-stage.ts'
+
+type Given = Readonly<Record<string, unknown>>
+type Row = readonly [shape: unknown, given?: Given | (() => Promise<Given>)]
+
+export function methodRows({
+  bot,
+  ada,
+  kim,
+  joe,
+  chat_id,
+  done,
+  text,
+  follow,
+  pressed,
+}: MethodStage) {
+  const inGroup = { chat_id }
+  const somewhere = { latitude: 1, longitude: 2 }
+  const here = async () => ({ ...inGroup, message_id: await text() })
+  const from = async () => ({ ...(await here()), from_chat_id: chat_id })
+  const many = async () => ({
+    ...inGroup,
+    from_chat_id: chat_id,
+    message_ids: [await text(), await text()],
+  })
+  const aPicture = { type: 'photo', media: 'attach://picture' }
+  const aPoll = { ...inGroup, question: 'Tea?', options: ['yes', 'no'] }
+  const sentPhoto = async () =>
+    (await done('sendPhoto', { ...inGroup, photo: 'attach://picture' })) as Value
+  const live = async () => ({
+    ...inGroup,
+    message_id: (await done('sendLocation', { ...inGroup, ...somewhere, live_period: 600 }))
+      .message_id,
+  })
+  const link = async (more: object = {}): Promise<string> =>
+    (await done('createChatInviteLink', { ...inGroup, ...more })).invite_link
+  const asking = async (person: { id: number }) => {
+    await follow(person, await link({ creates_join_request: true }))
+    return { ...inGroup, user_id: person.id }
+  }
+
+  const rows: Readonly<Record<string, Row>> = {
+    getMe: [{ ...user, is_bot: true, username: String, can_join_groups: Boolean }],
+    getUpdates: [Array],
+    setWebhook: [true, { url: '' }],
+    deleteWebhook: [true],
+    getWebhookInfo: [{ url: '', has_custom_certificate: false, pending_update_count: Number }],
+    sendMessage: [
+      { ...message, text: 'hi' },
+      { ...inGroup, text: 'hi' },
+    ],
+    sendPhoto: [
+      { ...message, photo: [sized] },
+      { ...inGroup, photo: 'attach://picture' },
+    ],
+    sendAudio: [
+      { ...message, audio: { ...file, duration: Number } },
+      { ...inGroup, audio: 'attach://song' },
+    ],
+    sendDocument: [
+      { ...message, document: file },
+      { ...inGroup, document: 'attach://song' },
+    ],
+    sendVideo: [
+      { ...message, video: { ...sized, duration: Number } },
+      { ...inGroup, video: 'attach://film' },
+    ],
+    sendAnimation: [
+      { ...message, animation: file, document: file },
+      { ...inGroup, animation: 'attach://film' },
+    ],
+    sendVoice: [
+      { ...message, voice: { ...file, duration: Number } },
+      { ...inGroup, voice: 'attach://sound' },
+    ],
+    sendVideoNote: [
+      { ...message, video_note: { ...file, length: Number } },
+      { ...inGroup, video_note: 'attach://film' },
+    ],
+    sendSticker: [
+      { ...message, sticker: { ...sized, type: 'regular', is_animated: Boolean } },
+      { ...inGroup, sticker: 'attach://picture' },
+    ],
+    sendMediaGroup: [
+      [{ ...message, media_group_id: String }, message],
+      { ...inGroup, media: [aPicture, aPicture] },
+    ],
+    sendLocation: [
+      { ...message, location: somewhere },
+      { ...inGroup, ...somewhere },
+    ],
+    sendVenue: [
+      { ...message, venue: { location: somewhere, title: 'T', address: 'A' } },
+      { ...inGroup, ...somewhere, title: 'T', address: 'A' },
+    ],
+    sendContact: [
+      { ...message, contact: { phone_number: '+1', first_name: 'F' } },
+      { ...inGroup, phone_number: '+1', first_name: 'F' },
+    ],
+    sendPoll: [{ ...message, poll }, aPoll],
+    sendDice: [{ ...message, dice: { emoji: String, value: Number } }, inGroup],
+    forwardMessage: [
+      { ...message, forward_origin: { type: 'user', sender_user: user, date: Number } },
+      from,
+    ],
+    forwardMessages: [[{ message_id: Number }, { message_id: Number }], many],
+    copyMessage: [{ message_id: Number }, from],
+    copyMessages: [[{ message_id: Number }, { message_id: Number }], many],
+    sendChatAction: [true, { ...inGroup, action: 'typing' }],
+    setMessageReaction: [
+      true,
+      async () => ({ ...(await here()), reaction: [{ type: 'emoji', emoji: '👍' }] }),
+    ],
+    editMessageText: [
+      { ...message, edit_date: Number },
+      async () => ({ ...(await here()), text: 'new' }),
+    ],
+    editMessageCaption: [
+      { ...message, caption: 'c' },
+      async () => ({ ...inGroup, message_id: (await sentPhoto()).message_id, caption: 'c' }),
+    ],
+    editMessageMedia: [
+      { ...message, document: file },
+      async () => ({
+        ...inGroup,
+        message_id: (await sentPhoto()).message_id,
+        media: { type: 'document', media: 'attach://song' },
+      }),
+    ],
+    editMessageReplyMarkup: [
+      { ...message, reply_markup: { inline_keyboard: [[{ text: 'b', callback_data: 'd' }]] } },
+      async () => ({
+        ...(await here()),
+        reply_markup: { inline_keyboard: [[{ text: 'b', callback_data: 'd' }]] },
+      }),
+    ],
+    editMessageLiveLocation: [
+      { ...message, location: { latitude: 3 } },
+      async () => ({ ...(await live()), latitude: 3, longitude: 4 }),
+    ],
+    stopMessageLiveLocation: [{ ...message, location: somewhere }, live],
+    stopPoll: [
+      { ...poll, is_closed: true },
+      async () => ({ ...inGroup, message_id: (await done('sendPoll', aPoll)).message_id }),
+    ],
+    deleteMessage: [true, here],
+    deleteMessages: [true, many],
+    getFile: [
+      { ...file, file_path: String, file_size: Number },
+      async () => ({ file_id: (await sentPhoto()).photo[0].file_id }),
+    ],
+    setMyProfilePhoto: [true, { photo: { type: 'static', photo: 'attach://picture' } }],
+    getUserProfilePhotos: [{ total_count: 1, photos: [[sized]] }, { user_id: bot.id }],
+    removeMyProfilePhoto: [true],
+    getUserProfileAudios: [{ total_count: 0, audios: [] }, { user_id: ada.id }],
+    getUserChatBoosts: [{ boosts: [] }, { ...inGroup, user_id: ada.id }],
+    getChat: [fullChat, inGroup],
+    getChatAdministrators: [[{ ...member, status: 'creator', is_anonymous: false }], inGroup],
+    getChatMemberCount: [Number, inGroup],
+    getChatMember: [
+      { ...member, status: 'member' },
+      { ...inGroup, user_id: ada.id },
+    ],
+    setChatPhoto: [true, { ...inGroup, photo: 'attach://picture' }],
+    deleteChatPhoto: [true, inGroup],
+    setChatTitle: [true, { ...inGroup, title: 'Tea' }],
+    setChatDescription: [true, { ...inGroup, description: 'About tea' }],
+    setChatPermissions: [true, { ...inGroup, permissions: { can_send_messages: true } }],
+    pinChatMessage: [true, here],
+    unpinChatMessage: [true, inGroup],
+    unpinAllChatMessages: [true, inGroup],
+    restrictChatMember: [true, { ...inGroup, user_id: ada.id, permissions: {} }],
+    promoteChatMember: [true, { ...inGroup, user_id: ada.id, can_pin_messages: true }],
+    exportChatInviteLink: [String, inGroup],
+    createChatInviteLink: [invite, inGroup],
+    editChatInviteLink: [
+      { ...invite, name: 'n' },
+      async () => ({ ...inGroup, invite_link: await link(), name: 'n' }),
+    ],
+    revokeChatInviteLink: [
+      { ...invite, is_revoked: true },
+      async () => ({ ...inGroup, invite_link: await link() }),
+    ],
+    approveChatJoinRequest: [true, () => asking(kim)],
+    declineChatJoinRequest: [true, () => asking(joe)],
+    banChatMember: [true, { ...inGroup, user_id: kim.id }],
+    unbanChatMember: [true, { ...inGroup, user_id: kim.id }],
+    answerCallbackQuery: [true, async () => ({ callback_query_id: await pressed() })],
+    getForumTopicIconStickers: [[]],
+    setMyCommands: [true, { commands: [{ command: 'go', description: 'Goes' }] }],
+    getMyCommands: [[{ command: 'go', description: 'Goes' }]],
+    deleteMyCommands: [true],
+    setMyName: [true, { name: 'Bot' }],
+    getMyName: [{ name: 'Bot' }],
+    setMyDescription: [true, { description: 'd' }],
+    getMyDescription: [{ description: 'd' }, { language_code: 'fa' }],
+    setMyShortDescription: [true, { short_description: 's' }],
+    getMyShortDescription: [{ short_description: 's' }],
+    setChatMenuButton: [true, { menu_button: { type: 'commands' } }],
+    getChatMenuButton: [{ type: 'commands' }, { chat_id: ada.id }],
+    setMyDefaultAdministratorRights: [true, { rights: { can_pin_messages: true } }],
+    getMyDefaultAdministratorRights: [rights],
+    getCustomEmojiStickers: [[], { custom_emoji_ids: [] }],
+    getAvailableGifts: [{ gifts: [] }],
+    leaveChat: [true, inGroup],
+    close: [true],
+    logOut: [true],
+  }
+  return rows
+}

@@ -1,0 +1,79 @@
+/** A bot with a group, people and files: what a call of any method needs. */
+import type { Test } from 'tap'
+import { callWithFiles, film, picture, soundOf } from './files.ts'
+import { scene } from './scene.ts'
+
+export type Value = ReturnType<typeof JSON.parse>
+
+export async function methodStage(t: Test) {
+  const env = {
+    FFMPEG: '',
+    SEND_RATE: '1000',
+    SEND_BURST: '1000',
+    CHAT_RATE: '1000',
+    CHAT_BURST: '1000',
+  }
+  const { service, client, bot, ada, key, credentialId } = await scene(t, { env })
+  const [kim, joe] = [await client.person('Kim'), await client.person('Joe')]
+  const { id: chat_id } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Group',
+    owner: bot.id,
+    members: [ada.id],
+  })
+  const files = {
+    picture: { bytes: await picture() },
+    film: { bytes: film },
+    sound: { bytes: soundOf.ogg },
+    song: { bytes: soundOf.mp3 },
+  }
+
+  async function done(method: string, parameters: Readonly<Record<string, unknown>> = {}) {
+    const hasFiles = JSON.stringify(parameters).includes('attach://')
+    const { status, body } = hasFiles
+      ? await callWithFiles(service.url, key, method, parameters, files)
+      : await client.bot(key, method, parameters)
+    if (status !== 200 || body.ok !== true) throw new Error(`${method}: ${JSON.stringify(body)}`)
+    return body.result as Value
+  }
+
+  const text = async (more: object = {}): Promise<number> =>
+    (await done('sendMessage', { chat_id, text: 'hi', ...more })).message_id
+  const follow = (person: { id: number }, invite_link: string) =>
+    client.result('POST', `/sandbox/people/${person.id}/follow`, { invite_link })
+
+  /** Somebody presses a button; resolves with the query that the bot is to answer. */
+  async function pressed(): Promise<string> {
+    const reply_markup = { inline_keyboard: [[{ text: 'b', callback_data: 'd' }]] }
+    const { message_id } = await done('sendMessage', { chat_id: ada.id, text: 'hi', reply_markup })
+    await client.result('POST', `/sandbox/people/${ada.id}/presses`, {
+      chat: bot.id,
+      message_id,
+      callback_data: 'd',
+      wait_seconds: 0,
+    })
+    const terms = { timeout: 5, allowed_updates: ['callback_query'] }
+    for (;;) {
+      const updates: Value[] = await done('getUpdates', terms)
+      const query = updates.find((update) => update.callback_query)?.callback_query
+      if (query) return query.id
+      await done('getUpdates', { offset: (updates.at(-1)?.update_id ?? -1) + 1 })
+    }
+  }
+  return {
+    client,
+    bot,
+    ada,
+    kim,
+    joe,
+    key,
+    credentialId,
+    chat_id,
+    done,
+    text,
+    follow,
+    pressed,
+  }
+}
+
+export type MethodStage = Awaited<ReturnType<typeof methodStage>>

@@ -1,0 +1,59 @@
+/** Every method of the reference on the sandbox: what it answers with, or that it is refused in plain words. */
+import t from 'tap'
+import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
+import { methodRows } from './method-rows.ts'
+import { methodStage } from './method-stage.ts'
+import { refused } from './scene.ts'
+
+/** Of what a messenger can do, what the sandbox does not do yet: each name here is a gap. */
+const GAPS = [
+  ...['sendMessageDraft', 'deleteMessageReaction', 'getStickerSet'],
+  ...['createForumTopic', 'editForumTopic', 'closeForumTopic', 'reopenForumTopic'],
+  ...['deleteForumTopic', 'postStory', 'deleteStory'],
+]
+
+const stage = await methodStage(t)
+const { client, ada, key, credentialId, chat_id, done } = stage
+const rows = methodRows(stage)
+
+t.test('what the sandbox does comes back in its shape', async (t) => {
+  for (const [name, [shape, given = {}]] of Object.entries(rows)) {
+    await t.test(name, async (t) => {
+      t.match(await done(name, typeof given === 'function' ? await given() : given), shape)
+    })
+  }
+})
+
+t.test('everything else is refused as what it is', async (t) => {
+  t.equal(METHOD_NAMES.length, 180)
+  t.same(
+    GAPS.filter((name) => name in rows),
+    [],
+    'no gap is filled',
+  )
+  const others = METHOD_NAMES.filter((name) => !(name in rows))
+  for (const name of others) {
+    const answer = await client.bot(key, name, { chat_id, user_id: ada.id, message_id: 1 })
+    t.match(answer, refused(400, `Bad Request: ${name} is not supported on Sandbox`), name)
+  }
+})
+
+t.test('a call without any parameter never ends in a defect', async (t) => {
+  const { key: fresh } = await client.key(credentialId)
+  for (const name of METHOD_NAMES) {
+    const { status, body } = await client.bot(fresh, name, {})
+    t.ok(status === 200 || status === 400, `${name}: ${status}`)
+    t.equal(body.ok, status === 200)
+  }
+})
+
+t.test('what was called otherwise before still answers', async (t) => {
+  t.match(
+    await client.bot(key, 'getChatMembersCount', {}),
+    refused(400, 'Bad Request: chat_id is empty'),
+  )
+  t.match(
+    await client.bot(key, 'kickChatMember', {}),
+    refused(400, 'Bad Request: chat_id is empty'),
+  )
+})

@@ -1,0 +1,170 @@
+/** Updates on their way to a webhook: order, retries, signatures, calls in the answer, the log, restarts. */
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { answers, Receiver } from '../webhooks/receiver.ts'
+import { refused, scene } from './scene.ts'
+
+const { service, client, ada, bot: account, credentialId } = await scene(t)
+const write = (text: string, from = ada) => client.write(from.id, '@gatebot', text)
+
+async function hooked(url: string, more: object = {}) {
+  const { key, api_key_id: id } = await client.key(credentialId)
+  const call = (method: string, body: unknown = {}) => client.bot(key, method, body)
+  const set = await call('setWebhook', { url, ...more })
+  if (!set.body.ok) throw new Error(set.body.description)
+  const path = `/api_keys/${id}/webhook`
+  const deliveries = async (query = '') =>
+    (await client.result('GET', `/user/logs/webhook-deliveries?api_key_id=${id}${query}`)).items
+  return { id, key, call, path, deliveries }
+}
+
+t.test('what fails is tried again, in order, and the owner sees every attempt', async (t) => {
+  const receiver = await Receiver.open(t, answers(500, 404))
+  const { call, deliveries } = await hooked(`${receiver.url}?token=secret`)
+  await write('first')
+  await write('second')
+  await receiver.count(4)
+  t.same(receiver.texts, ['first', 'first', 'first', 'second'])
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  t.equal(new Set(ids.slice(0, 3)).size, 1, 'the id is that of the update')
+  const found = await until(async () => {
+    const items = await deliveries()
+    return items.length === 4 && items
+  })
+  const seen = found.map((item: Record<string, unknown>) => [item.attempt, item.status, item.error])
+  t.same(seen, [
+    [1, 200, null],
+    [3, 200, null],
+    [2, 404, 'Wrong response from the webhook: 404 Not Found'],
+    [1, 500, 'Wrong response from the webhook: 500 Internal Server Error'],
+  ])
+  t.equal(found[0].url, receiver.url, 'without the query')
+  t.type(found[3].next_attempt_at, 'string')
+  t.equal(found[0].next_attempt_at, null)
+  t.equal((await deliveries('&outcome=failed')).length, 2)
+  t.equal((await deliveries(`&update_id=${found[0].update_id}`)).length, 1)
+  const page = await client.result('GET', '/user/logs/webhook-deliveries?limit=1')
+  t.equal(page.items.length, 1)
+  t.type(page.next_before, 'string')
+  const info = (await call('getWebhookInfo')).body.result
+  t.match(info, { last_error_message: /404 Not Found/, pending_update_count: 0 })
+})
+
+t.test('a slow chat and a failing one delay nobody else', async (t) => {
+  const bob = await client.person('Bob')
+  const cyd = await client.person('Cyd')
+  const receiver = await Receiver.open(t, ({ update }, response) => {
+    if (update.message.from.id === ada.id) return
+    response.statusCode = update.message.from.id === bob.id ? 500 : 200
+    response.end()
+  })
+  const { call } = await hooked(receiver.url)
+  await write('hangs')
+  await write('fails', bob)
+  for (const text of ['a', 'b', 'c']) await write(text, cyd)
+  await until(() => receiver.texts.filter((text) => /^[abc]$/.test(text)).length === 3, 3_000)
+  const mine = receiver.texts.filter((text) => /^[abc]$/.test(text))
+  t.same(mine, ['a', 'b', 'c'])
+  const { result } = (await call('getWebhookInfo')).body
+  t.equal(result.pending_update_count, 2)
+  await call('deleteWebhook')
+  const rest = (await call('getUpdates')).body.result
+  t.match(rest[0], { message: { text: 'hangs' } }, 'nothing is lost by the switch')
+})
+
+t.test(
+  'deliveries are signed once there is a secret, and with both after a rotation',
+  async (t) => {
+    const receiver = await Receiver.open(t)
+    const { path } = await hooked(receiver.url)
+    await write('unsigned')
+    await receiver.count(1)
+    t.equal(receiver.received[0]?.headers['webhook-signature'], undefined)
+    t.match(await client.ask('GET', `${path}/secret`), refused(404, 'Not Found'))
+
+    const first = await client.result('POST', `${path}/secret`)
+    t.same(await client.result('GET', `${path}/secret`), first)
+    await write('signed')
+    const second = await receiver.count(2).then(() => client.result('POST', `${path}/secret`))
+    await write('twice')
+    await receiver.count(3)
+    const [, one, two] = receiver.received
+    const verify = (secret: string, { text, headers }: { text: string; headers: object } = one!) =>
+      new Webhook(secret).verify(text, headers as Record<string, string>)
+    t.match(verify(first.secret), { message: { text: 'signed' } })
+    t.throws(() => verify(second.secret))
+    t.match(verify(first.secret, two), { message: { text: 'twice' } })
+    t.match(verify(second.secret, two), { message: { text: 'twice' } })
+    t.throws(() => verify(second.secret, { text: `${two?.text} `, headers: two?.headers ?? {} }))
+    t.type(second.previous_until, 'string')
+  },
+)
+
+t.test('the answer may carry a call, which is made like any other', async (t) => {
+  const replies = [
+    { method: 'sendMessage', chat_id: ada.id, text: 'answered' },
+    { method: 'deleteWebhook' },
+    { method: 'getMe' },
+  ]
+  const receiver = await Receiver.open(t, (_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(replies.shift()))
+  })
+  const { call, deliveries } = await hooked(receiver.url)
+  for (const text of ['1', '2', '3', '4']) await write(text)
+  await receiver.count(4)
+  await until(async () => {
+    const { messages } = await client.result('GET', `/sandbox/people/${ada.id}/inbox`)
+    return messages.some(({ text }: { text: string }) => text === 'answered')
+  })
+  t.equal((await call('getWebhookInfo')).body.result.url, receiver.url, 'it is still there')
+  t.equal((await deliveries()).length, 4)
+})
+
+t.test('updates are delivered again from an update or a time on', async (t) => {
+  const receiver = await Receiver.open(t)
+  const { path } = await hooked(receiver.url)
+  for (const text of ['x', 'y', 'z']) await write(text)
+  const [, second] = await receiver.count(3)
+  const from_update_id = second?.update.update_id
+  t.same(await client.result('POST', `${path}/replay`, { from_update_id }), { from_update_id })
+  await receiver.count(5)
+  t.same(receiver.texts, ['x', 'y', 'z', 'y', 'z'])
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  t.equal(ids[3], ids[1], 'under the same ids')
+  const since = new Date(Date.now() + 60_000).toISOString()
+  await client.result('POST', `${path}/replay`, { since })
+  await write('new')
+  await receiver.count(6)
+  t.equal(receiver.texts.at(-1), 'new')
+  const both = { from_update_id, since }
+  t.match(await client.ask('POST', `${path}/replay`, both), { status: 400 })
+})
+
+t.test('a restart resumes where it was, and wakes what has something to deliver', async (t) => {
+  const receiver = await Receiver.open(t, answers(...Array(3).fill(503)))
+  await hooked(receiver.url)
+  await write('before')
+  await receiver.count(2)
+  await service.restart()
+  await receiver.count(4)
+  t.same(receiver.texts, Array(4).fill('before'))
+  await client.state(credentialId, 'active')
+  await write('after')
+  await receiver.count(5)
+  t.equal(receiver.texts.at(-1), 'after')
+})
+
+t.test('the usage figures count attempts and failures', async (t) => {
+  const receiver = await Receiver.open(t, answers(500))
+  const { id } = await hooked(receiver.url)
+  await write('counted')
+  await receiver.count(2)
+  const totals = await until(async () => {
+    const { totals } = await client.result('GET', `/user/usage?api_key_id=${id}`)
+    return totals.webhook_attempts === 2 && totals
+  })
+  t.match(totals, { webhook_failures: 1, updates_delivered: 1 })
+  t.ok(account)
+})

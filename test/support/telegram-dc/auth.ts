@@ -1,0 +1,145 @@
+/** Signing in and out, as the data centres of the test network do it. */
+import { randomBytes, randomInt } from 'node:crypto'
+import type { tl } from '@mtcute/core'
+import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import type { TelegramNetwork } from './network.ts'
+import { type Person, userOf } from './people.ts'
+
+export const newCode = () => `${randomInt(10_000, 99_999)}`
+
+export function authHandlers(network: TelegramNetwork): Handlers {
+  const byPhone = (phone: string, { centre }: Origin): Person => {
+    const person = [...network.people.values()].find((person) => person.phone === phone)
+    if (!person) throw new RpcRefusal(400, 'PHONE_NUMBER_INVALID')
+    if (person.isBanned) throw new RpcRefusal(400, 'PHONE_NUMBER_BANNED')
+    if (person.centre !== centre.id) throw new RpcRefusal(303, `PHONE_MIGRATE_${person.centre}`)
+    if (person.floodSeconds > 0) throw new RpcRefusal(420, `FLOOD_WAIT_${person.floodSeconds}`)
+    return person
+  }
+  const send = (person: Person, type: tl.auth.TypeSentCodeType): tl.auth.RawSentCode => {
+    person.code = newCode()
+    person.isCodeOld = false
+    return {
+      _: 'auth.sentCode',
+      type,
+      phoneCodeHash: hashOf(person),
+      nextType: { _: 'auth.codeTypeSms' },
+      timeout: 60,
+    }
+  }
+  const welcome = (person: Person, { device }: Origin): tl.auth.RawAuthorization => {
+    device.userId = person.id
+    delete device.pendingUserId
+    return { _: 'auth.authorization', user: userOf(person, person) }
+  }
+
+  return {
+    'help.getConfig': (_, { centre }) => configOf(network, centre.id),
+    'help.getNearestDc': (_, { centre }) => ({
+      _: 'nearestDc',
+      country: 'XX',
+      thisDc: centre.id,
+      nearestDc: centre.id,
+    }),
+    'auth.sendCode': ({ phoneNumber }, origin) =>
+      send(byPhone(phoneNumber, origin), { _: 'auth.sentCodeTypeApp', length: 5 }),
+    'auth.resendCode': ({ phoneNumber }, origin) =>
+      send(byPhone(phoneNumber, origin), { _: 'auth.sentCodeTypeSms', length: 5 }),
+    'auth.cancelCode': () => true,
+    'auth.signIn': ({ phoneNumber, phoneCode, phoneCodeHash }, origin) => {
+      const person = byPhone(phoneNumber, origin)
+      if (person.isCodeOld) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
+      if (phoneCodeHash !== hashOf(person)) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
+      if (phoneCode !== person.code) throw new RpcRefusal(400, 'PHONE_CODE_INVALID')
+      if (!person.secondFactor) return welcome(person, origin)
+      origin.device.pendingUserId = person.id
+      throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
+    },
+    'account.getPassword': (_, { device }) => {
+      const person = network.people.get(device.pendingUserId ?? 0)
+      if (!person?.secondFactor) throw new RpcRefusal(401, 'AUTH_KEY_UNREGISTERED')
+      return person.secondFactor.account
+    },
+    'auth.checkPassword': ({ password }, origin) => {
+      const person = network.people.get(origin.device.pendingUserId ?? 0)
+      if (!person?.secondFactor) throw new RpcRefusal(401, 'AUTH_KEY_UNREGISTERED')
+      if (!person.secondFactor.accepts(password)) throw new RpcRefusal(400, 'PASSWORD_HASH_INVALID')
+      return welcome(person, origin)
+    },
+    'auth.exportLoginToken': (_, { device }) => {
+      const person = network.people.get(device.userId ?? 0)
+      if (person) {
+        const authorization = { _: 'auth.authorization', user: userOf(person, person) } as const
+        return { _: 'auth.loginTokenSuccess', authorization }
+      }
+      if (device.pendingUserId) throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
+      const expires = Math.floor(Date.now() / 1000) + 30
+      return { _: 'auth.loginToken', expires, token: Buffer.from(device.auth.id, 'hex') }
+    },
+    'auth.logOut': (_, { device }) => {
+      delete device.userId
+      return { _: 'auth.loggedOut', futureAuthToken: randomBytes(8) }
+    },
+  }
+}
+
+/** Another device of the account says yes to a login token that it was shown. */
+export function acceptLogin(network: TelegramNetwork, person: Person, token: Uint8Array) {
+  const key = Buffer.from(token).toString('hex')
+  for (const centre of network.centres) {
+    const device = centre.devices.get(key)
+    if (!device) continue
+    if (person.secondFactor) device.pendingUserId = person.id
+    else device.userId = person.id
+    const update = { _: 'updateLoginToken' }
+    const news = { _: 'updateShort', update, date: Math.floor(Date.now() / 1000) }
+    for (const connection of centre.connections) {
+      if (connection.device === device) connection.notify(news)
+    }
+  }
+}
+
+const hashOf = ({ id, code }: Person) => `hash-${id}-${code.length}`
+
+function configOf(network: TelegramNetwork, thisDc: number): tl.RawConfig {
+  const at = Math.floor(Date.now() / 1000)
+  return {
+    _: 'config',
+    date: at,
+    expires: at + 3600,
+    testMode: false,
+    thisDc,
+    dcOptions: network.centres.map(({ id, port }) => ({
+      _: 'dcOption',
+      id,
+      ipAddress: '127.0.0.1',
+      port,
+    })),
+    dcTxtDomainName: '',
+    chatSizeMax: 200,
+    megagroupSizeMax: 200_000,
+    forwardedCountMax: 100,
+    onlineUpdatePeriodMs: 120_000,
+    offlineBlurTimeoutMs: 5_000,
+    offlineIdleTimeoutMs: 30_000,
+    onlineCloudTimeoutMs: 300_000,
+    notifyCloudDelayMs: 30_000,
+    notifyDefaultDelayMs: 1_500,
+    pushChatPeriodMs: 60_000,
+    pushChatLimit: 2,
+    editTimeLimit: 172_800,
+    revokeTimeLimit: 2_147_483_647,
+    revokePmTimeLimit: 2_147_483_647,
+    ratingEDecay: 2_419_200,
+    stickersRecentLimit: 200,
+    channelsReadMediaPeriod: 604_800,
+    callReceiveTimeoutMs: 20_000,
+    callRingTimeoutMs: 90_000,
+    callConnectTimeoutMs: 30_000,
+    callPacketTimeoutMs: 10_000,
+    meUrlPrefix: 'https://t.me/',
+    captionLengthMax: 1024,
+    messageLengthMax: 4096,
+    webfileDcId: 4,
+  }
+}

@@ -1,0 +1,65 @@
+/** Groups of the test network: basic ones, and channels with a box of events of their own. */
+import type { tl } from '@mtcute/core'
+import { accessHash, type BoxEvent } from './people.ts'
+
+export interface Group {
+  readonly kind: 'group'
+  readonly id: number
+  title: string
+  readonly members: Set<number>
+}
+
+export interface Channel {
+  readonly kind: 'channel'
+  readonly id: number
+  title: string
+  /** Only its owner writes there; else it is a supergroup. */
+  readonly isBroadcast: boolean
+  readonly owner: number
+  readonly username: string
+  readonly members: Set<number>
+  about: string
+  /** The newest last. */
+  pinned: readonly number[]
+  defaultRights: tl.RawChatBannedRights
+  readonly admins: Map<number, tl.RawChatAdminRights>
+  readonly banned: Map<number, tl.RawChatBannedRights>
+  pts: number
+  /** Unix time in seconds. */
+  changedAt: number
+  nextMessage: number
+  readonly events: BoxEvent[]
+  readonly messages: Map<number, tl.RawMessage | tl.RawMessageService>
+}
+
+export type Place = Group | Channel
+
+/** In the reference's form. */
+export const nativeOfPlace = ({ kind, id }: Place): string =>
+  `${kind === 'group' ? -id : -1_000_000_000_000 - id}`
+
+export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
+  const photo = { _: 'chatPhotoEmpty' } as const
+  if (place.kind === 'group') {
+    return {
+      _: 'chat',
+      id: place.id,
+      title: place.title,
+      photo,
+      participantsCount: place.members.size,
+      date: 1,
+      version: 1,
+    }
+  }
+  return {
+    _: 'channel',
+    id: place.id,
+    accessHash: accessHash(place.id),
+    title: place.title,
+    username: place.username,
+    ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
+    defaultBannedRights: place.defaultRights,
+    photo,
+    date: 1,
+  }
+}

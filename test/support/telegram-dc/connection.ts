@@ -1,0 +1,226 @@
+/** One socket of a client: frames, the key exchange, and encrypted messages both ways. */
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { unzipSync } from 'node:zlib'
+import { Long } from '@mtcute/core'
+import { createAesIgeForMessage } from '@mtcute/node/utils.js'
+import { provider, type ServerKey, sha256 } from './crypto.ts'
+import { type AuthKey, Handshake } from './handshake.ts'
+import { Reader } from './reader.ts'
+import type { TlObject } from './schema.ts'
+import { serviceAnswer } from './service-answer.ts'
+import { Writer, write } from './writer.ts'
+
+/** A key that was agreed on, and what has become of it. */
+export interface Device {
+  readonly auth: AuthKey
+  readonly sessions: Map<string, ServerSession>
+  userId?: number
+  /** The code was right and the password is still to come. */
+  pendingUserId?: number
+}
+
+export interface Hall {
+  readonly serverKey: ServerKey
+  readonly devices: Map<string, Device>
+  nextMessageId(kind: number): Long
+  isCut(device: Device): boolean
+  request(connection: Connection, device: Device, request: TlObject): Promise<unknown>
+  defect(cause: unknown): void
+}
+
+/** Outlives connections: what a client has not acknowledged is told again on its next one. */
+export interface ServerSession {
+  readonly id: Long
+  readonly device: Device
+  readonly received: Set<string>
+  readonly unacknowledged: Map<string, Buffer>
+  sequence: number
+  connection: Connection
+}
+
+const TAG = 0xeeeeeeee
+const CONTAINER = 0x73f1f8dc
+const ZIPPED = 0x3072cfa1
+const RESULT = 0xf35c6d01
+/** Answers and what the server says of its own accord differ in their message ids. */
+export const ANSWER = 1
+const NOTICE = 3
+
+export class Connection {
+  /** Set once the client asked for its state: from then on it is told of updates. */
+  wantsUpdates = false
+  device: Device | undefined
+  readonly #socket: Socket
+  readonly #hall: Hall
+  readonly #handshake: Handshake
+  #session: ServerSession | undefined
+  #buffer = Buffer.alloc(0)
+  #isTagged = false
+  #isSilent = false
+
+  constructor(socket: Socket, hall: Hall) {
+    this.#socket = socket
+    this.#hall = hall
+    this.#handshake = new Handshake(hall.serverKey)
+    socket.on('data', (data) => this.#take(data))
+    // A client that goes away is what many tests are about.
+    socket.on('error', () => socket.destroy())
+  }
+
+  cut() {
+    this.#socket.destroy()
+  }
+
+  /** Nothing is heard and nothing is said; the socket stays. */
+  set silent(isSilent: boolean) {
+    this.#isSilent = isSilent
+    if (!isSilent) this.#take(Buffer.alloc(0))
+  }
+
+  notify(update: object) {
+    if (this.#session) this.#send(this.#session, write(update), NOTICE)
+  }
+
+  #take(data: Buffer) {
+    this.#buffer = Buffer.concat([this.#buffer, data])
+    if (this.#isSilent) return
+    if (!this.#isTagged && this.#buffer.length >= 4) {
+      if (this.#buffer.readUInt32LE(0) !== TAG) return this.cut()
+      this.#buffer = this.#buffer.subarray(4)
+      this.#isTagged = true
+    }
+    while (this.#buffer.length >= 4) {
+      const length = this.#buffer.readUInt32LE(0) & 0x7fffffff
+      if (this.#buffer.length < 4 + length) return
+      const frame = Buffer.from(this.#buffer.subarray(4, 4 + length))
+      this.#buffer = this.#buffer.subarray(4 + length)
+      try {
+        this.#frame(frame)
+      } catch (cause) {
+        this.#hall.defect(cause)
+        return this.cut()
+      }
+    }
+  }
+
+  #frame(frame: Buffer) {
+    if (frame.readBigUInt64LE(0) === 0n) return this.#exchange(new Reader(frame.subarray(20)))
+    const device = this.#hall.devices.get(frame.subarray(0, 8).toString('hex'))
+    if (!device) {
+      const unknownKey = Buffer.alloc(4)
+      unknownKey.writeInt32LE(-404)
+      return this.#write(unknownKey)
+    }
+    this.device = device
+    if (this.#hall.isCut(device)) return this.cut()
+    const messageKey = frame.subarray(8, 24)
+    const sealed = frame.subarray(24, 24 + Math.floor((frame.length - 24) / 16) * 16)
+    const cipher = createAesIgeForMessage(provider, device.auth.key, messageKey, true)
+    const plain = Buffer.from(cipher.decrypt(sealed))
+    const proof = sha256(device.auth.key.subarray(88, 120), plain).subarray(8, 24)
+    if (!proof.equals(messageKey)) throw new Error('the message key is wrong')
+    const head = new Reader(plain)
+    head.long()
+    const session = this.#sessionOf(head.long(), device)
+    const messageId = head.long()
+    head.uint()
+    const length = head.uint()
+    this.#message(session, messageId, plain.subarray(32, 32 + length))
+  }
+
+  #exchange(reader: Reader) {
+    const { answer, made } = this.#handshake.answer(reader.object())
+    if (made) this.#hall.devices.set(made.id, { auth: made, sessions: new Map() })
+    const body = write(answer)
+    const id = this.#hall.nextMessageId(ANSWER)
+    this.#write(new Writer().long(0).long(id).uint(body.length).raw(body).out())
+  }
+
+  #sessionOf(id: Long, device: Device): ServerSession {
+    if (this.#session?.id.eq(id)) return this.#session
+    const known = device.sessions.get(id.toString())
+    if (known) {
+      this.#session = known
+      known.connection = this
+      const owed = [...known.unacknowledged.values()]
+      known.unacknowledged.clear()
+      for (const body of owed) this.#send(known, body, ANSWER)
+      return known
+    }
+    const facts = { id, device, received: new Set<string>(), unacknowledged: new Map() }
+    const session = { ...facts, sequence: 0, connection: this }
+    this.#session = session
+    device.sessions.set(id.toString(), session)
+    const created = {
+      _: 'mt_new_session_created',
+      firstMsgId: this.#hall.nextMessageId(0),
+      uniqueId: new Long(randomBytes(4).readInt32LE(), 1),
+      serverSalt: device.auth.salt,
+    }
+    this.#send(session, write(created), NOTICE)
+    return session
+  }
+
+  #message(session: ServerSession, id: Long, body: Buffer): void {
+    const reader = new Reader(body)
+    const kind = body.readUInt32LE(0)
+    if (kind === CONTAINER) {
+      reader.uint()
+      for (let left = reader.uint(); left > 0; left--) {
+        const inner = reader.long()
+        reader.uint()
+        this.#message(session, inner, reader.raw(reader.uint()))
+      }
+      return
+    }
+    if (kind === ZIPPED) {
+      reader.uint()
+      this.#message(session, id, unzipSync(reader.bytes()))
+      return
+    }
+    const object = reader.object()
+    if (object._ === 'mt_msgs_ack') {
+      for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
+      return
+    }
+    const answer = serviceAnswer(object, id, session)
+    if (answer === undefined) this.#rpc(session, id, object)
+    else if (answer) this.#send(session, write(answer), ANSWER)
+  }
+
+  #rpc(session: ServerSession, id: Long, object: TlObject) {
+    if (session.received.has(id.toString())) return
+    session.received.add(id.toString())
+    this.#hall.request(this, session.device, object).then(
+      (result) => {
+        if (result === undefined) return
+        const body = new Writer().uint(RESULT).long(id).boxed(result).out()
+        session.connection.#send(session, body, ANSWER)
+      },
+      (cause) => this.#hall.defect(cause),
+    )
+  }
+
+  #send(session: ServerSession, body: Buffer, kind: number) {
+    const { auth } = session.device
+    const messageId = this.#hall.nextMessageId(kind)
+    if (kind === ANSWER) session.unacknowledged.set(messageId.toString(), body)
+    if (this.#isSilent) return
+    const sequence = session.sequence++ * 2 + 1
+    const head = new Writer().long(auth.salt).long(session.id).long(messageId)
+    const plain = head.uint(sequence).uint(body.length).raw(body).out()
+    const padding = 12 + ((16 - ((plain.length + 12) % 16)) % 16)
+    const padded = Buffer.concat([plain, randomBytes(padding)])
+    const messageKey = sha256(auth.key.subarray(96, 128), padded).subarray(8, 24)
+    const cipher = createAesIgeForMessage(provider, auth.key, messageKey, false)
+    this.#write(Buffer.concat([Buffer.from(auth.id, 'hex'), messageKey, cipher.encrypt(padded)]))
+  }
+
+  #write(frame: Uint8Array) {
+    if (this.#socket.destroyed) return
+    const length = Buffer.alloc(4)
+    length.writeUInt32LE(frame.length)
+    this.#socket.write(Buffer.concat([length, frame]))
+  }
+}

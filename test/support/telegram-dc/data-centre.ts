@@ -1,0 +1,133 @@
+/** A data centre on loopback: listens, agrees on keys, and hands requests to those who answer them. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { Long, type tl } from '@mtcute/core'
+import { Connection, type Device, type Hall } from './connection.ts'
+import { type ServerKey, serverKey } from './crypto.ts'
+import type { TlObject } from './schema.ts'
+
+export class RpcRefusal extends Error {
+  readonly code: number
+
+  constructor(code: number, text: string) {
+    super(text)
+    this.code = code
+  }
+}
+
+/** Where a request came from. */
+export interface Origin {
+  readonly centre: DataCentre
+  readonly device: Device
+  readonly connection: Connection
+}
+
+type Requests = { readonly [Name in tl.RpcMethod['_']]: Extract<tl.RpcMethod, { _: Name }> }
+type Awaitable<Value> = Value | Promise<Value>
+
+/** `undefined` as an answer is none at all: it got lost on the way. */
+export type Handlers = {
+  readonly [Name in tl.RpcMethod['_']]?: (
+    request: Requests[Name],
+    origin: Origin,
+  ) => Awaitable<tl.RpcCallReturn[Name] | undefined>
+}
+
+export interface World {
+  readonly handlers: Handlers
+  isCut(userId: number): boolean
+  defect(cause: unknown): void
+}
+
+type AnyHandler = (request: TlObject, origin: Origin) => Awaitable<unknown>
+
+const WRAPPERS = [
+  'invokeWithLayer',
+  'initConnection',
+  'invokeWithoutUpdates',
+  'invokeAfterMsg',
+  'invokeAfterMsgs',
+]
+
+export class DataCentre implements Hall {
+  readonly id: number
+  readonly serverKey: ServerKey
+  readonly devices = new Map<string, Device>()
+  readonly connections = new Set<Connection>()
+  /** The names of all requests, as they came. */
+  readonly requests: string[] = []
+  readonly #world: World
+  #server: Server | undefined
+  #port = 0
+  #lastMessageId = 0n
+
+  private constructor(id: number, key: ServerKey, world: World) {
+    this.id = id
+    this.serverKey = key
+    this.#world = world
+  }
+
+  static async start(id: number, world: World) {
+    const centre = new DataCentre(id, await serverKey(), world)
+    await centre.listen()
+    return centre
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Also after a `stop`: on the same port, with the same keys. */
+  async listen(): Promise<void> {
+    this.#server = createServer((socket) => {
+      const connection = new Connection(socket, this)
+      this.connections.add(connection)
+      socket.on('close', () => this.connections.delete(connection))
+    })
+    this.#server.listen(this.#port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    this.#port = (this.#server.address() as AddressInfo).port
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server?.close(resolve))
+    for (const connection of this.connections) connection.cut()
+    await closed
+  }
+
+  connectionsOf(userId: number): Connection[] {
+    return [...this.connections].filter(({ device }) => device?.userId === userId)
+  }
+
+  nextMessageId(kind: number): Long {
+    const now = (BigInt(Date.now()) * 4_294_967_296n) / 1000n
+    let id = now - (now % 4n) + BigInt(kind)
+    while (id <= this.#lastMessageId) id += 4n
+    this.#lastMessageId = id
+    return Long.fromString(id.toString())
+  }
+
+  isCut(device: Device): boolean {
+    return device.userId !== undefined && this.#world.isCut(device.userId)
+  }
+
+  async request(connection: Connection, device: Device, wrapped: TlObject): Promise<unknown> {
+    let request = wrapped
+    while (WRAPPERS.includes(request._)) request = request.query as TlObject
+    this.requests.push(request._)
+    try {
+      const handler = this.#world.handlers[request._ as keyof Handlers] as AnyHandler | undefined
+      if (!handler) throw new RpcRefusal(400, `METHOD_UNKNOWN_${request._}`)
+      return await handler(request, { centre: this, device, connection })
+    } catch (cause) {
+      if (!(cause instanceof RpcRefusal)) this.defect(cause)
+      const [errorCode, errorMessage] =
+        cause instanceof RpcRefusal ? [cause.code, cause.message] : [500, 'INTERNAL']
+      return { _: 'mt_rpc_error', errorCode, errorMessage }
+    }
+  }
+
+  defect(cause: unknown) {
+    this.#world.defect(cause)
+  }
+}

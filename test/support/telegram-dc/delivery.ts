@@ -1,0 +1,181 @@
+/** Puts messages and what becomes of them into the boxes of those who are to see them, and tells their clients. */
+import type { tl } from '@mtcute/core'
+import { type Channel, chatOf, type Place } from './channel.ts'
+import type { Connection } from './connection.ts'
+import type { TelegramNetwork } from './network.ts'
+import { type Person, userOf } from './people.ts'
+
+export type Stored = tl.RawMessage | tl.RawMessageService
+export type Target = Person | Place
+export type Draft = Omit<tl.RawMessage, '_' | 'id' | 'peerId' | 'fromId' | 'date' | 'out' | 'post'>
+
+/** One message, as each of those who have it calls it. */
+type Copies = Map<number, number>
+
+export const now = () => Math.floor(Date.now() / 1000)
+export const isPlace = (target: Target): target is Place => 'kind' in target
+
+export class Delivery {
+  readonly #network: TelegramNetwork
+  readonly #copies = new Map<string, Copies>()
+
+  constructor(network: TelegramNetwork) {
+    this.#network = network
+  }
+
+  /** The id under which the sender has it. `except` gets the news as its answer instead. */
+  send(sender: Person, target: Target, draft: Draft, except?: Connection): number {
+    if (isPlace(target) && target.kind === 'channel') {
+      const id = target.nextMessage++
+      const message: tl.RawMessage = {
+        _: 'message',
+        ...draft,
+        id,
+        peerId: { _: 'peerChannel', channelId: target.id },
+        ...(target.isBroadcast ? { post: true } : { fromId: peerOfPerson(sender.id) }),
+        date: now(),
+      }
+      this.#intoChannel(target, { _: 'updateNewChannelMessage', message, pts: 0, ptsCount: 1 }, 1, {
+        except,
+        sender,
+      })
+      return id
+    }
+    const owners = isPlace(target) ? this.#membersOf(target) : [...new Set([sender, target])]
+    const copies: Copies = new Map(owners.map((owner) => [owner.id, owner.nextMessage++]))
+    for (const [owner, id] of copies) this.#copies.set(`${owner}:${id}`, copies)
+    for (const owner of owners) {
+      const message: tl.RawMessage = {
+        _: 'message',
+        ...draft,
+        ...this.#replyFor(sender, owner, draft),
+        id: copies.get(owner.id) ?? 0,
+        ...(owner === sender && { out: true }),
+        fromId: peerOfPerson(sender.id),
+        peerId: isPlace(target)
+          ? { _: 'peerChat', chatId: target.id }
+          : peerOfPerson(owner === sender ? target.id : sender.id),
+        date: now(),
+      }
+      this.#into(owner, { _: 'updateNewMessage', message, pts: 0, ptsCount: 1 }, 1, except)
+    }
+    return copies.get(sender.id) ?? 0
+  }
+
+  edit(owner: Person | Channel, id: number, change: Partial<tl.RawMessage>, except?: Connection) {
+    const edited = (message: Stored) =>
+      ({ ...message, ...change, editDate: now() }) as tl.RawMessage
+    if ('kind' in owner) {
+      const message = edited(owner.messages.get(id)!)
+      const update = { _: 'updateEditChannelMessage', message, pts: 0, ptsCount: 1 } as const
+      return this.#intoChannel(owner, update, 1, { except })
+    }
+    for (const [person, copy] of this.copiesOf(owner, id)) {
+      const message = edited(person.messages.get(copy)!)
+      this.#into(person, { _: 'updateEditMessage', message, pts: 0, ptsCount: 1 }, 1, except)
+    }
+  }
+
+  delete(owner: Person | Channel, ids: readonly number[], except?: Connection) {
+    if ('kind' in owner) {
+      for (const id of ids) owner.messages.delete(id)
+      const update = {
+        _: 'updateDeleteChannelMessages',
+        channelId: owner.id,
+        messages: [...ids],
+        pts: 0,
+        ptsCount: ids.length,
+      } satisfies tl.TypeUpdate
+      return this.#intoChannel(owner, update, ids.length, { except })
+    }
+    const gone = new Map<Person, number[]>()
+    for (const id of ids) {
+      for (const [person, copy] of this.copiesOf(owner, id)) {
+        person.messages.delete(copy)
+        gone.set(person, [...(gone.get(person) ?? []), copy])
+      }
+    }
+    for (const [person, messages] of gone) {
+      const update = { _: 'updateDeleteMessages', messages, pts: 0, ptsCount: 0 } as const
+      this.#into(person, update, messages.length, except)
+    }
+  }
+
+  /** Something that is not numbered: typing, reactions. */
+  tell(person: Person, update: tl.TypeUpdate) {
+    this.#push(person, update)
+  }
+
+  copiesOf(owner: Person, id: number): [Person, number][] {
+    const copies = this.#copies.get(`${owner.id}:${id}`) ?? new Map<number, number>()
+    return [...copies].map(([person, copy]) => [this.#network.people.get(person)!, copy])
+  }
+
+  /** Everybody and everything that an update may speak of. */
+  along(viewer: Person) {
+    const people = [...this.#network.people.values()]
+    const places = [...this.#network.places.values()]
+    return {
+      users: people.map((person) => userOf(person, viewer)),
+      chats: places.filter(({ members }) => members.has(viewer.id)).map(chatOf),
+    }
+  }
+
+  #into(owner: Person, update: tl.TypeUpdate, count: number, except?: Connection) {
+    owner.pts += count
+    const numbered = { ...update, pts: owner.pts, ptsCount: count } as tl.TypeUpdate
+    owner.events.push({ pts: owner.pts, update: numbered })
+    if ('message' in numbered && typeof numbered.message === 'object') {
+      const message = numbered.message as Stored
+      owner.messages.set(message.id, message)
+    }
+    this.#push(owner, numbered, except)
+  }
+
+  #intoChannel(
+    channel: Channel,
+    update: tl.TypeUpdate,
+    count: number,
+    { except, sender }: { except?: Connection | undefined; sender?: Person } = {},
+  ) {
+    channel.pts += count
+    channel.changedAt = now()
+    const numbered = { ...update, pts: channel.pts, ptsCount: count } as tl.TypeUpdate
+    channel.events.push({ pts: channel.pts, update: numbered })
+    if ('message' in numbered && typeof numbered.message === 'object') {
+      const message = numbered.message as tl.RawMessage
+      channel.messages.set(message.id, message)
+    }
+    for (const member of this.#membersOf(channel)) {
+      const own = member === sender ? outgoing(numbered) : numbered
+      this.#push(member, own, except)
+    }
+  }
+
+  #push(person: Person, update: tl.TypeUpdate, except?: Connection) {
+    this.#network.changes.dispatchEvent(new Event('change'))
+    if (person.isHushed) return
+    const news = { _: 'updates', updates: [update], ...this.along(person), date: now(), seq: 0 }
+    for (const connection of this.#network.connectionsOf(person)) {
+      if (connection !== except && connection.wantsUpdates) connection.notify(news)
+    }
+  }
+
+  #membersOf({ members }: Place): Person[] {
+    return [...members].map((id) => this.#network.people.get(id)!)
+  }
+
+  #replyFor(sender: Person, owner: Person, { replyTo }: Draft) {
+    if (replyTo?._ !== 'messageReplyHeader' || owner === sender) return {}
+    const copies = this.copiesOf(sender, replyTo.replyToMsgId ?? 0)
+    const [, replyToMsgId] = copies.find(([person]) => person === owner) ?? []
+    return replyToMsgId === undefined ? {} : { replyTo: { ...replyTo, replyToMsgId } }
+  }
+}
+
+const peerOfPerson = (userId: number): tl.RawPeerUser => ({ _: 'peerUser', userId })
+
+function outgoing(update: tl.TypeUpdate): tl.TypeUpdate {
+  if (update._ !== 'updateNewChannelMessage') return update
+  return { ...update, message: { ...update.message, out: true } as tl.RawMessage }
+}

@@ -1,0 +1,140 @@
+/** What owners and administrators do with supergroups of the test network. */
+import { Long, type tl } from '@mtcute/core'
+import { type Channel, chatOf } from './channel.ts'
+import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import { now } from './delivery.ts'
+import { targetOf } from './lookup.ts'
+import type { TelegramNetwork } from './network.ts'
+import type { Person } from './people.ts'
+
+export function groupHandlers(network: TelegramNetwork): Handlers {
+  const nothing = (person: Person): tl.RawUpdates => ({
+    _: 'updates',
+    updates: [],
+    ...network.delivery.along(person),
+    date: now(),
+    seq: 0,
+  })
+  const named = (channel: tl.TypeInputChannel): Channel => {
+    const found = channel._ === 'inputChannel' ? network.places.get(channel.channelId) : undefined
+    if (found?.kind !== 'channel') throw new RpcRefusal(400, 'CHANNEL_INVALID')
+    return found
+  }
+  const owned = (channel: tl.TypeInputChannel, origin: Origin): Channel => {
+    const found = named(channel)
+    if (found.owner === network.asker(origin).id) return found
+    throw new RpcRefusal(400, 'CHAT_ADMIN_REQUIRED')
+  }
+  const placed = (peer: tl.TypeInputPeer, origin: Origin): Channel => {
+    const found = targetOf(network, origin, peer)
+    if ('kind' in found && found.kind === 'channel') return found
+    throw new RpcRefusal(400, 'PEER_ID_INVALID')
+  }
+  const userIn = (input: tl.TypeInputUser | tl.TypeInputPeer): number =>
+    'userId' in input ? input.userId : 0
+
+  return {
+    'channels.getChannels': ({ id }, origin) => {
+      const { id: asker } = network.asker(origin)
+      const found = id.map(named).filter(({ members }) => members.has(asker))
+      return { _: 'messages.chats', chats: found.map(chatOf) }
+    },
+    'channels.getFullChannel': ({ channel }, origin) => {
+      const place = named(channel)
+      const fullChat: tl.RawChannelFull = {
+        _: 'channelFull',
+        id: place.id,
+        about: place.about,
+        participantsCount: place.members.size,
+        readInboxMaxId: 0,
+        readOutboxMaxId: 0,
+        unreadCount: 0,
+        chatPhoto: { _: 'photoEmpty', id: Long.ZERO },
+        notifySettings: { _: 'peerNotifySettings' },
+        botInfo: [],
+        pts: place.pts,
+        ...(place.pinned.length > 0 && { pinnedMsgId: place.pinned.at(-1)! }),
+      }
+      const { users } = network.delivery.along(network.asker(origin))
+      return { _: 'messages.chatFull', fullChat, chats: [chatOf(place)], users }
+    },
+    'channels.editTitle': ({ channel, title }, origin) => {
+      owned(channel, origin).title = title
+      return nothing(network.asker(origin))
+    },
+    'messages.editChatAbout': ({ peer, about }, origin) => {
+      placed(peer, origin).about = about
+      return true
+    },
+    'messages.editChatDefaultBannedRights': ({ peer, bannedRights }, origin) => {
+      placed(peer, origin).defaultRights = bannedRights as tl.RawChatBannedRights
+      return nothing(network.asker(origin))
+    },
+    'messages.updatePinnedMessage': ({ peer, id, unpin }, origin) => {
+      const place = placed(peer, origin)
+      if (!place.messages.has(id)) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      place.pinned = [...place.pinned.filter((one) => one !== id), ...(unpin ? [] : [id])]
+      return nothing(network.asker(origin))
+    },
+    'messages.unpinAllMessages': ({ peer }, origin) => {
+      const place = placed(peer, origin)
+      place.pinned = []
+      return { _: 'messages.affectedHistory', pts: place.pts, ptsCount: 0, offset: 0 }
+    },
+    'channels.leaveChannel': ({ channel }, origin) => {
+      const person = network.asker(origin)
+      named(channel).members.delete(person.id)
+      return nothing(person)
+    },
+    'channels.getParticipants': ({ channel }, origin) => {
+      const place = named(channel)
+      const ids = [place.owner, ...place.admins.keys()]
+      const participants = ids.map((id) => participantOf(place, id))
+      const { users, chats } = network.delivery.along(network.asker(origin))
+      const count = ids.length
+      return { _: 'channels.channelParticipants', count, participants, chats, users }
+    },
+    'channels.getParticipant': ({ channel, participant: input }, origin) => {
+      const participant = participantOf(named(channel), userIn(input))
+      const { users, chats } = network.delivery.along(network.asker(origin))
+      return { _: 'channels.channelParticipant', participant, chats, users }
+    },
+    'channels.editBanned': ({ channel, participant, bannedRights }, origin) => {
+      const place = owned(channel, origin)
+      const id = userIn(participant)
+      const rights = bannedRights as tl.RawChatBannedRights
+      const isFree = !Object.values(rights).includes(true)
+      if (isFree) place.banned.delete(id)
+      else place.banned.set(id, rights)
+      if (rights.viewMessages) place.members.delete(id)
+      return nothing(network.asker(origin))
+    },
+    'channels.editAdmin': ({ channel, userId, adminRights }, origin) => {
+      const place = owned(channel, origin)
+      const rights = adminRights as tl.RawChatAdminRights
+      if (Object.values(rights).includes(true)) place.admins.set(userIn(userId), rights)
+      else place.admins.delete(userIn(userId))
+      return nothing(network.asker(origin))
+    },
+  }
+}
+
+function participantOf(place: Channel, userId: number): tl.TypeChannelParticipant {
+  const adminRights = place.admins.get(userId)
+  const bannedRights = place.banned.get(userId)
+  if (place.owner === userId) {
+    const rights: tl.RawChatAdminRights = { _: 'chatAdminRights' }
+    return { _: 'channelParticipantCreator', userId, adminRights: rights }
+  }
+  if (adminRights) {
+    const [promotedBy, date] = [place.owner, now()]
+    return { _: 'channelParticipantAdmin', userId, promotedBy, date, adminRights, canEdit: true }
+  }
+  if (bannedRights) {
+    const peer = { _: 'peerUser', userId } as const
+    const kickedBy = place.owner
+    return { _: 'channelParticipantBanned', peer, kickedBy, date: now(), bannedRights }
+  }
+  if (place.members.has(userId)) return { _: 'channelParticipant', userId, date: now() }
+  throw new RpcRefusal(400, 'USER_NOT_PARTICIPANT')
+}

@@ -1,0 +1,106 @@
+/** What a message carries, as it is sent and as its readers get to see it. */
+import { Long, type tl } from '@mtcute/core'
+import { RpcRefusal } from './data-centre.ts'
+import { now } from './delivery.ts'
+import type { FileStore, StoredFile } from './files.ts'
+
+export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMessageMedia {
+  switch (input._) {
+    case 'inputMediaUploadedPhoto':
+      return { _: 'messageMediaPhoto', photo: photoOf(files, files.finish(uploadId(input.file))) }
+    case 'inputMediaUploadedDocument': {
+      const file = files.finish(uploadId(input.file))
+      const document = documentOf(files, file, input)
+      files.documents.set(document.id.toString(), document)
+      return { _: 'messageMediaDocument', document }
+    }
+    case 'inputMediaPhoto': {
+      if (input.id._ !== 'inputPhoto') break
+      const { id } = input.id
+      const size = files.read(id)?.length ?? 0
+      return { _: 'messageMediaPhoto', photo: photoOf(files, { id, size }) }
+    }
+    case 'inputMediaDocument': {
+      if (input.id._ !== 'inputDocument') break
+      const document = files.documents.get(input.id.id.toString())
+      if (!document) break
+      return { _: 'messageMediaDocument', document }
+    }
+    case 'inputMediaGeoPoint':
+      return { _: 'messageMediaGeo', geo: pointOf(input.geoPoint) }
+    case 'inputMediaGeoLive': {
+      const geo = pointOf(input.geoPoint)
+      if (input.stopped) return { _: 'messageMediaGeo', geo }
+      return { _: 'messageMediaGeoLive', geo, period: input.period ?? 0 }
+    }
+    case 'inputMediaVenue': {
+      const { _, geoPoint, ...venue } = input
+      return { _: 'messageMediaVenue', geo: pointOf(geoPoint), ...venue }
+    }
+    case 'inputMediaContact': {
+      const { _, ...contact } = input
+      return { _: 'messageMediaContact', ...contact, userId: 0 }
+    }
+    case 'inputMediaPoll': {
+      const id = input.poll.id.isZero() ? new Long(files.nextPoll++, 1) : input.poll.id
+      return {
+        _: 'messageMediaPoll',
+        poll: { ...input.poll, id },
+        results: { _: 'pollResults', totalVoters: 0 },
+      }
+    }
+    case 'inputMediaDice':
+      return { _: 'messageMediaDice', value: 4, emoticon: input.emoticon }
+  }
+  throw new RpcRefusal(400, 'MEDIA_INVALID')
+}
+
+const uploadId = (file: tl.TypeInputFile): Long => file.id as Long
+
+function pointOf(point: tl.TypeInputGeoPoint): tl.TypeGeoPoint {
+  if (point._ !== 'inputGeoPoint') return { _: 'geoPointEmpty' }
+  return { _: 'geoPoint', lat: point.lat, long: point.long, accessHash: Long.ONE }
+}
+
+export const documentOf = (
+  files: FileStore,
+  { id, size }: StoredFile,
+  { mimeType, attributes }: { mimeType: string; attributes: tl.TypeDocumentAttribute[] },
+): tl.RawDocument => ({
+  _: 'document',
+  id,
+  accessHash: Long.ONE,
+  fileReference: files.reference,
+  date: now(),
+  mimeType,
+  size,
+  dcId: 2,
+  attributes,
+})
+
+export const photoOf = (files: FileStore, { id, size }: StoredFile): tl.RawPhoto => ({
+  _: 'photo',
+  id,
+  accessHash: Long.ONE,
+  fileReference: files.reference,
+  date: now(),
+  dcId: 2,
+  sizes: [
+    { _: 'photoSize', type: 'm', w: 320, h: 240, size: Math.min(size, 1000) },
+    { _: 'photoSize', type: 'x', w: 800, h: 600, size },
+  ],
+})
+
+/** As somebody gets to see it who asks again: with a reference that is good now. */
+export function refreshed<Message extends tl.TypeMessage>(files: FileStore, message: Message) {
+  if (message._ !== 'message' || !message.media) return message
+  const { media } = message
+  const fileReference = files.reference
+  if (media._ === 'messageMediaDocument' && media.document?._ === 'document') {
+    return { ...message, media: { ...media, document: { ...media.document, fileReference } } }
+  }
+  if (media._ === 'messageMediaPhoto' && media.photo?._ === 'photo') {
+    return { ...message, media: { ...media, photo: { ...media.photo, fileReference } } }
+  }
+  return message
+}

@@ -1,0 +1,173 @@
+/** Sending, changing and reading messages on the test network. */
+import { Long, type tl } from '@mtcute/core'
+import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import { type Draft, isPlace, now, type Target } from './delivery.ts'
+import { targetOf } from './lookup.ts'
+import { mediaOf, refreshed } from './media.ts'
+import type { TelegramNetwork } from './network.ts'
+import type { Person } from './people.ts'
+
+interface Sending {
+  readonly peer: tl.TypeInputPeer
+  readonly randomId: Long
+  readonly message?: string | undefined
+  readonly entities?: tl.TypeMessageEntity[] | undefined
+  readonly replyTo?: tl.TypeInputReplyTo | undefined
+}
+
+export function messageHandlers(network: TelegramNetwork): Handlers {
+  const { delivery } = network
+
+  /** The request's own changes come with its answer, and only to others as news. */
+  const answer = (person: Person, since: number, channel?: Target): tl.RawUpdates => {
+    const box = channel && isPlace(channel) && channel.kind === 'channel' ? channel : person
+    const updates = box.events.slice(since).map(({ update }) => update)
+    return { _: 'updates', updates, ...delivery.along(person), date: now(), seq: 0 }
+  }
+  const boxOf = (person: Person, target: Target) =>
+    isPlace(target) && target.kind === 'channel' ? target : person
+
+  const send = (request: Sending, origin: Origin, more: Partial<Draft>) => {
+    const person = network.asker(origin)
+    if (person.floodSeconds > 0) throw new RpcRefusal(420, `FLOOD_WAIT_${person.floodSeconds}`)
+    const target = targetOf(network, origin, request.peer)
+    if (isPlace(target) && !mayWrite(person, target)) {
+      throw new RpcRefusal(403, 'CHAT_WRITE_FORBIDDEN')
+    }
+    const random = request.randomId.toString()
+    if (person.sent.has(random)) throw new RpcRefusal(500, 'RANDOM_ID_DUPLICATE')
+    const since = boxOf(person, target).events.length
+    const draft: Draft = {
+      message: request.message ?? '',
+      ...(request.entities && { entities: request.entities }),
+      ...replyOf(request),
+      ...more,
+    }
+    const id = delivery.send(person, target, draft, origin.connection)
+    person.sent.set(random, id)
+    if (person.lostAnswers > 0) {
+      person.lostAnswers -= 1
+      return undefined
+    }
+    const told = answer(person, since, target)
+    const named = { _: 'updateMessageID', id, randomId: request.randomId } as const
+    return { ...told, updates: [named, ...told.updates] }
+  }
+
+  const messageOf = (person: Person, target: Target, id: number) => {
+    const message = boxOf(person, target).messages.get(id)
+    if (!message) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+    return message
+  }
+
+  return {
+    'messages.sendMessage': (request, origin) => {
+      if ([...request.message].length > 4096) throw new RpcRefusal(400, 'MESSAGE_TOO_LONG')
+      return send(request, origin, {})
+    },
+    'messages.sendMedia': (request, origin) =>
+      send(request, origin, { media: mediaOf(network.files, request.media) }),
+    'messages.uploadMedia': ({ media }) => mediaOf(network.files, media),
+    'messages.sendMultiMedia': (request, origin) => {
+      const person = network.asker(origin)
+      const groupedId = new Long(person.nextMessage, 7)
+      const answers = request.multiMedia.map((item) =>
+        send({ ...item, peer: request.peer, replyTo: request.replyTo }, origin, {
+          media: mediaOf(network.files, item.media),
+          groupedId,
+        }),
+      )
+      const updates = answers.flatMap((answer) => answer?.updates ?? [])
+      return { ...answer(person, person.events.length), updates }
+    },
+    'messages.sendReaction': ({ peer, msgId, reaction = [] }, origin) => {
+      const person = network.asker(origin)
+      const target = targetOf(network, origin, peer)
+      messageOf(person, target, msgId)
+      for (const [other, copy] of delivery.copiesOf(person, msgId)) {
+        const shown = other.reactions.get(copy) ?? new Map<number, string[]>()
+        const emoji = reaction.flatMap((one) => (one._ === 'reactionEmoji' ? one.emoticon : []))
+        other.reactions.set(copy, shown.set(person.id, emoji))
+      }
+      return answer(person, person.events.length)
+    },
+    'messages.forwardMessages': (request, origin) => {
+      const person = network.asker(origin)
+      const [id = 0] = request.id
+      const [randomId = Long.ZERO] = request.randomId
+      const message = messageOf(person, targetOf(network, origin, request.fromPeer), id)
+      if (message._ !== 'message') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      const { entities, media, fromId, date } = message
+      const sending = { peer: request.toPeer, randomId, message: message.message, entities }
+      return send(sending, origin, {
+        ...(media && { media }),
+        ...(!request.dropAuthor && {
+          fwdFrom: { _: 'messageFwdHeader', date, ...(fromId && { fromId }) },
+        }),
+      })
+    },
+    'messages.editMessage': (request, origin) => {
+      const person = network.asker(origin)
+      const target = targetOf(network, origin, request.peer)
+      const { id, message } = request
+      messageOf(person, target, id)
+      const box = boxOf(person, target)
+      const since = box.events.length
+      const media = request.media && { media: mediaOf(network.files, request.media) }
+      const text = message !== undefined && { message }
+      delivery.edit(box, id, { ...text, ...media }, origin.connection)
+      return answer(person, since, target)
+    },
+    'messages.deleteMessages': ({ id }, origin) => {
+      const person = network.asker(origin)
+      const before = person.pts
+      delivery.delete(person, id, origin.connection)
+      return { _: 'messages.affectedMessages', pts: person.pts, ptsCount: person.pts - before }
+    },
+    'channels.deleteMessages': ({ channel, id }, origin) => {
+      const found = channel._ === 'inputChannel' ? network.places.get(channel.channelId) : undefined
+      if (found?.kind !== 'channel') throw new RpcRefusal(400, 'CHANNEL_INVALID')
+      delivery.delete(found, id, origin.connection)
+      return { _: 'messages.affectedMessages', pts: found.pts, ptsCount: id.length }
+    },
+    'messages.getMessages': ({ id }, origin) => {
+      const person = network.asker(origin)
+      return found(person, person.messages, id.map(idOf))
+    },
+    'channels.getMessages': ({ channel, id }, origin) => {
+      const person = network.asker(origin)
+      const place = channel._ === 'inputChannel' ? network.places.get(channel.channelId) : undefined
+      if (place?.kind !== 'channel') throw new RpcRefusal(400, 'CHANNEL_INVALID')
+      return found(person, place.messages, id.map(idOf))
+    },
+    'messages.setTyping': ({ peer, action }, origin) => {
+      const person = network.asker(origin)
+      const target = targetOf(network, origin, peer)
+      if (!isPlace(target)) {
+        delivery.tell(target, { _: 'updateUserTyping', userId: person.id, action })
+        network.changes.dispatchEvent(new CustomEvent('typing', { detail: [person.id, target.id] }))
+      }
+      return true
+    },
+  }
+
+  function found(person: Person, from: Person['messages'], ids: number[]): tl.messages.RawMessages {
+    const messages = ids.map((id): tl.TypeMessage => {
+      const message = from.get(id)
+      return message ? refreshed(network.files, message) : { _: 'messageEmpty', id }
+    })
+    return { _: 'messages.messages', messages, ...delivery.along(person), topics: [] }
+  }
+}
+
+const idOf = (input: tl.TypeInputMessage) => (input._ === 'inputMessageID' ? input.id : 0)
+
+function mayWrite({ id }: Person, place: Exclude<Target, Person>): boolean {
+  if (place.kind === 'channel' && place.isBroadcast) return place.owner === id
+  return place.members.has(id)
+}
+
+function replyOf({ replyTo }: Sending): Partial<Draft> {
+  if (replyTo?._ !== 'inputReplyToMessage') return {}
+  return { replyTo: { _: 'messageReplyHeader', replyToMsgId: replyTo.replyToMsgId } }
+}

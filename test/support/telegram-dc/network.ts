@@ -1,0 +1,174 @@
+/** A small Telegram on loopback: people, groups, and the data centres their clients connect to. */
+import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { tl } from '@mtcute/core'
+import { authHandlers } from './auth.ts'
+import type { Channel, Group, Place } from './channel.ts'
+import type { Connection } from './connection.ts'
+import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import { Delivery } from './delivery.ts'
+import { dialogHandlers } from './dialogs.ts'
+import { FileStore, fileHandlers } from './files.ts'
+import { groupHandlers } from './groups.ts'
+import { lookupHandlers } from './lookup.ts'
+import { messageHandlers } from './messages.ts'
+import { newPerson, type Person } from './people.ts'
+import { SecondFactor } from './srp.ts'
+import { stateHandlers } from './state.ts'
+
+export interface PersonOptions {
+  readonly centre?: number
+  readonly password?: string
+  readonly hint?: string
+}
+
+const FIRST = 2
+const OTHER = 4
+
+export class TelegramNetwork {
+  readonly people = new Map<number, Person>()
+  readonly places = new Map<number, Place>()
+  readonly files = new FileStore()
+  readonly delivery = new Delivery(this)
+  /** Defects of the network itself: a test that sees one has found nothing out. */
+  readonly defects: unknown[] = []
+  /** Changes whenever somebody could see something new. */
+  readonly changes = new EventTarget()
+  #centres: DataCentre[] = []
+  #nextId = randomInt(100_000, 900_000) * 1000
+
+  static async start(t: { teardown(end: () => unknown): void }): Promise<TelegramNetwork> {
+    const network = new TelegramNetwork()
+    const isCut = (userId: number) => (network.people.get(userId)?.cutUntil ?? 0) > Date.now()
+    const handlers: Handlers = {
+      ...authHandlers(network),
+      ...stateHandlers(network),
+      ...lookupHandlers(network),
+      ...dialogHandlers(network),
+      ...messageHandlers(network),
+      ...fileHandlers(network),
+      ...groupHandlers(network),
+    }
+    for (const id of [FIRST, OTHER]) {
+      const defect = (cause: unknown) => network.defects.push(cause)
+      network.#centres.push(await DataCentre.start(id, { handlers, isCut, defect }))
+    }
+    t.teardown(() => network.stop())
+    return network
+  }
+
+  get centres(): readonly DataCentre[] {
+    return this.#centres
+  }
+
+  /** Where a client that knows nothing yet connects to. */
+  get entrance(): { readonly id: number; readonly ipAddress: string; readonly port: number } {
+    const [first] = this.#centres
+    return { id: FIRST, ipAddress: '127.0.0.1', port: first?.port ?? 0 }
+  }
+
+  person({ centre = FIRST, password, hint }: PersonOptions = {}): Person {
+    const secondFactor = password === undefined ? undefined : new SecondFactor(password, hint)
+    const person = newPerson(this.newId(), { centre, secondFactor })
+    this.people.set(person.id, person)
+    return person
+  }
+
+  group(members: readonly Person[]): Group {
+    const id = this.newId()
+    const group: Group = {
+      kind: 'group',
+      id,
+      title: `Group ${id}`,
+      members: new Set(members.map((member) => member.id)),
+    }
+    this.places.set(id, group)
+    return group
+  }
+
+  channel(owner: Person, members: readonly Person[], isBroadcast = true): Channel {
+    const id = this.newId()
+    const channel: Channel = {
+      kind: 'channel',
+      id,
+      title: `Channel ${id}`,
+      isBroadcast,
+      owner: owner.id,
+      username: `channel${id}`,
+      members: new Set([owner, ...members].map((member) => member.id)),
+      about: '',
+      pinned: [],
+      defaultRights: { _: 'chatBannedRights', untilDate: 0 },
+      admins: new Map(),
+      banned: new Map(),
+      pts: 1,
+      changedAt: 0,
+      nextMessage: 1,
+      events: [],
+      messages: new Map(),
+    }
+    this.places.set(id, channel)
+    return channel
+  }
+
+  /** Resolves with the first value that `find` yields, looking again after every change. */
+  async until<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value> {
+    for (;;) {
+      const found = find()
+      if (found !== undefined) return found
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const giveUp = () => reject(signal.reason)
+      this.changes.addEventListener('change', resolve, { once: true })
+      signal.addEventListener('abort', giveUp, { once: true })
+      await promise.finally(() => signal.removeEventListener('abort', giveUp))
+    }
+  }
+
+  newId(): number {
+    return this.#nextId++
+  }
+
+  /** Who asks; refuses whoever is not signed in any more. */
+  asker({ device }: Origin): Person {
+    const person = this.people.get(device.userId ?? 0)
+    if (!person) throw new RpcRefusal(401, 'AUTH_KEY_UNREGISTERED')
+    if (person.isBanned) throw new RpcRefusal(401, 'USER_DEACTIVATED_BAN')
+    return person
+  }
+
+  connectionsOf({ id }: Person): Connection[] {
+    return this.#centres.flatMap((centre) => centre.connectionsOf(id))
+  }
+
+  /** Every key of the account is worthless from now on. */
+  revoke(person: Person) {
+    const connections = this.connectionsOf(person)
+    for (const { devices } of this.#centres) {
+      for (const device of devices.values()) {
+        if (device.userId === person.id) delete device.userId
+      }
+    }
+    for (const connection of connections) connection.cut()
+  }
+
+  requests(name: tl.RpcMethod['_']): number {
+    return this.#centres.flatMap(({ requests }) => requests).filter((it) => it === name).length
+  }
+
+  /** The line of one account is dead for a while. */
+  cut(person: Person, milliseconds: number) {
+    person.cutUntil = Date.now() + milliseconds
+    for (const connection of this.connectionsOf(person)) connection.cut()
+  }
+
+  async restart(pauseMilliseconds: number): Promise<void> {
+    for (const centre of this.#centres) await centre.stop()
+    await pause(pauseMilliseconds)
+    for (const centre of this.#centres) await centre.listen()
+  }
+
+  async stop(): Promise<void> {
+    for (const centre of this.#centres) await centre.stop()
+  }
+}

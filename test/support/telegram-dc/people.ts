@@ -1,0 +1,81 @@
+/** The people of the test network, each with the box of events that Telegram numbers for them. */
+import { Long, type tl } from '@mtcute/core'
+import type { SecondFactor } from './srp.ts'
+
+/** An update together with the count of its box after it. */
+export interface BoxEvent {
+  readonly pts: number
+  readonly update: tl.TypeUpdate
+}
+
+export interface Person {
+  readonly id: number
+  readonly firstName: string
+  readonly username: string
+  readonly phone: string
+  /** The data centre that their account lives in. */
+  readonly centre: number
+  readonly secondFactor: SecondFactor | undefined
+  /** The one-time code sent last. */
+  code: string
+  isCodeOld: boolean
+  isBanned: boolean
+  /** Every request to send is told to wait that long. */
+  floodSeconds: number
+  /** The answers to that many sends get lost. */
+  lostAnswers: number
+  /** Events are kept for later instead of being told at once. */
+  isHushed: boolean
+  /** Until then nothing of theirs gets through, in Unix milliseconds. */
+  cutUntil: number
+  pts: number
+  /** Of more missed events than that the network says only that they are too many. */
+  mostMissed: number
+  nextMessage: number
+  readonly events: BoxEvent[]
+  readonly messages: Map<number, tl.RawMessage | tl.RawMessageService>
+  /** Of their messages: who thinks what. */
+  readonly reactions: Map<number, Map<number, string[]>>
+  /** What was sent under which random id. */
+  readonly sent: Map<string, number>
+}
+
+export function newPerson(
+  id: number,
+  { centre, secondFactor }: { centre: number; secondFactor: SecondFactor | undefined },
+): Person {
+  return {
+    id,
+    firstName: `Person ${id}`,
+    username: `person${id}`,
+    phone: `1555${id}`,
+    centre,
+    secondFactor,
+    code: '',
+    isCodeOld: false,
+    isBanned: false,
+    floodSeconds: 0,
+    lostAnswers: 0,
+    isHushed: false,
+    cutUntil: 0,
+    pts: 1,
+    mostMissed: Number.POSITIVE_INFINITY,
+    nextMessage: 1,
+    events: [],
+    messages: new Map(),
+    reactions: new Map(),
+    sent: new Map(),
+  }
+}
+
+/** Whoever has not seen a person does not know this number. */
+export const accessHash = (id: number) => new Long(id, 77)
+
+export const userOf = (person: Person, viewer?: Person): tl.RawUser => ({
+  _: 'user',
+  id: person.id,
+  accessHash: accessHash(person.id),
+  firstName: person.firstName,
+  username: person.username,
+  ...(viewer === person && { self: true, phone: person.phone }),
+})
