@@ -3,13 +3,17 @@ import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { backlog } from './backlog.ts'
+import { files } from './files.ts'
 import { ingest } from './ingest.ts'
+import { panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
 import { send } from './send.ts'
 import { start } from './start.ts'
 import { type Benchmark, type Finding, tableOf } from './support/finding.ts'
 import { dataDir, openTheatre } from './support/stage.ts'
 import { waiting } from './waiting.ts'
+import { webhooks } from './webhooks.ts'
+import { xmpp } from './xmpp.ts'
 
 const standard: Readonly<Record<string, Benchmark>> = {
   a: ingest,
@@ -17,8 +21,11 @@ const standard: Readonly<Record<string, Benchmark>> = {
   c: waiting,
   d: backlog,
   e: start,
+  f: webhooks,
+  g: files,
+  h: xmpp,
 }
-const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning }
+const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning, panel }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const load = () => loadavg().map((value) => Number(value.toFixed(2)))

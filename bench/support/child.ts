@@ -82,3 +82,9 @@ export async function memory(): Promise<Memory> {
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rss, heap: heapUsed + external }
 }
+
+/** Milliseconds of processor time so far. */
+export function processor(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

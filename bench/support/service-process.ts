@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
-import { answerParent, memory } from './child.ts'
+import { answerParent, memory, processor } from './child.ts'
 
 export interface StartOptions {
   readonly databaseUrl: string
@@ -28,14 +28,15 @@ answerParent({
     while (online() < count) await pause(50)
   },
   memory,
-  /** Milliseconds of processor time so far. */
-  processor: () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1000
-  },
+  rss: () => process.memoryUsage.rss(),
+  processor,
   waitingPolls: () =>
     [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,
   liveKeys: () => gateway.core.keys.size,
+  async replay({ apiKeyId, after }: { apiKeyId: number; after: number }) {
+    const key = await gateway.core.keys.find(apiKeyId)
+    await key.changeWebhook({ kind: 'replay', after })
+  },
   speak: (speech: Speech) => chatter.speak(speech),
   drizzle: (drizzle: Drizzle) => chatter.drizzle(drizzle),
   stop: () => gateway.stop(),

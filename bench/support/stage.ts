@@ -31,10 +31,14 @@ export interface Theatre {
 
 const log = createLog({ level: 'error' })
 
+/** Dropping a database ends connections that are about to end by themselves. */
+const ended = (err: Error) => log.debug({ err }, 'a connection was ended')
+
 export async function openTheatre(note: (text: string) => void): Promise<Theatre> {
   await mkdir(dataDir, { recursive: true })
   const server = await startEmbeddedPostgres({ dir: join(dataDir, 'postgres'), log })
   const admin = new pg.Pool({ connectionString: server.url('postgres'), max: 1 })
+  admin.on('error', ended)
   return {
     async perform(name, play) {
       const database = `bench_${name}`
@@ -46,6 +50,7 @@ export async function openTheatre(note: (text: string) => void): Promise<Theatre
       await migrate(databaseUrl)
       const db = openDatabase({ url: databaseUrl, log })
       const sql = new pg.Pool({ connectionString: databaseUrl, max: 4, types })
+      sql.on('error', ended)
       try {
         const vault = await openVault({ db, keyFile: join(ownDir, 'keys'), log })
         return await play({ databaseUrl, db, sql, vault, dataDir: ownDir, note })

@@ -8,6 +8,8 @@ export function percentile(values: readonly number[], share: number): number {
 export const now = (): number => performance.timeOrigin + performance.now()
 
 export const milliseconds = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`
+/** Of milliseconds. */
+export const microseconds = (value: number) => `${(1000 * value).toFixed(0)} µs`
 export const seconds = (value: number) => `${(value / 1000).toFixed(2)} s`
 export const perSecond = (value: number, what: string) => `${Math.round(value)} ${what}/s`
 export const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`
