@@ -6,6 +6,7 @@ import t from 'tap'
 import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
 import { endingOf } from '../../src/platforms/xmpp/failures.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
+import { SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
@@ -90,6 +91,7 @@ t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
       service: account.fields.server!,
       plaintextAllowed: false,
       allowPrivate: true,
+      keys: new SaltedKeys(),
     }
     const ignore = () => undefined
     const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }
@@ -121,6 +123,7 @@ t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
       service: `xmpp://127.0.0.1:${port}`,
       plaintextAllowed: true,
       allowPrivate: false,
+      keys: new SaltedKeys(),
     }
     const ignore = () => undefined
     const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }

@@ -21,6 +21,10 @@ export interface ProsodyOptions {
   readonly hibernationSeconds?: number
   /** Keeps the archives in memory: pages of the one on disk take longer with each message in it. */
   readonly quickArchive?: boolean
+  /** Takes no password that is told to it, and makes them this slow to guess. */
+  readonly scramIterations?: number
+  /** Takes only passwords that are told to it. */
+  readonly plainOnly?: boolean
 }
 
 /** Of one file, on this server. */
@@ -138,7 +142,7 @@ async function accepting(port: number): Promise<void> {
 const configuration = (
   { port, httpPort }: Ports,
   directory: string,
-  { hibernationSeconds = 60, quickArchive = false }: ProsodyOptions,
+  { hibernationSeconds = 60, quickArchive = false, ...login }: ProsodyOptions,
 ) => `
 pidfile = "${directory}/prosody.pid"
 data_path = "${directory}/data"
@@ -159,6 +163,7 @@ modules_enabled = { "roster", "saslauth", "disco", "posix", "ping", "offline", "
   "carbons", "mam", "smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
 modules_disabled = { "s2s", "tls" }
 authentication = "internal_hashed"
+${loginOnly(login)}
 default_storage = "internal"
 storage = { ${quickArchive ? 'archive = "memory", offline = "memory"' : ''} }
 storage_archive_item_limit = 20000
@@ -179,3 +184,11 @@ Component "upload.xmpp.test" "http_file_share"
 Component "forgetful.xmpp.test" "muc"
   muc_room_locking = false
 `
+
+function loginOnly({ scramIterations, plainOnly }: ProsodyOptions): string {
+  if (plainOnly) return 'disable_sasl_mechanisms = { "SCRAM-SHA-1" }'
+  if (scramIterations === undefined) return ''
+  return `disable_sasl_mechanisms = { "PLAIN" }
+password_hash = "SHA-256"
+default_iteration_count = ${scramIterations}`
+}

@@ -2,6 +2,7 @@
 import type { Element } from '@xmpp/client'
 import { failed, type RequestFailed } from '../../../actors/errors.ts'
 import { ns } from './namespaces.ts'
+import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing } from './transport.ts'
 
 /** The condition of an error stanza. */
@@ -60,6 +61,7 @@ export type Ending =
 export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return { kind: 'lost', reason: 'connection_lost' }
   if (cause instanceof EncryptionMissing) return { kind: 'lost', reason: 'no_encryption' }
+  if (cause instanceof ServerUnproven) return { kind: 'lost', reason: 'server_unproven' }
   const condition = 'condition' in cause ? String(cause.condition) : undefined
   if (cause.name === 'SASLError') return refusedLogin(condition)
   if (cause.name === 'StreamError') return closedStream(condition, cause.message)

@@ -5,26 +5,21 @@ import type { LinkAttempt, LinkStep } from '../../../actors/platform.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './failures.ts'
 import { Requests } from './requests.ts'
-import { loginOf, type Secrets } from './secrets.ts'
+import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import type { Login } from './transport.ts'
 import { nicknameOf } from './vcard.ts'
 
 const linkMilliseconds = 25_000
 
-export interface LinkOptions {
-  /** Whether servers may be on this machine, where passwords travel unencrypted, or on a private network. */
-  readonly allowPrivate: boolean
-}
-
 export async function link(
   fields: Readonly<Record<string, string>>,
-  { allowPrivate }: LinkOptions,
+  options: LoginOptions,
   signal: AbortSignal,
 ): Promise<LinkAttempt> {
-  const secrets = secretsOf(fields, allowPrivate)
+  const secrets = secretsOf(fields, options.allowPrivate)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(linkMilliseconds)])
-  const step = await tryLogin(loginOf(secrets, allowPrivate), secrets, limit)
+  const step = await tryLogin(loginOf(secrets, options), secrets, limit)
   signal.throwIfAborted()
   const over = () => Promise.reject(failed('conflict', 'the link has no further step'))
   return { step, answer: over, changed: over, close: async () => undefined }
@@ -97,6 +92,10 @@ function refusal(cause: unknown): LinkStep {
   }
   if (ending.kind === 'lost' && ending.reason === 'no_encryption') {
     const description = 'the server offers no encrypted connection'
+    return { kind: 'refused', reason: ending.reason, description }
+  }
+  if (ending.kind === 'lost' && ending.reason === 'server_unproven') {
+    const description = 'the server did not show that it knows the password'
     return { kind: 'refused', reason: ending.reason, description }
   }
   return {

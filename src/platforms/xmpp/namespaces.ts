@@ -32,6 +32,7 @@ export const ns = {
   styling: 'urn:xmpp:styling:0',
   streamManagement: 'urn:xmpp:sm:3',
   streams: 'http://etherx.jabber.org/streams',
+  sasl: 'urn:ietf:params:xml:ns:xmpp-sasl',
   sasl2: 'urn:xmpp:sasl:2',
   thumbnails: 'urn:xmpp:thumbs:1',
   upload: 'urn:xmpp:http:upload:0',

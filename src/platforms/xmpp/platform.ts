@@ -3,22 +3,22 @@ import { failed } from '../../../actors/errors.ts'
 import type { Platform, Session } from '../../../actors/platform.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { capabilities } from './capabilities.ts'
-import { type LinkOptions, link } from './link.ts'
+import { link } from './link.ts'
+import { SaltedKeys } from './sasl/salted-keys.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 
-type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'agent'
+type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'agent' | 'keys'
 
-export type XmppOptions = LinkOptions &
-  Omit<SessionOptions, Optional> &
-  Partial<Pick<SessionOptions, Optional>>
+export type XmppOptions = Omit<SessionOptions, Optional> & Partial<Pick<SessionOptions, Optional>>
 
 const defaults = { resumeMilliseconds: 20_000, confirmMilliseconds: 20_000 }
 
 export function xmppPlatform(options: XmppOptions): Platform {
   const { log } = options
   const agent = createGuardedAgent({ allowPrivate: options.allowPrivate, connections: 4 })
-  const sessionOptions: SessionOptions = { agent, ...defaults, ...options }
+  const keys = new SaltedKeys()
+  const sessionOptions: SessionOptions = { agent, keys, ...defaults, ...options }
   return {
     id: 'xmpp',
     name: 'XMPP',
@@ -36,7 +36,7 @@ export function xmppPlatform(options: XmppOptions): Platform {
     ],
     startLink: async (method, fields, signal) => {
       if (method !== 'password') throw failed('bad_request', 'field "method" must be password')
-      return link(fields, options, signal)
+      return link(fields, sessionOptions, signal)
     },
     resumeLink: async () => {
       throw failed('conflict', 'the link has no further step')

@@ -1,6 +1,7 @@
 /** What is kept of a link, encrypted: enough to log in again as the same device. */
 import type { Json } from '../../../actors/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
+import type { SaltedKeys } from './sasl/salted-keys.ts'
 import type { Login } from './transport.ts'
 
 export interface Secrets {
@@ -20,7 +21,13 @@ export function parseSecrets(stored: Json): Secrets | undefined {
   return { jid, password, resource, ...(typeof server === 'string' && { server }) }
 }
 
-export function loginOf(secrets: Secrets, allowPrivate: boolean): Login {
+export interface LoginOptions {
+  /** Whether servers may be on this machine, where passwords travel unencrypted, or on a private network. */
+  readonly allowPrivate: boolean
+  readonly keys: SaltedKeys
+}
+
+export function loginOf(secrets: Secrets, { allowPrivate, keys }: LoginOptions): Login {
   const { jid, password, resource, server: chosen } = secrets
   const address = parseAddress(jid)
   if (!address?.local) throw new Error('The account has no usable JID')
@@ -33,5 +40,6 @@ export function loginOf(secrets: Secrets, allowPrivate: boolean): Login {
     service: server?.service ?? address.domain,
     plaintextAllowed: server?.loopback === true,
     allowPrivate,
+    keys,
   }
 }

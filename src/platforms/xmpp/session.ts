@@ -20,18 +20,16 @@ import { Outbox } from './outbox.ts'
 import { Places } from './places.ts'
 import { RequestRefused, Requests } from './requests.ts'
 import { Rooms } from './rooms/rooms.ts'
-import { loginOf, type Secrets } from './secrets.ts'
+import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
-export interface SessionOptions {
+export interface SessionOptions extends LoginOptions {
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
-  /** See `LinkOptions`. */
-  readonly allowPrivate: boolean
   /** Through which shared files are fetched. */
   readonly agent: Dispatcher
   /** The gateway's own store, from which files are sent. */
@@ -66,7 +64,7 @@ export class XmppSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const login = loginOf(secrets, options.allowPrivate)
+    const login = loginOf(secrets, options)
     const own = `${login.local}@${login.domain}`
     const sent = this.#sent
     this.#account = account

@@ -3,12 +3,16 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element, type StreamManagement } from '@xmpp/client'
 import { isPublicAddress } from '../../security/public-address.ts'
 import { ns } from './namespaces.ts'
+import { useMechanisms } from './sasl/mechanisms.ts'
+import type { SaltedKeys } from './sasl/salted-keys.ts'
 
 export interface Login {
   readonly local: string
   readonly domain: string
   readonly resource: string
   readonly password: string
+  /** Shared by all logins, so that the same password is made into a key once. */
+  readonly keys: SaltedKeys
   /** Where to connect to; the domain itself is looked up in the DNS. */
   readonly service: string
   readonly plaintextAllowed: boolean
@@ -47,15 +51,14 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     username: login.local,
     credentials: async (authenticate, mechanisms) => {
       if (!transport.isSecure() && !login.plaintextAllowed) throw new EncryptionMissing()
-      // The library computes SCRAM in JavaScript and blocks the process for a third of a second.
-      const mechanism = mechanisms.includes('PLAIN') ? 'PLAIN' : mechanisms[0]
-      await authenticate({ username: login.local, password: login.password }, mechanism)
+      await authenticate({ username: login.local, password: login.password }, mechanisms[0])
     },
   })
   // Errors reach those who wait for an attempt; without any listener the emitter would throw.
   transport.on('error', () => undefined)
   transport.reconnect.stop()
   transport.timeout = stepTimeout
+  useMechanisms(transport, login.keys)
   tuneStreamManagement(transport)
   const count = countReceived(transport, resumption?.received ?? 0)
   if (resumption) {

@@ -39,10 +39,20 @@ declare module '@xmpp/client' {
     requestAckDebounce: number
   }
 
-  type Authenticate = (
-    credentials: { username: string; password: string },
-    mechanism: string | undefined,
-  ) => Promise<void>
+  export interface Credentials {
+    readonly username: string
+    readonly password: string
+  }
+
+  type Authenticate = (credentials: Credentials, mechanism: string | undefined) => Promise<void>
+
+  /** A way to log in; of what goes through here each character stands for a byte. */
+  export interface Mechanism {
+    readonly name: string
+    readonly clientFirst: boolean
+    challenge(text: string): void
+    response(credentials: Credentials): string | Promise<string>
+  }
 
   export interface Client extends EventEmitter {
     status: string
@@ -52,6 +62,11 @@ declare module '@xmpp/client' {
     readonly parser: { write(text: string): void } | null
     readonly reconnect: { stop(): void }
     readonly streamManagement: StreamManagement
+    readonly saslFactory: {
+      readonly _mechs: object[]
+      /** Called with `new`. */
+      use(name: string, mechanism: () => Mechanism): void
+    }
     isSecure(): boolean
     connect(service: string): Promise<void>
     open(options: { domain: string }): Promise<Element>

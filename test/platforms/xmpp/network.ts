@@ -9,7 +9,7 @@ import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
 import { Files } from './files.ts'
 
 export type Tuning = Partial<
-  Pick<XmppOptions, 'resumeMilliseconds' | 'confirmMilliseconds' | 'log'>
+  Pick<XmppOptions, 'resumeMilliseconds' | 'confirmMilliseconds' | 'log' | 'keys'>
 >
 
 export interface XmppAccount {
@@ -41,8 +41,8 @@ export class Network {
     return xmppPlatform({ log: quietLog, allowPrivate: true, media: this.files, ...options })
   }
 
-  async account(): Promise<XmppAccount> {
-    const { user, jid, password } = await this.#register()
+  async account(chosen?: string): Promise<XmppAccount> {
+    const { user, jid, password } = await this.#register(chosen)
     const relay = await Relay.start(() => this.prosody.port)
     this.atEnd(() => relay.stop())
     const fields = { jid, password, server: `xmpp://127.0.0.1:${relay.port}` }
@@ -70,9 +70,8 @@ export class Network {
     await this.prosody.stop()
   }
 
-  async #register() {
+  async #register(password = randomBytes(8).toString('hex')) {
     const user = `user-${randomBytes(4).toString('hex')}`
-    const password = randomBytes(8).toString('hex')
     return { user, password, jid: await this.prosody.register(user, password) }
   }
 }

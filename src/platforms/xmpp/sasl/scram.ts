@@ -1,0 +1,81 @@
+/** Proves that both sides know the password, without telling it (SCRAM, RFC 5802 and RFC 7677). */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Digest, SaltedKeys } from './salted-keys.ts'
+
+/** The server did not show that it knows the password, or asked for something that no server asks for. */
+export class ServerUnproven extends Error {
+  override readonly name = 'ServerUnproven'
+}
+
+/** Beyond this a server only wants to keep this machine busy. */
+const mostIterations = 1_000_000
+/** The least that the standard allows. */
+const leastIterations = 4_096
+
+/** Without channel binding, and as oneself. */
+const header = 'n,,'
+
+export class Scram {
+  readonly #digest: Digest
+  readonly #keys: SaltedKeys
+  readonly #nonce: string
+  #first = ''
+  #expected: Buffer | undefined
+
+  constructor(digest: Digest, keys: SaltedKeys, nonce = randomBytes(18).toString('base64')) {
+    this.#digest = digest
+    this.#keys = keys
+    this.#nonce = nonce
+  }
+
+  hello(username: string): string {
+    const name = username.replaceAll('=', '=3D').replaceAll(',', '=2C')
+    this.#first = `n=${name},r=${this.#nonce}`
+    return header + this.#first
+  }
+
+  /** Rejects with `ServerUnproven` where the server does not keep to the standard. */
+  async prove(challenge: string, password: string): Promise<string> {
+    const { nonce, salt, iterations } = this.#read(challenge)
+    const salted = await this.#keys.of(password, { digest: this.#digest, salt, iterations })
+    const clientKey = this.#hmac(salted, 'Client Key')
+    const storedKey = createHash(this.#digest).update(clientKey).digest()
+    const final = `c=${Buffer.from(header).toString('base64')},r=${nonce}`
+    const said = `${this.#first},${challenge},${final}`
+    const signature = this.#hmac(storedKey, said)
+    this.#expected = this.#hmac(this.#hmac(salted, 'Server Key'), said)
+    const proof = clientKey.map((byte, at) => byte ^ (signature[at] ?? 0))
+    return `${final},p=${Buffer.from(proof).toString('base64')}`
+  }
+
+  /** Throws `ServerUnproven` unless the server's last word shows that it knows the password too. */
+  verify(last: string): void {
+    const given = Buffer.from(fieldsOf(last).get('v') ?? '', 'base64')
+    const expected = this.#expected
+    if (!expected || given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      throw new ServerUnproven('The server did not show that it knows the password')
+    }
+  }
+
+  #read(challenge: string) {
+    const fields = fieldsOf(challenge)
+    const nonce = fields.get('r') ?? ''
+    const salt = Buffer.from(fields.get('s') ?? '', 'base64')
+    const iterations = Number(fields.get('i'))
+    const isSane =
+      Number.isInteger(iterations) && iterations >= leastIterations && iterations <= mostIterations
+    const isAnswer = nonce.startsWith(this.#nonce) && nonce.length > this.#nonce.length
+    if (!isAnswer || salt.length === 0 || !isSane || fields.has('m')) {
+      throw new ServerUnproven('The server asked for a login that the standard does not know')
+    }
+    return { nonce, salt, iterations }
+  }
+
+  #hmac(key: Buffer, text: string): Buffer {
+    return createHmac(this.#digest, key).update(text).digest()
+  }
+}
+
+function fieldsOf(text: string): ReadonlyMap<string, string> {
+  return new Map(text.split(',').map((field) => [field.slice(0, 1), field.slice(2)]))
+}
