@@ -29,8 +29,9 @@ export interface Report {
 
 type Victim = 'service' | 'postgres'
 
-/** How long the load runs between the first acknowledgement and the next kill. */
+/** How long the load runs between the first acknowledgement and the next kill, and what each account gets done. */
 const CALM_MS = [150, 400] as const
+const CALM_EVENTS = 30
 const RECOVERY_MS = 60_000
 
 export async function runChaos(plan: Plan, onKill: (count: number) => void): Promise<Report> {
@@ -43,6 +44,7 @@ export async function runChaos(plan: Plan, onKill: (count: number) => void): Pro
     await acknowledgement(stage)
     for (const [index, victim] of victims(plan).entries()) {
       await pause(CALM_MS[0] + Math.random() * (CALM_MS[1] - CALM_MS[0]))
+      await until(() => stage.spool.hasFlowed(CALM_EVENTS), RECOVERY_MS)
       const began = performance.now()
       await kill(stage, victim)
       // Every other time the bots start anew as well, and ask where they were.

@@ -5,7 +5,8 @@ import { until } from '../support/client.ts'
 import type { Stage } from './stage.ts'
 
 const DRAINS_MS = 60_000
-const QUIET_MS = 300
+/** Longer than such a service takes. */
+const QUIET_MS = 1_200
 
 /** The log no longer grows either: a service that acknowledges early may be storing still. */
 export async function drained(stage: Stage): Promise<void> {

@@ -1,5 +1,6 @@
 /** One account of the spool, connected: reports what it is handed and acknowledges what was stored. */
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { failed } from '../../actors/errors.ts'
 import type { LinkedAccount, Session, SessionReport } from '../../actors/platform.ts'
 import type { Happening } from '../../machines/happening.ts'
@@ -16,6 +17,9 @@ export interface SpoolSessionOptions {
   /** The defect that the test must notice: events are acknowledged before they are stored. */
   readonly acknowledgesEarly: boolean
 }
+
+/** Long enough that every kill finds more unstored than the spool hands over again, on a busy machine too. */
+const EARLY_MS = 1_000
 
 export class SpoolSession implements Session {
   readonly #report: SessionReport
@@ -91,6 +95,7 @@ export class SpoolSession implements Session {
       while (this.#queue.length > 0) {
         const events = this.#queue
         this.#queue = []
+        if (this.#early) await pause(EARLY_MS)
         // What is handed over again may be older than what is stored.
         this.#stored = Math.max(this.#stored, events.at(-1)?.number ?? 0)
         await this.#report.events(events.map(happeningOf), this.#stored)

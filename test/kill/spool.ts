@@ -21,7 +21,7 @@ export interface Account {
   acknowledged: number
   /** The newest event of each chat. */
   readonly chats: Map<string, number>
-  connection: { readonly socket: Socket; sent: number } | undefined
+  connection: { readonly socket: Socket; sent: number; readonly since: number } | undefined
 }
 
 export class Spool extends EventEmitter<{ acknowledged: [] }> {
@@ -68,6 +68,13 @@ export class Spool extends EventEmitter<{ acknowledged: [] }> {
 
   get acknowledged(): number {
     return this.accounts.reduce((sum, account) => sum + account.acknowledged, 0)
+  }
+
+  /** Whether every account is connected and has had so many events acknowledged since. */
+  hasFlowed(events: number): boolean {
+    return this.accounts.every(
+      ({ acknowledged, connection }) => connection && acknowledged >= connection.since + events,
+    )
   }
 
   /** Events that the other side has answered for. */
@@ -138,7 +145,8 @@ export class Spool extends EventEmitter<{ acknowledged: [] }> {
       this.violations.push(`${hello} came back behind what it acknowledged: ${facts}`)
     }
     account.connection?.socket.destroy()
-    account.connection = { socket, sent: Math.max(0, account.acknowledged - REPEATED) }
+    const since = account.acknowledged
+    account.connection = { socket, since, sent: Math.max(0, since - REPEATED) }
     this.#handOver(account)
     return account
   }
