@@ -52,6 +52,7 @@ export function createClient(options: ClientOptions): Client {
   })
   client.onError.add(defect)
   refuseWhenClosed(client)
+  noteNothingLate(client)
   return client
 }
 
@@ -61,6 +62,16 @@ function refuseWhenClosed(client: Client) {
   const guarded: Client['call'] = (request, params) =>
     client.destroyed ? Promise.reject(new Error('The client is closed')) : call(request, params)
   client.call = guarded
+}
+
+/** It may note a peer after the end as well, and set a timer to write it: for half a minute no process would end. */
+function noteNothingLate(client: Client) {
+  const { peers } = client.storage
+  const store = peers.store.bind(peers)
+  peers.store = async (peer) => {
+    await store(peer)
+    if (client.destroyed) await peers.close()
+  }
 }
 
 /** The library counts only the fails in a row of one socket; a server that hangs up after a greeting is one, too. */
