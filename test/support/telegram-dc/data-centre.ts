@@ -79,7 +79,7 @@ export class DataCentre implements Hall {
 
   /** Also after a `stop`: on the same port, with the same keys. */
   async listen(): Promise<void> {
-    this.#server = createServer((socket) => {
+    this.#server = createServer({ noDelay: true }, (socket) => {
       const connection = new Connection(socket, this)
       this.connections.add(connection)
       socket.on('close', () => this.connections.delete(connection))
