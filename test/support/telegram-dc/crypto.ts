@@ -52,13 +52,18 @@ export const serverKey = () => {
 
 async function makeServerKey(): Promise<ServerKey> {
   await provider.initialize()
-  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const { n = '', e = '', d = '' } = pair.privateKey.export({ format: 'jwk' })
-  const [modulus, exponent, secret] = [n, e, d].map((part) => Buffer.from(part, 'base64url'))
-  if (!modulus || !exponent || !secret) throw new Error('an RSA key has three numbers')
-  addPublicKey(provider, pair.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString())
-  return {
-    fingerprint: sha1(new Writer().bytes(modulus).bytes(exponent).out()).subarray(-8),
-    open: (sealed) => toBytes(power(toNumber(sealed), toNumber(secret), toNumber(modulus))),
+  for (;;) {
+    const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const { n = '', e = '', d = '' } = pair.privateKey.export({ format: 'jwk' })
+    const [modulus, exponent, secret] = [n, e, d].map((part) => Buffer.from(part, 'base64url'))
+    if (!modulus || !exponent || !secret) throw new Error('an RSA key has three numbers')
+    const fingerprint = sha1(new Writer().bytes(modulus).bytes(exponent).out()).subarray(-8)
+    // The library does not find a key again whose number begins with a zero when it is written.
+    if (fingerprint.readUInt8(7) < 0x10) continue
+    addPublicKey(provider, pair.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString())
+    return {
+      fingerprint,
+      open: (sealed) => toBytes(power(toNumber(sealed), toNumber(secret), toNumber(modulus))),
+    }
   }
 }

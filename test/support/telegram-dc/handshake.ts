@@ -84,6 +84,8 @@ export class Handshake {
     const plain = Buffer.from(this.#cipher().decrypt(sealed))
     const inner = new Reader(plain.subarray(20)).object()
     const key = toBytes(power(toNumber(bytesOf(inner.gB)), this.#secret, PRIME))
+    // The library leaves zeros out where a key begins with them, and would then have another one.
+    if (key[0] === 0) return { answer: this.#retry(key) }
     const hash = sha1(key)
     const salt = Buffer.alloc(8)
     for (let i = 0; i < 8; i++) salt[i] = (this.#newNonce[i] ?? 0) ^ (this.#serverNonce[i] ?? 0)
@@ -92,6 +94,12 @@ export class Handshake {
       made: { id: hash.subarray(-8).toString('hex'), key, salt: longOf(salt) },
       answer: { _: 'mt_dh_gen_ok', ...this.#nonces(), newNonceHash1 },
     }
+  }
+
+  #retry(key: Buffer): TlObject {
+    const hash = sha1(key.subarray(key.findIndex((byte) => byte !== 0)))
+    const newNonceHash2 = sha1(this.#newNonce, Buffer.of(2), hash.subarray(0, 8)).subarray(4)
+    return { _: 'mt_dh_gen_retry', ...this.#nonces(), newNonceHash2 }
   }
 
   #nonces() {
