@@ -3,30 +3,15 @@ import t, { type Test } from 'tap'
 import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
 import { fieldsOf } from '../../src/platforms/telegram/storage/secrets.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
-import type { Account } from './contract/harness.ts'
-import { patience, type Run, run, Store } from './contract/recorder.ts'
-import { linked } from './contract/scene.ts'
+import { patience } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
 
-async function live(t: Test, stage: Stage, options: Partial<TelegramOptions> = {}) {
-  const { network } = stage
-  const [person, friend] = [network.person(), network.person()]
-  person.mostMissed = 3
-  const account: Account = {
-    native: `${person.id}`,
-    method: 'phone',
-    fields: { phone: person.phone },
-    code: async () => person.code,
-  }
-  const store = new Store(await linked(stage.platform(), account))
-  const open = async (account: { recoverChannels?: boolean } = {}): Promise<Run> => {
-    const opened = run(stage.platform(options), store, account)
-    t.teardown(() => opened.stop())
-    await opened.reported('opened')
-    return opened
-  }
-  const write = (message: string) => network.delivery.send(friend, person, { message })
-  return { person, friend, store, open, write }
+/** More than a few missed events are too much for the network to list. */
+async function forgetful(t: Test, stage: Stage, options: Partial<TelegramOptions> = {}) {
+  const scene = await live(t, stage, options)
+  scene.person.mostMissed = 3
+  return scene
 }
 
 t.test('Telegram accounts read from the chats what was too much to be listed', async (t) => {
@@ -35,7 +20,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
   const { delivery } = network
 
   await t.test('messages of all chats are told as recovered, in their order', async (t) => {
-    const { person, friend, store, open, write } = await live(t, stage)
+    const { person, friend, store, open, write } = await forgetful(t, stage)
     const group = network.group([person, friend])
     const first = await open()
     // It has asked what it missed when it answers.
@@ -63,7 +48,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
   })
 
   await t.test('also by an account that was never told of a message', async (t) => {
-    const { store, open, write } = await live(t, stage)
+    const { store, open, write } = await forgetful(t, stage)
     const first = await open()
     await first.stop()
     for (let i = 0; i < 5; i++) write(`first ${i}`)
@@ -73,7 +58,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
   })
 
   await t.test('nothing is counted that could not be stored', async (t) => {
-    const { store, open, write } = await live(t, stage)
+    const { store, open, write } = await forgetful(t, stage)
     const first = await open()
     write('before')
     await store.message('before')
@@ -92,7 +77,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
     const warned = Promise.withResolvers<object>()
     const log = { info: () => undefined, warn: (facts: object) => warned.resolve(facts) }
     const recovery = { ofChat: 4, inAll: 100 }
-    const { friend, store, open, write } = await live(t, stage, { log, recovery })
+    const { friend, store, open, write } = await forgetful(t, stage, { log, recovery })
     const first = await open()
     write('before')
     await store.message('before')
@@ -106,7 +91,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
 
   await t.test('posts of channels are told, unless that is not wanted', async (t) => {
     for (const recoverChannels of [true, false]) {
-      const { person, friend, store, open } = await live(t, stage)
+      const { person, friend, store, open } = await forgetful(t, stage)
       const channel = network.channel(friend, [person])
       const first = await open()
       await first.session.probe(patience())

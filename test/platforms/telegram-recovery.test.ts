@@ -1,31 +1,11 @@
 /** What a Telegram account missed: gaps in the count, cuts, channels, and deletions whose chat nobody tells. */
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Happening } from '../../machines/happening.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
-import type { Account } from './contract/harness.ts'
-import { patience, type Run, run, Store } from './contract/recorder.ts'
-import { linked, perform, refusalOf, sending } from './contract/scene.ts'
+import { patience, type Store } from './contract/recorder.ts'
+import { perform, refusalOf, sending } from './contract/scene.ts'
+import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
-
-async function live(t: Test, stage: Stage) {
-  const { network } = stage
-  const [person, friend] = [network.person(), network.person()]
-  const account: Account = {
-    native: `${person.id}`,
-    method: 'phone',
-    fields: { phone: person.phone },
-    code: async () => person.code,
-  }
-  const store = new Store(await linked(stage.platform(), account))
-  const open = async (): Promise<Run> => {
-    const opened = run(stage.platform(), store)
-    t.teardown(() => opened.stop())
-    await opened.reported('opened')
-    return opened
-  }
-  const write = (message: string) => network.delivery.send(friend, person, { message })
-  return { person, friend, store, open, write }
-}
 
 const deletions = (store: Store, count: number) =>
   store.until(() => {

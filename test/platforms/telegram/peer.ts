@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/core'
 import { contentName } from '../../../machines/content-name.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
+import { follow } from '../../support/telegram-dc/invites.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import type { Stage } from './stage.ts'
@@ -55,6 +56,7 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
     async seesReactions({ handle }) {
       return [...(person.reactions.get(Number(handle))?.values() ?? [])].flat()
     },
+    follow: async (link) => follow(network, person, link),
     async edit({ handle }, text) {
       delivery.edit(person, Number(handle), { message: text })
     },

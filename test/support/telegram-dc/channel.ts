@@ -2,10 +2,18 @@
 import type { tl } from '@mtcute/core'
 import { accessHash, type BoxEvent } from './people.ts'
 
+/** Somebody who asked to be let in. */
+export interface JoinRequest {
+  readonly link: string
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
 export interface Group {
   readonly kind: 'group'
   readonly id: number
   title: string
+  photo?: tl.RawPhoto
   readonly members: Set<number>
 }
 
@@ -19,6 +27,9 @@ export interface Channel {
   readonly username: string
   readonly members: Set<number>
   about: string
+  photo?: tl.RawPhoto
+  readonly invites: Map<string, tl.RawChatInviteExported>
+  readonly joinRequests: Map<number, JoinRequest>
   /** The newest last. */
   pinned: readonly number[]
   defaultRights: tl.RawChatBannedRights
@@ -39,7 +50,9 @@ export const nativeOfPlace = ({ kind, id }: Place): string =>
   `${kind === 'group' ? -id : -1_000_000_000_000 - id}`
 
 export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
-  const photo = { _: 'chatPhotoEmpty' } as const
+  const photo: tl.TypeChatPhoto = place.photo
+    ? { _: 'chatPhoto', photoId: place.photo.id, dcId: place.photo.dcId }
+    : { _: 'chatPhotoEmpty' }
   if (place.kind === 'group') {
     return {
       _: 'chat',

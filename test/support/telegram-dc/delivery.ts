@@ -101,6 +101,33 @@ export class Delivery {
     }
   }
 
+  /** The network tells a group or channel what somebody did there. */
+  announce(actor: Person, place: Place, action: tl.TypeMessageAction, except?: Connection) {
+    const said = {
+      _: 'messageService' as const,
+      action,
+      fromId: peerOfPerson(actor.id),
+      date: now(),
+    }
+    if (place.kind === 'channel') {
+      const peerId = { _: 'peerChannel', channelId: place.id } as const
+      const message: tl.RawMessageService = { ...said, id: place.nextMessage++, peerId }
+      const update = { _: 'updateNewChannelMessage', message, pts: 0, ptsCount: 1 } as const
+      return this.#intoChannel(place, update, 1, { except, sender: actor })
+    }
+    for (const owner of this.#membersOf(place)) {
+      const peerId = { _: 'peerChat', chatId: place.id } as const
+      const out = owner === actor && { out: true }
+      const message: tl.RawMessageService = { ...said, ...out, id: owner.nextMessage++, peerId }
+      this.#into(owner, { _: 'updateNewMessage', message, pts: 0, ptsCount: 1 }, 1, except)
+    }
+  }
+
+  /** What somebody's request has changed, told as its answer. */
+  answer(person: Person, updates: tl.TypeUpdate[]): tl.RawUpdates {
+    return { _: 'updates', updates, ...this.along(person), date: now(), seq: 0 }
+  }
+
   /** Something that is not numbered: typing, reactions. */
   tell(person: Person, update: tl.TypeUpdate) {
     this.#push(person, update)
@@ -155,7 +182,7 @@ export class Delivery {
   #push(person: Person, update: tl.TypeUpdate, except?: Connection) {
     this.#network.changes.dispatchEvent(new Event('change'))
     if (person.isHushed) return
-    const news = { _: 'updates', updates: [update], ...this.along(person), date: now(), seq: 0 }
+    const news = this.answer(person, [update])
     for (const connection of this.#network.connectionsOf(person)) {
       if (connection !== except && connection.wantsUpdates) connection.notify(news)
     }

@@ -8,13 +8,7 @@ import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
 
 export function groupHandlers(network: TelegramNetwork): Handlers {
-  const nothing = (person: Person): tl.RawUpdates => ({
-    _: 'updates',
-    updates: [],
-    ...network.delivery.along(person),
-    date: now(),
-    seq: 0,
-  })
+  const nothing = (person: Person) => network.delivery.answer(person, [])
   const named = (channel: tl.TypeInputChannel): Channel => {
     const found = channel._ === 'inputChannel' ? network.places.get(channel.channelId) : undefined
     if (found?.kind !== 'channel') throw new RpcRefusal(400, 'CHANNEL_INVALID')

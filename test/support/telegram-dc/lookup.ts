@@ -23,14 +23,13 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
       const fullUser: tl.RawUserFull = {
         _: 'userFull',
         id: person.id,
-        about: `About ${person.id}`,
+        about: person.about,
         settings: { _: 'peerSettings' },
         notifySettings: { _: 'peerNotifySettings' },
         commonChatsCount: 0,
       }
       return { _: 'users.userFull', fullUser, chats: [], users: [userOf(person, asker)] }
     },
-    'photos.getUserPhotos': () => ({ _: 'photos.photos', photos: [], users: [] }),
     'contacts.resolveUsername': ({ username }, origin) => {
       const asker = network.asker(origin)
       const person = [...network.people.values()].find((it) => it.username === username)

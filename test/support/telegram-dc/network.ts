@@ -10,9 +10,11 @@ import { Delivery } from './delivery.ts'
 import { dialogHandlers } from './dialogs.ts'
 import { FileStore, fileHandlers } from './files.ts'
 import { groupHandlers } from './groups.ts'
+import { inviteHandlers } from './invites.ts'
 import { lookupHandlers } from './lookup.ts'
 import { messageHandlers } from './messages.ts'
 import { newPerson, type Person } from './people.ts'
+import { profileHandlers } from './profile.ts'
 import { SecondFactor } from './srp.ts'
 import { stateHandlers } from './state.ts'
 
@@ -29,6 +31,8 @@ export class TelegramNetwork {
   readonly people = new Map<number, Person>()
   readonly places = new Map<number, Place>()
   readonly files = new FileStore()
+  /** Of chats and people. */
+  readonly pictures = new Map<string, tl.RawPhoto>()
   readonly delivery = new Delivery(this)
   /** Defects of the network itself: a test that sees one has found nothing out. */
   readonly defects: unknown[] = []
@@ -48,6 +52,8 @@ export class TelegramNetwork {
       ...messageHandlers(network),
       ...fileHandlers(network),
       ...groupHandlers(network),
+      ...inviteHandlers(network),
+      ...profileHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
@@ -97,6 +103,8 @@ export class TelegramNetwork {
       username: `channel${id}`,
       members: new Set([owner, ...members].map((member) => member.id)),
       about: '',
+      invites: new Map(),
+      joinRequests: new Map(),
       pinned: [],
       defaultRights: { _: 'chatBannedRights', untilDate: 0 },
       admins: new Map(),

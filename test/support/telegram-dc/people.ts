@@ -10,7 +10,11 @@ export interface BoxEvent {
 
 export interface Person {
   readonly id: number
-  readonly firstName: string
+  firstName: string
+  lastName: string
+  about: string
+  /** The newest first. */
+  photos: readonly tl.RawPhoto[]
   readonly username: string
   readonly phone: string
   /** The data centre that their account lives in. */
@@ -47,6 +51,9 @@ export function newPerson(
   return {
     id,
     firstName: `Person ${id}`,
+    lastName: '',
+    about: `About ${id}`,
+    photos: [],
     username: `person${id}`,
     phone: `1555${id}`,
     centre,
@@ -76,6 +83,7 @@ export const userOf = (person: Person, viewer?: Person): tl.RawUser => ({
   id: person.id,
   accessHash: accessHash(person.id),
   firstName: person.firstName,
+  ...(person.lastName && { lastName: person.lastName }),
   username: person.username,
   ...(viewer === person && { self: true, phone: person.phone }),
 })

@@ -2,10 +2,12 @@
 import type { tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../../actors/errors.ts'
 import type { Message } from '../../../../machines/content.ts'
+import { contentName } from '../../../../machines/content-name.ts'
 import type { Operation, OperationResult } from '../../../../machines/operation.ts'
 import { findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
+import { inputMediaOf } from '../writing/media.ts'
 import { type Context, done, messagesIn, writtenText } from './context.ts'
 import { assertSendable } from './send.ts'
 
@@ -14,11 +16,19 @@ type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 export async function edit(context: Context, operation: Of<'edit'>): Promise<OperationResult> {
   const { content, chat, message } = operation
   assertSendable(content)
-  if (content.kind !== 'text') {
-    throw failed('bad_request', 'replacing media is not supported on Telegram')
+  if (content.kind === 'text') {
+    const entities = await writtenText(context, content)
+    return change(context, chat, message, { message: content.text, entities })
   }
-  const entities = await writtenText(context, content)
-  return change(context, chat, message, { message: content.text, entities })
+  if (content.kind !== 'media') {
+    const name = contentName(content)
+    throw failed('bad_request', `putting ${name} into a message is not supported on Telegram`)
+  }
+  const { caption, captionAbove } = content
+  const { media } = await inputMediaOf(context, content)
+  const entities = await writtenText(context, caption)
+  const above = captionAbove && { invertMedia: true }
+  return change(context, chat, message, { media, message: caption.text, entities, ...above })
 }
 
 export async function editCaption(

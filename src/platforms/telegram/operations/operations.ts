@@ -8,10 +8,13 @@ import { edit, editCaption, remove } from './change.ts'
 import { countMembers, leave, setDescription, setPermissions, setTitle } from './chats.ts'
 import type { Context } from './context.ts'
 import { editLocation, stopPoll } from './edit-more.ts'
+import { answerJoin, editInvite, invite, revokeInvite } from './invites.ts'
 import { describe, profilePhotos, resolve } from './lookup.ts'
 import { administrators, ban, member, promote, restrict, unban } from './members.ts'
 import { passOn } from './pass-on.ts'
+import { setPhoto, setProfilePhoto } from './photos.ts'
 import { pin, unpin, unpinAll } from './pins.ts'
+import { setAbout, setName } from './profile.ts'
 import { react } from './react.ts'
 import { send } from './send.ts'
 
@@ -68,6 +71,22 @@ export function carryOut(context: Context, operation: Operation): Promise<Operat
       return restrict(context, operation)
     case 'promote':
       return promote(context, operation)
+    case 'set_photo':
+      return setPhoto(context, operation)
+    case 'invite':
+      return invite(context, operation)
+    case 'edit_invite':
+      return editInvite(context, operation)
+    case 'revoke_invite':
+      return revokeInvite(context, operation)
+    case 'answer_join':
+      return answerJoin(context, operation)
+    case 'set_name':
+      return setName(context, operation)
+    case 'set_about':
+      return setAbout(context, operation)
+    case 'set_profile_photo':
+      return setProfilePhoto(context, operation)
     case 'resolve':
       return resolve(context, operation.name)
     case 'describe':

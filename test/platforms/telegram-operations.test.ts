@@ -1,0 +1,145 @@
+/** What an account of Telegram does beyond the contract: files replaced, links, pictures, and those who ask to come in. */
+import t, { type Test } from 'tap'
+import type { MediaKind } from '../../machines/content.ts'
+import type { Operation } from '../../machines/operation.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { follow } from '../support/telegram-dc/invites.ts'
+import { sentContent } from './contract/message-operations.ts'
+import { perform, refusalOf } from './contract/scene.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+t.test('Telegram accounts do what they are asked', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const carrying = (kind: MediaKind, text: string, bytes = Buffer.alloc(2_000, text)) => ({
+    kind: 'media' as const,
+    media: stage.file(kind, bytes),
+    caption: { text, entities: [] },
+  })
+  const inGroup = async (t: Test) => {
+    const scene = await live(t, stage)
+    const group = network.channel(scene.person, [], false)
+    network.delivery.send(scene.friend, group, { message: 'hello' })
+    const session = await scene.open()
+    const chat = nativeOfPlace(group)
+    const does = (operation: Operation) => perform(session, operation)
+    return { ...scene, group, chat, does, session }
+  }
+
+  await t.test('the file of a message is replaced by another, and by one it has', async (t) => {
+    const { friend, open } = await live(t, stage)
+    const session = await open()
+    const chat = `${friend.id}`
+    const { native } = await sentContent(session, chat, carrying('document', 'before'))
+    const target = { kind: 'edit', chat, message: native } as const
+    const newest = () => [...friend.messages.values()].at(-1)
+    const edited = await perform(session, { ...target, content: carrying('photo', 'after') })
+    t.match(edited, {
+      message: { native, content: { media: { kind: 'photo' }, caption: { text: 'after' } } },
+    })
+    t.match(newest(), { message: 'after', media: { _: 'messageMediaPhoto' } })
+
+    const { content } = await sentContent(session, chat, carrying('document', 'other'))
+    if (content.kind !== 'media') throw new Error('no file')
+    const { media } = content
+    await perform(session, {
+      ...target,
+      content: { kind: 'media', media, caption: { text: '', entities: [] }, captionAbove: true },
+    })
+    const [first] = friend.messages.values()
+    t.match(first, { message: '', media: { _: 'messageMediaDocument', document: { size: 2_000 } } })
+
+    const dice = { kind: 'dice', emoji: '🎲', value: 0 } as const
+    const failure = await refusalOf(perform(session, { ...target, content: dice }))
+    t.match(failure, { code: 'bad_request', description: /is not supported on Telegram/ })
+  })
+
+  await t.test('the primary link is replaced by a new one, and when it is revoked', async (t) => {
+    const { chat, does, group, person } = await inGroup(t)
+    const primary = async () => {
+      const made = await does({ kind: 'invite', chat, primary: true })
+      if (made.kind !== 'invite') throw new Error('no link')
+      return made.invite
+    }
+    const [first, second] = [await primary(), await primary()]
+    t.match(second, { isPrimary: true, isRevoked: false, creator: { native: `${person.id}` } })
+    t.ok(group.invites.get(first.link)?.revoked)
+    const { link } = second
+    const revoked = await does({ kind: 'revoke_invite', chat, link })
+    t.match(revoked, { invite: { link, isPrimary: true, isRevoked: true } })
+    t.equal([...group.invites.values()].filter(({ revoked }) => !revoked).length, 1)
+  })
+
+  await t.test('a link has the terms that were named last', async (t) => {
+    const { chat, does } = await inGroup(t)
+    const expiresAt = Math.floor(Date.now() / 1000) + 3600
+    const terms = { name: 'friends', expiresAt, memberLimit: 5 }
+    const made = await does({ kind: 'invite', chat, primary: false, ...terms })
+    t.match(made, { invite: { ...terms, needsApproval: false } })
+    const link = made.kind === 'invite' ? made.invite.link : ''
+    const edited = await does({ kind: 'edit_invite', chat, link, needsApproval: true })
+    if (edited.kind !== 'invite') throw new Error('no link')
+    const { name, memberLimit, needsApproval } = edited.invite
+    t.strictSame([name, memberLimit, needsApproval], [undefined, undefined, true])
+  })
+
+  await t.test('somebody who asked is turned away, once', async (t) => {
+    const { chat, does, group, friend } = await inGroup(t)
+    const made = await does({ kind: 'invite', chat, primary: false, needsApproval: true })
+    follow(network, friend, made.kind === 'invite' ? made.invite.link : '')
+    const decline = { kind: 'answer_join', chat, person: `${friend.id}`, approves: false } as const
+    t.match(await does(decline), { kind: 'done' })
+    t.notOk(group.members.has(friend.id))
+    t.match(await refusalOf(does(decline)), {
+      code: 'bad_request',
+      description: 'HIDE_REQUESTER_MISSING',
+    })
+  })
+
+  await t.test('who is no administrator gets no link, and a private chat has none', async (t) => {
+    const { friend, person, does } = await inGroup(t)
+    const other = network.channel(friend, [person], false)
+    network.delivery.send(friend, other, { message: 'hello' })
+    const ask = (chat: string) => refusalOf(does({ kind: 'invite', chat, primary: false }))
+    t.match(await ask(nativeOfPlace(other)), { description: 'not enough rights' })
+    t.match(await ask(`${friend.id}`), { description: /group, supergroup and channel chats only/ })
+  })
+
+  await t.test('groups get pictures and lose them', async (t) => {
+    const { chat, does, group, person, friend } = await inGroup(t)
+    const small = network.group([person, friend])
+    network.delivery.send(friend, small, { message: 'hello' })
+    for (const [native, place] of [
+      [chat, group],
+      [nativeOfPlace(small), small],
+    ] as const) {
+      const photo = stage.file('photo', Buffer.alloc(3_000, 'photo'))
+      t.match(await does({ kind: 'set_photo', chat: native, photo }), { kind: 'done' })
+      t.equal(place.photo?.sizes.length, 2)
+      t.match(await does({ kind: 'set_photo', chat: native }), { kind: 'done' })
+      t.notOk(place.photo)
+    }
+  })
+
+  await t.test('the account shows another name, other words and another picture', async (t) => {
+    const { does, person } = await inGroup(t)
+    await does({ kind: 'set_name', firstName: 'Ada', lastName: 'Lovelace' })
+    await does({ kind: 'set_name', firstName: 'Augusta' })
+    await does({ kind: 'set_about', about: 'counts' })
+    t.match(person, { firstName: 'Augusta', lastName: 'Lovelace', about: 'counts' })
+    const tooLong = refusalOf(does({ kind: 'set_about', about: 'x'.repeat(71) }))
+    t.match(await tooLong, { code: 'bad_request', description: 'ABOUT_TOO_LONG' })
+
+    const photos = { kind: 'profile_photos', person: `${person.id}`, offset: 0, limit: 10 } as const
+    await does({ kind: 'set_profile_photo', photo: stage.file('photo', Buffer.alloc(500, 'me')) })
+    const shown = await does(photos)
+    t.match(shown, { total: 1 })
+    const [photo] = shown.kind === 'photos' ? shown.photos : []
+    await does({ kind: 'set_profile_photo', photo: photo! })
+    t.equal(person.photos[0]?.id.toString(), person.photos[1]?.id.toString(), 'the same again')
+    await does({ kind: 'set_profile_photo' })
+    await does({ kind: 'set_profile_photo' })
+    t.match(await does(photos), { total: 0 })
+  })
+})
