@@ -9,12 +9,15 @@ from slixmpp.xmlstream.handler import Callback
 from slixmpp.xmlstream.matcher import MatchXPath
 
 CLIENT = "{jabber:client}"
+ALBUM = "{urn:chapar:album:0}album"
 BODY = CLIENT + "body"
+CARD = "{urn:ietf:params:xml:ns:vcard-4.0}"
 CARBONS = "{urn:xmpp:carbons:2}"
 CORRECTION = "{urn:xmpp:message-correct:0}replace"
 FALLBACK = "{urn:xmpp:fallback:0}"
 FILE = "{urn:xmpp:file:metadata:0}"
 FORWARDED = "{urn:xmpp:forward:0}forwarded"
+LOCATION = "{http://jabber.org/protocol/geoloc}"
 OUT_OF_BAND = "{jabber:x:oob}"
 RECEIPT = "{urn:xmpp:receipts}received"
 REPLY = "{urn:xmpp:reply:0}reply"
@@ -51,6 +54,14 @@ def describe_file(sharing):
     }
 
 
+def describe_parts(element, paths):
+    return None if element is None else {name: element.findtext(path) for name, path in paths.items()}
+
+
+CARD_PATHS = {"given": f"{CARD}n/{CARD}given", "phone": f"{CARD}tel/{CARD}uri"}
+LOCATION_PATHS = {"title": LOCATION + "description", "address": LOCATION + "text"}
+
+
 def describe(xml):
     carbon = xml.find(CARBONS + "sent")
     if carbon is not None:
@@ -71,6 +82,9 @@ def describe(xml):
         "state": states[0] if states else None,
         "link": xml.findtext(f"{OUT_OF_BAND}x/{OUT_OF_BAND}url"),
         "file": describe_file(xml.find(SHARING)),
+        "card": describe_parts(xml.find(CARD + "vcard"), CARD_PATHS),
+        "place": describe_parts(xml.find(LOCATION + "geoloc"), LOCATION_PATHS),
+        "album": child_id(xml, ALBUM),
         "forwarded": xml.find(FORWARDED) is not None,
         "stanzaId": child_id(xml, STANZA_ID),
     }
@@ -142,6 +156,9 @@ class Client(slixmpp.ClientXMPP):
         message["id"] = command["id"]
         xml = message.xml
         for name, text in command.get("children", []):
+            if not name:
+                xml.append(ET.fromstring(text["xml"]))
+                continue
             child = ET.SubElement(xml, name)
             for key, value in text.items():
                 if key == "text":

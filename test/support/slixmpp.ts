@@ -20,6 +20,10 @@ export interface Seen {
   readonly link: string | null
   /** What was told of the file behind the link. */
   readonly file: SeenFile | null
+  readonly card: { readonly given: string | null; readonly phone: string | null } | null
+  /** What is told of a place besides where it is. */
+  readonly place: { readonly title: string | null; readonly address: string | null } | null
+  readonly album: string | null
   /** The id that a server or a room gave it. */
   readonly stanzaId: string | null
 }

@@ -4,6 +4,7 @@ import type { Capabilities } from '../../../actors/platform.ts'
 export const capabilities: Capabilities = {
   operations: [
     'send',
+    'send_album',
     'edit',
     'edit_caption',
     'delete',
@@ -20,7 +21,18 @@ export const capabilities: Capabilities = {
     'set_description',
   ],
   surfaces: ['private', 'supergroup'],
-  content: ['text', 'photo', 'video', 'audio', 'voice', 'document', 'location'],
+  content: [
+    'text',
+    'photo',
+    'video',
+    'animation',
+    'audio',
+    'voice',
+    'document',
+    'location',
+    'venue',
+    'contact',
+  ],
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
   updates: ['message', 'edited_message', 'deleted_messages'],

@@ -1,9 +1,10 @@
 /** What a message is to carry: as it goes out, and as those who read it see it. */
 import { failed } from '../../../actors/errors.ts'
-import type { Buttons, Content, Text } from '../../../machines/content.ts'
+import type { Buttons, Content, Media, Text } from '../../../machines/content.ts'
 import { contentName } from '../../../machines/content-name.ts'
 import { capabilities } from './capabilities.ts'
-import { writeLocation } from './location.ts'
+import { contactElement, writeContact } from './contact.ts'
+import { locationElement, type Place, writeLocation } from './location.ts'
 import { isLink } from './media/links.ts'
 import type { Uploads } from './media/uploads.ts'
 import { readStyled } from './styling/read.ts'
@@ -41,11 +42,16 @@ export async function written(
     case 'text':
       return writtenText(content)
     case 'media': {
-      const media = await uploads.native(content.media, requestId, signal)
+      const media = await uploads.native(known(content.media), requestId, signal)
       return writtenFile({ ...content, media })
     }
     case 'location':
       return writtenPlace(content)
+    case 'contact': {
+      const { vcard: _, person: _person, ...shown } = content
+      const extras = [contactElement(shown)]
+      return { body: writeContact(shown), isStyled: false, extras, shown }
+    }
     default:
       throw failed('bad_request', `${name} is not supported on XMPP`)
   }
@@ -72,17 +78,25 @@ function writtenFile(content: MediaContent): Written {
   return { body, isStyled, shared: { link, media }, shown }
 }
 
-function writtenPlace(content: Content & { readonly kind: 'location' }): Written {
-  const { latitude, longitude, accuracy, liveSeconds } = content
+function writtenPlace({ latitude, longitude, accuracy, liveSeconds, venue }: Place): Written {
   if (liveSeconds !== undefined) {
     throw failed('bad_request', 'a live location is not supported on XMPP')
   }
-  const place = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
-  return {
-    body: writeLocation(place),
-    isStyled: false,
-    shown: { kind: 'location', ...place },
+  const shown: Place = {
+    kind: 'location',
+    latitude,
+    longitude,
+    ...(accuracy !== undefined && { accuracy }),
+    ...(venue && { venue: { title: venue.title, address: venue.address } }),
   }
+  const body = writeLocation(shown)
+  return { body, isStyled: false, extras: [locationElement(shown)], shown }
+}
+
+/** Moving pictures without sound are GIFs here, and nothing else is. */
+function known(media: Media): Media {
+  const isGif = (media.mime ?? 'image/gif') === 'image/gif'
+  return media.kind === 'animation' && !isGif ? { ...media, kind: 'video' } : media
 }
 
 function styled(source: Text) {

@@ -1,7 +1,10 @@
 /** The XML namespaces of the extensions spoken here, under the names of what they are for. */
 export const ns = {
+  /** Of this gateway's own making. */
+  album: 'urn:chapar:album:0',
   archive: 'urn:xmpp:mam:2',
   bookmarks: 'urn:xmpp:bookmarks:1',
+  card: 'urn:ietf:params:xml:ns:vcard-4.0',
   carbons: 'urn:xmpp:carbons:2',
   chatStates: 'http://jabber.org/protocol/chatstates',
   correction: 'urn:xmpp:message-correct:0',
@@ -16,6 +19,7 @@ export const ns = {
   fileSharing: 'urn:xmpp:sfs:0',
   hints: 'urn:xmpp:hints',
   ids: 'urn:xmpp:sid:0',
+  location: 'http://jabber.org/protocol/geoloc',
   muc: 'http://jabber.org/protocol/muc',
   mucAdmin: 'http://jabber.org/protocol/muc#admin',
   mucOwner: 'http://jabber.org/protocol/muc#owner',
@@ -38,4 +42,6 @@ export const ns = {
   upload: 'urn:xmpp:http:upload:0',
   urlData: 'http://jabber.org/protocol/url-data',
   vcard: 'vcard-temp',
+  xhtml: 'http://jabber.org/protocol/xhtml-im',
+  xhtmlBody: 'http://www.w3.org/1999/xhtml',
 } as const

@@ -2,6 +2,7 @@
 import { failed, RequestFailed } from '../../../actors/errors.ts'
 import type { Content, Message } from '../../../machines/content.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import { sendAlbum } from './album.ts'
 import { type Carried, written } from './content.ts'
 import { unanswered } from './failures.ts'
 import type { Uploads } from './media/uploads.ts'
@@ -38,6 +39,11 @@ export class Operations {
     switch (operation.kind) {
       case 'send':
         return this.#send(operation, id, signal)
+      case 'send_album': {
+        const place = await this.#parts.places.at(operation.chat, signal)
+        const write = (carried: Carried) => this.#written(carried, id, signal)
+        return sendAlbum(place, operation, id, write, signal)
+      }
       case 'edit_caption':
         return this.#recaption(operation, id, signal)
       case 'edit':

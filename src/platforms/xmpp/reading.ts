@@ -4,13 +4,16 @@ import type { Element } from '@xmpp/client'
 import type { Content, Message } from '../../../machines/content.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import { nameOf, parseAddress } from './address.ts'
+import { albumOf } from './album.ts'
 import { bodyOf } from './body.ts'
+import { readContact } from './contact.ts'
 import type { Delivery } from './delivery.ts'
 import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
 import { ns } from './namespaces.ts'
 import { personAt, privateChat } from './people.ts'
 import { readStyled } from './styling/read.ts'
+import { readXhtml } from './styling/xhtml.ts'
 
 export interface Known {
   readonly own: string
@@ -53,6 +56,7 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
     content,
     ...(reply && { replyTo: { native: reply } }),
     ...forwardOf(message),
+    ...albumOf(message),
   }
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
@@ -91,11 +95,15 @@ export function contentOf(message: Element): Content | undefined {
     message.getChildren('encrypted').find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
   if (encrypted) return { kind: 'unsupported', label: encrypted.attrs.name ?? 'encrypted message' }
   const text = bodyOf(message)
-  const shared = sharedFile(message, text)
-  if (shared) return shared
+  const other =
+    sharedFile(message, text) ??
+    readContact(message, text ?? '') ??
+    readLocation(message, text ?? '')
+  if (other) return other
   if (!text) return undefined
-  const place = readLocation(text)
-  if (place) return place
+  // A part of the plain text that is for others only cannot be told in the formatted one.
+  const formatted = text === message.getChildText('body') && readXhtml(message)
+  if (formatted) return { kind: 'text', ...formatted }
   if (message.getChild('unstyled', ns.styling)) return { kind: 'text', text, entities: [] }
   return { kind: 'text', ...readStyled(text) }
 }

@@ -18,6 +18,8 @@ export interface Body {
   readonly isStyled: boolean
   /** A file whose link the body begins with. */
   readonly shared?: { readonly link: string; readonly media: Media }
+  /** The same once more, for clients that look for more than a text. */
+  readonly extras?: readonly Element[]
 }
 
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
@@ -81,12 +83,13 @@ export function receipt(to: string, id: string): Element {
   return xml('message', { type: 'chat', to }, xml('received', { xmlns: ns.receipts, id }))
 }
 
-function bodyElements({ body, isStyled, shared }: Body): (Element | false)[] {
+function bodyElements({ body, isStyled, shared, extras = [] }: Body): (Element | false)[] {
   const isTaken = !isStyled && /[*_~`>]/.test(body)
   return [
     xml('body', {}, clean(body)),
     isTaken && xml('unstyled', ns.styling),
     ...(shared ? fileElements(body, shared) : []),
+    ...extras,
   ]
 }
 

@@ -14,6 +14,7 @@ interface Stored {
 const types: Readonly<Partial<Record<MediaKind, string>>> = {
   photo: 'image/jpeg',
   video: 'video/mp4',
+  animation: 'image/gif',
   audio: 'audio/mpeg',
   voice: 'audio/ogg',
 }

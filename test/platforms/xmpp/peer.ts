@@ -57,6 +57,7 @@ function sightOf(seen: Seen): Sight {
     content: contentOf(seen),
     forwarded: seen.forwarded,
     ...replyTo,
+    ...(seen.album !== null && { album: seen.album }),
   }
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Chat, Message, Person } from '../../../../machines/content.ts'
 import type { Happening } from '../../../../machines/happening.ts'
 import { parseAddress } from '../address.ts'
+import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'
 import { ns } from '../namespaces.ts'
 import { contentOf, forwardOf, targetOf } from '../reading.ts'
@@ -56,6 +57,7 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
     content,
     ...(reply && { replyTo: { native: reply } }),
     ...forwardOf(message),
+    ...albumOf(message),
   }
   return { kind: corrected ? 'edited' : 'message', ...event, message: result }
 }

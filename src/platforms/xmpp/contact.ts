@@ -1,0 +1,77 @@
+/** Somebody's name and number, shared as a card (XEP-0292); read also from a card that is sent as a text (RFC 6350). */
+import { type Element, xml } from '@xmpp/client'
+import type { Content } from '../../../machines/content.ts'
+import { ns } from './namespaces.ts'
+
+export type Contact = Content & { readonly kind: 'contact' }
+
+const longestCard = 2_048
+
+/** For clients that know no cards. */
+export const writeContact = (contact: Contact): string => `${fullName(contact)}\n${contact.phone}`
+
+export function contactElement(contact: Contact): Element {
+  const { phone, firstName, lastName } = contact
+  return xml(
+    'vcard',
+    ns.card,
+    xml('fn', {}, xml('text', {}, fullName(contact))),
+    xml('n', {}, xml('surname', {}, lastName ?? ''), xml('given', {}, firstName)),
+    xml('tel', {}, xml('uri', {}, `tel:${phone}`)),
+  )
+}
+
+export function readContact(message: Element, text: string): Contact | undefined {
+  const card = message.getChild('vcard', ns.card)
+  if (!card) return readCard(text)
+  const name = card.getChild('n')
+  const number = card.getChild('tel')
+  return contactOf({
+    phone: number?.getChildText('uri') ?? number?.getChildText('text'),
+    whole: card.getChild('fn')?.getChildText('text'),
+    given: name?.getChildText('given'),
+    family: name?.getChildText('surname'),
+  })
+}
+
+/** Of a text that is nothing but a card. */
+function readCard(text: string): Contact | undefined {
+  const card = text.trim()
+  if (card.length > longestCard || !/^BEGIN:VCARD\r?\n[\s\S]*\nEND:VCARD$/i.test(card))
+    return undefined
+  // A line that begins with a space goes on with the one before.
+  const lines = card.replace(/\r?\n[ \t]/g, '').split(/\r?\n/)
+  const value = (name: string) => {
+    const field = new RegExp(`^(?:[\\w-]+\\.)?${name}(?:;[^:]*)?:(.*)$`, 'i')
+    return lines.map((line) => field.exec(line)?.[1]).find((found) => found)
+  }
+  const [family, given] =
+    value('N')
+      ?.split(/(?<!\\);/)
+      .map(unescaped) ?? []
+  const contact = contactOf({ phone: value('TEL'), whole: unescaped(value('FN')), given, family })
+  return contact && { ...contact, vcard: card }
+}
+
+interface Facts {
+  readonly phone: string | null | undefined
+  readonly whole: string | null | undefined
+  readonly given: string | null | undefined
+  readonly family: string | null | undefined
+}
+
+/** A contact is a number with a name. */
+function contactOf({ phone, whole, given, family }: Facts): Contact | undefined {
+  const clean = (value: string | null | undefined) => value?.trim().slice(0, 64)
+  const number = clean(phone)?.replace(/^tel:/i, '')
+  const firstName = clean(given) || clean(whole) || clean(family)
+  const lastName = clean(given) && clean(family)
+  if (!number || !firstName) return undefined
+  return { kind: 'contact', phone: number, firstName, ...(lastName && { lastName }) }
+}
+
+const fullName = ({ firstName, lastName }: Contact) =>
+  lastName ? `${firstName} ${lastName}` : firstName
+
+const unescaped = (value: string | undefined) =>
+  value?.replace(/\\n/gi, '\n').replace(/\\([,;\\])/g, '$1')
