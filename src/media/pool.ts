@@ -25,6 +25,9 @@ export interface PoolOptions {
   readonly taskTakes?: number
 }
 
+/** Bytes are kept outside of it: what the threads need is little, and what is left lying about stays little, too. */
+const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+
 export function createPool({
   threads = Math.max(2, availableParallelism() - 1),
   queue = 256,
@@ -36,15 +39,22 @@ export function createPool({
     maxThreads: threads,
     maxQueue: queue,
     idleTimeout: 30_000,
+    resourceLimits: HEAP,
   })
   return {
     async run(name, task, signal) {
       if (pool.queueSize >= queue) {
         throw failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
       }
-      const limit = AbortSignal.timeout(taskTakes)
-      const either = signal ? AbortSignal.any([signal, limit]) : limit
-      return await pool.run(task, { name, signal: either })
+      // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
+      const limit = new AbortController()
+      const timer = setTimeout(() => limit.abort(), taskTakes).unref()
+      const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal
+      try {
+        return await pool.run(task, { name, signal: either })
+      } finally {
+        clearTimeout(timer)
+      }
     },
     get waiting() {
       return pool.queueSize
