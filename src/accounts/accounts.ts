@@ -121,6 +121,11 @@ export function createAccounts(options: AccountsOptions) {
       if (!(await sessions.endOwn(id, userId))) throw failed('not_found')
     },
 
+    /** Whether the session has not ended, whatever became of the access token it was entered with. */
+    async isSignedIn(sessionId: number, userId: number): Promise<boolean> {
+      return (await sessions.ownerOf(sessionId)) === userId
+    },
+
     /** Who is calling with an access token of a session that has not ended. */
     async verifyAccessToken(token: string) {
       const claims = await accessTokens.verify(token)

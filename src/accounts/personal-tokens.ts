@@ -34,6 +34,15 @@ const use = `
 export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
   const owners = new Recent<string, number | undefined>(clock)
 
+  async function find(token: string): Promise<number | undefined> {
+    if (!isToken('pat', token)) return undefined
+    const hash = hashSecret(token)
+    return owners.get(hash.toString('base64'), async () => {
+      const [row] = await db.query<{ user_id: number }>(use, [hash, clock()])
+      return row?.user_id
+    })
+  }
+
   return {
     /** The token itself is in this answer and nowhere else. */
     async create(userId: number, { name, expiresInDays }: NewToken) {
@@ -66,14 +75,12 @@ export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
 
     /** The user a token stands for. Looked up by its hash, so nothing can be learnt from the time it takes. */
     async ownerOf(token: string): Promise<number> {
-      if (!isToken('pat', token)) throw failed('unauthorized')
-      const hash = hashSecret(token)
-      const owner = await owners.get(hash.toString('base64'), async () => {
-        const [row] = await db.query<{ user_id: number }>(use, [hash, clock()])
-        return row?.user_id
-      })
+      const owner = await find(token)
       if (owner === undefined) throw failed('unauthorized')
       return owner
     },
+
+    /** Whether it was neither revoked nor has expired. */
+    opens: async (token: string): Promise<boolean> => (await find(token)) !== undefined,
   }
 }

@@ -8,6 +8,8 @@ export interface RequestUser {
   readonly via: 'jwt' | 'pat'
   /** With an access token: the sign-in it belongs to. */
   readonly sessionId?: number
+  /** Whether the sign-in or token that let them in still does: for answers that go on and on. */
+  stands(): Promise<boolean>
 }
 
 declare module 'fastify' {
@@ -33,10 +35,12 @@ export function authenticate(
     if (!scheme || !token) throw failed('unauthorized')
     if (scheme.toLowerCase() === 'bearer') {
       const { userId, sessionId } = await accounts.verifyAccessToken(token)
-      return { id: userId, via: 'jwt', sessionId }
+      const stands = () => accounts.isSignedIn(sessionId, userId)
+      return { id: userId, via: 'jwt', sessionId, stands }
     }
     if (!pat) throw failed('unauthorized', 'a personal access token is not accepted here')
-    return { id: await accounts.tokens.ownerOf(token), via: 'pat' }
+    const id = await accounts.tokens.ownerOf(token)
+    return { id, via: 'pat', stands: () => accounts.tokens.opens(token) }
   }
 
   return async (request: FastifyRequest, reply: FastifyReply) => {

@@ -32,7 +32,7 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
     node: 'node',
     draining: draining.signal,
     authenticate: async (request) => {
-      Object.assign(request, { user: { id: 1 } })
+      Object.assign(request, { user: { id: 1, stands: async () => true } })
     },
   })
   const ask = () => app.inject('/platforms/credentials/7/events')
