@@ -68,7 +68,7 @@ export class Reading {
     if (!before || before.head <= this.#head) {
       return { cursor: this.cursor, head: this.#head, waiting: this.#open.size, open }
     }
-    const rest = pairsOf(before.open).filter(([, to]) => to > this.#head)
+    const rest = openRuns(before).filter(([, to]) => to > this.#head)
     for (const [from, to] of rest) open.push(Math.max(from, this.#head + 1), to)
     const cursor = (open[0] ?? before.head + 1) - 1
     return { cursor, head: before.head, waiting: Math.max(before.waiting, this.#open.size), open }
@@ -77,11 +77,12 @@ export class Reading {
   #isAcknowledged(updateId: number): boolean {
     const before = this.#before
     if (!before || updateId > before.head) return false
-    return !pairsOf(before.open).some(([from, to]) => from <= updateId && updateId <= to)
+    return !openRuns(before).some(([from, to]) => from <= updateId && updateId <= to)
   }
 }
 
-function pairsOf(open: readonly number[]): (readonly [number, number])[] {
+/** First and last id of each run that waits. */
+export function openRuns({ open }: Pick<Progress, 'open'>): (readonly [number, number])[] {
   const pairs: [number, number][] = []
   for (let at = 0; at < open.length; at += 2) pairs.push([open[at] ?? 0, open[at + 1] ?? 0])
   return pairs

@@ -30,6 +30,7 @@ import { drained } from './drain.ts'
 import { filePaths, fileRoutes } from './files.ts'
 import { healthRoutes } from './health.ts'
 import { apiKeyRoutes } from './management/api-keys.ts'
+import { backlogRoute } from './management/backlog.ts'
 import { authRoutes } from './management/auth.ts'
 import { credentialChangesRoute } from './management/credential-changes.ts'
 import { credentialListRoutes } from './management/credential-list.ts'
@@ -155,7 +156,9 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(webhookRoutes, { ...user, desk, db, secrets: webhooks.secrets, keys, now })
   const { port, calls } = webhooks
   await app.register(webhookSettingsRoutes, { ...user, desk, keys, port, ...calls })
-  await app.register(webhookLogRoutes, { ...user, database: db, flush: () => webhooks.flush() })
+  const flush = () => webhooks.flush()
+  await app.register(webhookLogRoutes, { ...user, database: db, flush })
+  await app.register(backlogRoute, { ...user, desk, db, flush })
   await app.register(logRoutes, { ...user, database: db })
   await app.register(usageRoutes, { ...user, database: db })
   if (sandbox) await app.register(sandboxRoutes, { ...user, sandbox })

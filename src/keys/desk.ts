@@ -13,7 +13,8 @@ import {
 } from './changes.ts'
 import type { KeyGate } from './gate.ts'
 import { opens } from './opens.ts'
-import { type ApiKeyRecord, findKey, listKeys } from './records.ts'
+import { type ApiKeyRecord, findKey, listKeys, type StoredApiKey } from './records.ts'
+import { keyState } from './state.ts'
 import type { PostgresKeyStore } from './store.ts'
 
 export interface KeyDeskOptions {
@@ -33,9 +34,13 @@ export class KeyDesk {
     this.#options = options
   }
 
-  async list(userId: number, page: { limit: number; before: number | undefined }) {
+  async list(
+    userId: number,
+    page: { limit: number; before: number | undefined },
+  ): Promise<ApiKeyRecord[]> {
     await this.#options.store.flush()
-    return listKeys(this.#options.db, userId, page)
+    const stored = await listKeys(this.#options.db, userId, page)
+    return Promise.all(stored.map((key) => this.#withState(key)))
   }
 
   /** Rejects with `not_found`, also for another user's key. */
@@ -43,7 +48,7 @@ export class KeyDesk {
     await this.#options.store.flush()
     const record = await findKey(this.#options.db, userId, apiKeyId)
     if (!record) throw failed('not_found')
-    return record
+    return this.#withState(record)
   }
 
   /** Whether this is the key as its owner was shown it, or the one before while that still opens. */
@@ -83,6 +88,11 @@ export class KeyDesk {
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
     const actor = await this.#options.live(apiKeyId)
     await actor?.revoke()
+  }
+
+  async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
+    const actor = await this.#options.live(key.api_key_id)
+    return { ...key, state: keyState(key, actor, this.#options.now()) }
   }
 
   async #usable(userId: number, apiKeyId: number): Promise<void> {

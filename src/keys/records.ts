@@ -21,6 +21,7 @@ export const ApiKeyRecord = Type.Object({
   credential_id: Type.Integer(),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
+  state: Type.String({ description: 'Where its machine is, as a path of GET /machines/api_key' }),
   receive_mode: Type.Union([
     Type.Literal('none'),
     Type.Literal('polling'),
@@ -38,6 +39,9 @@ export const ApiKeyRecord = Type.Object({
 })
 
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>
+
+/** What the table knows of it. */
+export type StoredApiKey = Omit<ApiKeyRecord, 'state'>
 
 interface Row {
   readonly id: number
@@ -67,13 +71,13 @@ export async function listKeys(
   db: Database,
   userId: number,
   page: { readonly limit: number; readonly before: number | undefined },
-): Promise<ApiKeyRecord[]> {
+): Promise<StoredApiKey[]> {
   const rows = await db.query<Row>(
     `${select} where k.user_id = $1 and ($3::bigint is null or k.id < $3)
       order by k.id desc limit $2`,
     [userId, page.limit, page.before ?? null],
   )
-  const records: ApiKeyRecord[] = []
+  const records: StoredApiKey[] = []
   for (const row of rows) records.push(await recordOf(db, row))
   return records
 }
@@ -82,7 +86,7 @@ export async function findKey(
   db: Database,
   userId: number,
   apiKeyId: number,
-): Promise<ApiKeyRecord | undefined> {
+): Promise<StoredApiKey | undefined> {
   const [row] = await db.query<Row>(`${select} where k.user_id = $1 and k.id = $2`, [
     userId,
     apiKeyId,
@@ -90,7 +94,7 @@ export async function findKey(
   return row && recordOf(db, row)
 }
 
-async function recordOf(db: Database, row: Row): Promise<ApiKeyRecord> {
+async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
   const { waiting, head } = row.webhook_progress ?? { waiting: 0, head: row.cursor }
   const unread = await countPending(db, {
     credentialId: row.credential_id,

@@ -24,7 +24,8 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
       return facts as KeyFacts
     },
   } as unknown as KeyDeskOptions['store']
-  const actor = { refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
+  const snapshot = { value: { usable: 'quiet' } }
+  const actor = { snapshot, refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
   const live = async () => actor as unknown as ApiKeyActor
   const desk = new KeyDesk({ db, store, live, gate: {} as KeyDeskOptions['gate'], now: Date.now })
   const change = () =>
