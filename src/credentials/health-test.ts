@@ -12,6 +12,8 @@ export interface Check {
   readonly ok: boolean | null
   readonly latency_ms: number | null
   readonly detail: string
+  /** What is wrong, for programs. */
+  readonly code: string | null
   readonly remedy: string | null
 }
 
@@ -48,6 +50,7 @@ function checkSession(actor: CredentialActor): Check {
     ok: isOk,
     latency_ms: null,
     detail: `The credential is ${state}${reason ? ` (${reason}): ${text}` : ''}`,
+    code: isOk ? null : (reason ?? state),
     remedy: isOk ? null : remedy,
   }
 }
@@ -63,10 +66,14 @@ async function checkConnection(actor: CredentialActor, session: Check): Promise<
       ok: true,
       latency_ms,
       detail: 'The platform answered a round trip',
+      code: null,
       remedy: null,
     }
   } catch (cause) {
-    return { check, ok: false, latency_ms: null, ...refusal(cause, explained(null, 'wait').remedy) }
+    const { remedy } = explained(null, 'wait')
+    const [, { state }] = visibleState(actor.snapshot)
+    const code = actor.snapshot.context.reason ?? (state === 'active' ? 'no_traffic' : state)
+    return { check, ok: false, latency_ms: null, ...refusal(cause, remedy), code }
   }
 }
 
@@ -79,6 +86,7 @@ function checkIdentity(record: CredentialRecord, session: Check): Check {
     ok: true,
     latency_ms: null,
     detail: `Signed in as ${name}`,
+    code: null,
     remedy: null,
   }
 }
@@ -92,10 +100,11 @@ function checkReceiving({ health }: CredentialRecord, connection: Check): Check 
       ok: connection.ok,
       latency_ms: null,
       detail: `Nothing can arrive without a working connection. ${detail}`,
+      code: connection.code,
       remedy: connection.remedy,
     }
   }
-  return { check: 'receive', ok: true, latency_ms: null, detail, remedy: null }
+  return { check: 'receive', ok: true, latency_ms: null, detail, code: null, remedy: null }
 }
 
 async function checkSending(
@@ -111,7 +120,8 @@ async function checkSending(
     const operation = { kind: 'send' as const, chat: chatFrom(sendTo), content }
     await actor.ask({ type: 'operation.perform', operation, now: now() })
     const latency_ms = Math.round(performance.now() - began)
-    return { check, ok: true, latency_ms, detail: `A message was sent to ${sendTo}`, remedy: null }
+    const detail = `A message was sent to ${sendTo}`
+    return { check, ok: true, latency_ms, detail, code: null, remedy: null }
   } catch (cause) {
     const remedy = 'Check that the chat exists and the account may write to it'
     return { check, ok: false, latency_ms: null, ...refusal(cause, remedy) }
@@ -123,10 +133,19 @@ const skipped = (check: Check['check'], detail: string): Check => ({
   ok: null,
   latency_ms: null,
   detail,
+  code: null,
   remedy: null,
 })
 
 function refusal(cause: unknown, remedy: string) {
   if (!(cause instanceof RequestFailed)) throw cause
-  return { detail: cause.failure.description, remedy }
+  const { code, description, certain } = cause.failure
+  return { detail: description, code: codeOf(code, description, certain), remedy }
+}
+
+/** In the words of a diagnosis, which finds the same. */
+function codeOf(code: string, description: string, certain: boolean | undefined): string {
+  if (certain === false) return 'outcome_unknown'
+  if (code === 'rate_limited') return 'flood_wait'
+  return description === 'chat not found' ? 'chat_not_found' : code
 }

@@ -26,6 +26,7 @@ const TestReport = Type.Object({
       ok: Nullable(Type.Boolean()),
       latency_ms: Nullable(Type.Integer()),
       detail: Type.String(),
+      code: Nullable(Type.String({ description: 'What is wrong, as a diagnosis names it' })),
       remedy: Nullable(Type.String()),
     }),
   ),

@@ -77,6 +77,8 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
       schema: {
         tags,
         summary: 'State changes as server-sent events',
+        description:
+          '`state` with the record, then a `transition` for each change; one that `repeats` counts where the timeline has it already.',
         params: CredentialParams,
         produces: ['text/event-stream'],
       },
@@ -108,6 +110,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
     actor: `credential:${transition.credentialId}`,
     node,
     duration_ms: Math.round(transition.durationMs),
+    repeats: transition.isRepeat ?? false,
   })
 }
 

@@ -1,7 +1,16 @@
 /** What pages read, by the names under which it is kept. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { ApiKey, Chart, Credential, Page, Platform, Summary, Transition } from './types.ts'
+import type {
+  ApiKey,
+  Backlog,
+  Chart,
+  Credential,
+  Page,
+  Platform,
+  Summary,
+  Transition,
+} from './types.ts'
 
 export const summaryQuery = queryOptions({
   queryKey: ['summary'],
@@ -71,6 +80,13 @@ export const keyQuery = (id: number) =>
   queryOptions({
     queryKey: ['key', id],
     queryFn: ({ signal }) => call<ApiKey>('GET', `/api_keys/${id}`, { signal }),
+  })
+
+export const backlogQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['backlog', id],
+    queryFn: ({ signal }) => call<Backlog>('GET', `/api_keys/${id}/backlog`, { signal }),
+    refetchInterval: 60_000,
   })
 
 export const platformsQuery = queryOptions({

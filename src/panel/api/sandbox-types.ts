@@ -92,6 +92,8 @@ export interface Message {
   readonly service?: string
   readonly reply_to_message_id?: number
   readonly forwarded_from?: string
+  /** The same for all messages of an album. */
+  readonly media_group_id?: string
   readonly inline_keyboard?: readonly (readonly InlineButton[])[]
   readonly reactions?: readonly { readonly person: PersonName; readonly emoji?: string }[]
 }

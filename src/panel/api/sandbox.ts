@@ -49,6 +49,10 @@ export interface Written {
   readonly to: number
   readonly text?: string
   readonly media?: object
+  readonly album?: readonly object[]
+  readonly location?: object
+  readonly venue?: object
+  readonly poll?: object
   readonly reply_to_message_id?: number
 }
 
@@ -72,6 +76,8 @@ export function handsOf(person: number) {
       call<true>('PUT', `${at(message)}/reactions`, {
         body: { reactions: emoji === undefined ? [] : [{ emoji }] },
       }),
+    forward: ({ chat, message_id }: Message, to: number) =>
+      call<Message>('POST', `${own}/forwards`, { body: { to, from: chat.id, message_id } }),
     vote: (message: Message, option_ids: readonly number[]) =>
       call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
     type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),

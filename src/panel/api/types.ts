@@ -74,10 +74,15 @@ export interface Transition {
   readonly actor: string
   readonly node: string
   readonly duration_ms: number
+  /** How often it happened in one loop of reconnects, and when for the last time. */
+  readonly count: number
+  readonly last_at: string
 }
 
-export interface LiveTransition extends Transition {
+export interface LiveTransition extends Omit<Transition, 'count' | 'last_at'> {
   readonly state: string
+  /** It has been told in this loop of reconnects before. */
+  readonly repeats: boolean
   readonly action: string
 }
 
@@ -112,6 +117,7 @@ export interface HealthReport {
     readonly ok: boolean | null
     readonly latency_ms: number | null
     readonly detail: string
+    readonly code: string | null
     readonly remedy: string | null
   }[]
 }
@@ -134,6 +140,8 @@ export interface ApiKey {
   readonly credential_id: number
   readonly scopes: readonly string[]
   readonly key_hint: string
+  /** Where its machine is, as a path. */
+  readonly state: string
   readonly receive_mode: 'none' | 'polling' | 'webhook'
   readonly webhook: Webhook | null
   readonly cursor: number
@@ -144,6 +152,13 @@ export interface ApiKey {
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
+}
+
+export interface Backlog {
+  readonly pending_update_count: number
+  readonly oldest_at: string | null
+  /** The hours in which something came that still waits. */
+  readonly series: readonly { readonly at: string; readonly updates: number }[]
 }
 
 export interface LinkField {

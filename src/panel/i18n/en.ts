@@ -6,6 +6,7 @@ import diagnosis from './en/diagnosis.json'
 import invitation from './en/invitation.json'
 import keys from './en/keys.json'
 import linking from './en/linking.json'
+import said from './en/said.json'
 import sandbox from './en/sandbox.json'
 
 export const en = {
@@ -17,6 +18,7 @@ export const en = {
   ...account,
   ...diagnosis,
   ...invitation,
+  ...said,
 }
 
 export type MessageKey = keyof typeof en

@@ -7,6 +7,7 @@ import diagnosis from './fa/diagnosis.json'
 import invitation from './fa/invitation.json'
 import keys from './fa/keys.json'
 import linking from './fa/linking.json'
+import said from './fa/said.json'
 import sandbox from './fa/sandbox.json'
 
 export const fa: Catalogue = {
@@ -18,4 +19,5 @@ export const fa: Catalogue = {
   ...account,
   ...diagnosis,
   ...invitation,
+  ...said,
 }

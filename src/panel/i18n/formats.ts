@@ -20,6 +20,7 @@ function formatsOf(locale: string) {
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
   const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+  const shares = new Intl.NumberFormat(locale, { style: 'percent' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
   const unit = (value: number, name: string, digits = 0) =>
@@ -33,6 +34,7 @@ function formatsOf(locale: string) {
   return {
     number: (value: number) => numbers.format(value),
     compact: (value: number) => compact.format(value),
+    share: (part: number, whole: number) => shares.format(whole === 0 ? 0 : part / whole),
     moment: (at: string | number) => full.format(new Date(at)),
     day: (at: string | number) => day.format(new Date(at)),
     clock: (at: string | number) => clock.format(new Date(at)),

@@ -1,42 +1,53 @@
-/** A bar chart of a series, with the part that went wrong in each bar; the table beside it is for the ear. */
+/** A bar chart of a series, with a part of each bar in a colour of its own; the table beside it is for the ear. */
 import { useFormats } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 
 export interface Bar {
   readonly label: string
   readonly value: number
-  readonly bad?: number
+  readonly part?: number
+}
+
+export interface BarsProps {
+  readonly title: string
+  readonly bars: readonly Bar[]
+  /** What the parts are. */
+  readonly part?: { readonly name: string; readonly tone: 'warn' | 'bad' }
 }
 
 const WIDTH = 100
 const HEIGHT = 28
 
-export function Bars({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
+export function Bars({ title, bars, part: parts }: BarsProps) {
   const t = useT()
   const { number, compact } = useFormats()
   const most = Math.max(1, ...bars.map(({ value }) => value))
   const slot = WIDTH / Math.max(1, bars.length)
   const wide = slot * 0.72
+  const said = (label: string, value: number, part: number) =>
+    [`${label}: ${number(value)}`, parts && part > 0 && `${parts.name}: ${number(part)}`]
+      .filter(Boolean)
+      .join(', ')
   return (
-    <figure className="bars">
+    <figure className={parts ? `bars tone-${parts.tone}` : 'bars'}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         <line x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} className="base" />
-        {bars.map(({ label, value, bad = 0 }, place) => {
+        {bars.map(({ label, value, part = 0 }, place) => {
           const x = place * slot + (slot - wide) / 2
           const height = (value / most) * (HEIGHT - 1)
-          const wrong = value === 0 ? 0 : (bad / value) * height
+          const top = value === 0 ? 0 : (part / value) * height
           return (
             <g key={label + place.toString()}>
-              <title>{`${label}: ${number(value)}`}</title>
+              <title>{said(label, value, part)}</title>
               <rect x={place * slot} y={0} width={slot} height={HEIGHT} className="reach" />
               <rect
                 x={x}
                 y={HEIGHT - height}
                 width={wide}
-                height={height - wrong}
-                className="good"
+                height={height - top}
+                className="whole"
               />
-              <rect x={x} y={HEIGHT - wrong} width={wide} height={wrong} className="bad" />
+              <rect x={x} y={HEIGHT - top} width={wide} height={top} className="part" />
             </g>
           )
         })}
@@ -46,14 +57,30 @@ export function Bars({ title, bars }: { readonly title: string; readonly bars: r
         <span>{t('bars.most', { count: compact(most) })}</span>
         <span>{bars.at(-1)?.label}</span>
       </figcaption>
+      {parts && (
+        <p className="legend quiet tiny">
+          <span className="whole">{title}</span>
+          <span className="part">{parts.name}</span>
+        </p>
+      )}
       <div className="unseen">
         <table>
           <caption>{title}</caption>
+          {parts && (
+            <thead>
+              <tr>
+                <td />
+                <th scope="col">{title}</th>
+                <th scope="col">{parts.name}</th>
+              </tr>
+            </thead>
+          )}
           <tbody>
-            {bars.map(({ label, value }, place) => (
+            {bars.map(({ label, value, part = 0 }, place) => (
               <tr key={label + place.toString()}>
                 <th scope="row">{label}</th>
                 <td>{number(value)}</td>
+                {parts && <td>{number(part)}</td>}
               </tr>
             ))}
           </tbody>

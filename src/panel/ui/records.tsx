@@ -6,23 +6,34 @@ import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 import { Failed, Loading } from './states.tsx'
 
-interface RecordsProps<Item> {
-  readonly log: UseInfiniteQueryResult<InfiniteData<Page<Item>>>
+type Log<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>>
+
+export interface RecordsProps<Item> {
+  readonly log: Log<Item>
+  readonly look?: 'records' | 'timeline'
   /** Shown instead of a list without records. */
   readonly none: ReactNode
   readonly record: (item: Item) => ReactNode
 }
 
-export function Records<Item>({ log, none, record }: RecordsProps<Item>) {
+/** Of all pages that were read. */
+export const recordsOf = <Item,>({ data }: Pick<Log<Item>, 'data'>): readonly Item[] =>
+  data?.pages.flatMap(({ items }) => items) ?? []
+
+export function Records<Item>({ log, look = 'records', none, record }: RecordsProps<Item>) {
   const t = useT()
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />
   if (!log.data) return <Loading lines={6} />
-  const items = log.data.pages.flatMap((page) => page.items)
+  const items = recordsOf(log)
   if (items.length === 0) return none
   return (
     <>
-      <ul className="records">{items.map(record)}</ul>
-      {log.hasNextPage && <Button onClick={() => log.fetchNextPage()}>{t('more')}</Button>}
+      <ol className={look}>{items.map(record)}</ol>
+      {log.hasNextPage && (
+        <Button busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
     </>
   )
 }

@@ -11,6 +11,7 @@ import { Field } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { useFix } from '../diagnosis/fixes.ts'
 
 export function Health({ credential }: { readonly credential: Credential }) {
   const t = useT()
@@ -90,15 +91,18 @@ export function Health({ credential }: { readonly credential: Credential }) {
 
 function Checks({ report }: { readonly report: HealthReport }) {
   const t = useT()
+  const fix = useFix()
   const { span } = useFormats()
   return (
     <ul className="records" aria-live="polite">
-      {report.checks.map(({ check, ok, latency_ms, detail, remedy }) => (
+      {report.checks.map(({ check, ok, latency_ms, detail, code, remedy }) => (
         <li key={check} className="record">
           <span className="grow">
             <span className="label">{t.word('check', check)}</span>
-            <span className="quiet small block">{detail}</span>
-            {remedy && <span className="small block">{remedy}</span>}
+            <span className="quiet small block" dir="auto">
+              {t.known('said', detail)}
+            </span>
+            {code !== null && <span className="small block">{fix(code, remedy)}</span>}
           </span>
           {latency_ms !== null && <span className="quiet small number">{span(latency_ms)}</span>}
           <Badge tone={ok === null ? 'idle' : ok ? 'good' : 'bad'}>

@@ -9,8 +9,9 @@ import { ChartWords } from '../../chart/words.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { toneOf } from '../../ui/badge.tsx'
 import { Card } from '../../ui/page.tsx'
+import { recordsOf } from '../../ui/records.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
-import { TimelineList } from './timeline.tsx'
+import { Timeline } from './timeline.tsx'
 
 export interface MachineProps {
   readonly credential: Credential
@@ -18,14 +19,20 @@ export interface MachineProps {
   readonly isLive: boolean
 }
 
+/** What repeats is counted where it was told first: the newest line is not always the first one. */
+const newestOf = (entries: readonly Transition[]) =>
+  entries.reduce<Transition | undefined>(
+    (newest, one) => (newest && newest.last_at >= one.last_at ? newest : one),
+    undefined,
+  )
+
 export function MachineAndTimeline({ credential, latest, isLive }: MachineProps) {
   const t = useT()
   const whole = useQuery(chartQuery('credential'))
   const chart = useMemo(() => whole.data && withoutInsides(whole.data), [whole.data])
   const timeline = useInfiniteQuery(timelineQuery(credential.credential_id))
   const [chosen, setChosen] = useState<Transition>()
-  const entries = timeline.data?.pages.flatMap(({ items }) => items) ?? []
-  const current = latest?.to ?? entries[0]?.to
+  const current = latest?.to ?? newestOf(recordsOf(timeline))?.to
   return (
     <div className="columns main">
       <Card
@@ -56,18 +63,7 @@ export function MachineAndTimeline({ credential, latest, isLive }: MachineProps)
         )}
       </Card>
       <Card title={t('account.timeline')}>
-        {timeline.isError && !timeline.data ? (
-          <Failed cause={timeline.error} retry={() => timeline.refetch()} />
-        ) : !timeline.data ? (
-          <Loading lines={6} />
-        ) : (
-          <TimelineList
-            entries={entries}
-            chosen={chosen}
-            choose={setChosen}
-            more={timeline.hasNextPage ? () => timeline.fetchNextPage() : undefined}
-          />
-        )}
+        <Timeline log={timeline} chosen={chosen} choose={setChosen} />
       </Card>
     </div>
   )

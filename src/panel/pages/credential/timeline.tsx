@@ -2,38 +2,32 @@
 import type { Transition } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Records, type RecordsProps } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
-export interface TimelineListProps {
-  readonly entries: readonly Transition[]
+export interface TimelineProps {
+  readonly log: RecordsProps<Transition>['log']
   readonly chosen: Transition | undefined
-  readonly more: (() => void) | undefined
   choose(entry: Transition | undefined): void
 }
 
-export function TimelineList({ entries, chosen, more, choose }: TimelineListProps) {
+export function Timeline({ log, chosen, choose }: TimelineProps) {
   const t = useT()
-  if (entries.length === 0) return <Empty icon="pulse" title={t('account.timeline.none')} />
   return (
-    <>
-      <ol className="timeline">
-        {entries.map((entry) => (
-          <Entry
-            key={`${entry.at} ${entry.from} ${entry.to}`}
-            entry={entry}
-            isChosen={chosen?.at === entry.at && chosen.to === entry.to}
-            choose={choose}
-          />
-        ))}
-      </ol>
-      {more && (
-        <Button size="slim" onClick={more}>
-          {t('more')}
-        </Button>
+    <Records
+      log={log}
+      look="timeline"
+      none={<Empty icon="pulse" title={t('account.timeline.none')} />}
+      record={(entry) => (
+        <Entry
+          key={`${entry.at} ${entry.from} ${entry.to}`}
+          entry={entry}
+          isChosen={chosen?.at === entry.at && chosen.to === entry.to}
+          choose={choose}
+        />
       )}
-    </>
+    />
   )
 }
 
@@ -56,7 +50,7 @@ interface EntryProps {
 function Entry({ entry, isChosen, choose }: EntryProps) {
   const t = useT()
   const { span } = useFormats()
-  const { at, from, to, event, reason, node, duration_ms } = entry
+  const { at, from, to, event, reason, node, duration_ms, count, last_at } = entry
   return (
     <li className={`tone-${toneOf(to)}`}>
       <button
@@ -68,13 +62,18 @@ function Entry({ entry, isChosen, choose }: EntryProps) {
         <span className="row spread">
           <span className="label mono">{to}</span>
           <span className="quiet tiny">
-            <Ago at={at} />
+            <Ago at={last_at} />
           </span>
         </span>
         <span className="small">
           <span className="mono">{event}</span>
           {reason && <span className="quiet"> · {t.word('reason', reason)}</span>}
         </span>
+        {count > 1 && (
+          <span className="tiny repeated">
+            {t.count('account.timeline.times', count)} <Ago at={at} />
+          </span>
+        )}
         <span className="quiet tiny">
           {t('account.timeline.lasted', { span: span(duration_ms), state: `\u2068${from}\u2069` })}{' '}
           · {t('account.timeline.node', { node: `\u2068${node}\u2069` })}

@@ -1,8 +1,8 @@
-/** What came through the account in the last day, and what its bots have not taken yet. */
+/** What came through the account in the last day, what of it its bots have not taken yet, and how old that is. */
 import { useQuery } from '@tanstack/react-query'
-import { keysQuery } from '../../api/queries.ts'
-import type { Credential } from '../../api/types.ts'
-import { usageQuery } from '../../api/usage.ts'
+import { backlogQuery, keysQuery } from '../../api/queries.ts'
+import type { ApiKey, Credential } from '../../api/types.ts'
+import { type Usage, usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'
@@ -13,13 +13,14 @@ import { Ago } from '../../ui/time.tsx'
 
 export function Traffic({ credential }: { readonly credential: Credential }) {
   const t = useT()
-  const { compact, hour } = useFormats()
+  const { compact } = useFormats()
   const { credential_id, health } = credential
   const usage = useQuery(usageQuery({ credential_id }))
   const keys = useQuery(keysQuery)
-  const own = keys.data?.items.filter((key) => key.credential_id === credential_id) ?? []
-  // Each bot reads by itself: the one that is furthest behind says how far that is.
-  const backlog = Math.max(0, ...own.map((key) => key.pending_update_count))
+  const last = furthestBehind(keys.data?.items ?? [], credential_id)
+  const backlog = useQuery({ ...backlogQuery(last?.api_key_id ?? 0), enabled: last !== undefined })
+  const waiting = backlog.data?.pending_update_count ?? last?.pending_update_count ?? 0
+  const oldest = backlog.data?.oldest_at
   return (
     <Card title={t('account.traffic')}>
       {usage.isError && !usage.data ? (
@@ -34,24 +35,49 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
               value={compact(usage.data.totals.updates_received)}
             />
             <Figure
-              name={t('account.backlog')}
-              value={compact(backlog)}
-              tone={backlog > 1_000 ? 'warn' : undefined}
-            />
-            <Figure
               name={t('account.health.event')}
               value={health.last_event_at ? <Ago at={health.last_event_at} /> : t('never')}
             />
+            <Figure
+              name={t('account.backlog')}
+              value={compact(waiting)}
+              tone={waiting > 1_000 ? 'warn' : undefined}
+            />
+            {oldest && <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />}
           </dl>
-          <Bars
-            title={t('dashboard.received')}
-            bars={usage.data.series.map((slot) => ({
-              label: hour(slot.at),
-              value: slot.updates_received,
-            }))}
-          />
+          <Arrivals slots={usage.data.series} waiting={backlog.data?.series ?? []} />
         </>
       )}
     </Card>
+  )
+}
+
+/** Each bot reads by itself: the one that is furthest behind says how far that is. */
+const furthestBehind = (keys: readonly ApiKey[], credentialId: number): ApiKey | undefined =>
+  keys
+    .filter(({ credential_id, revoked_at }) => credential_id === credentialId && !revoked_at)
+    .sort((a, b) => b.pending_update_count - a.pending_update_count)[0]
+
+interface ArrivalsProps {
+  readonly slots: readonly (Usage & { readonly at: string })[]
+  readonly waiting: readonly { readonly at: string; readonly updates: number }[]
+}
+
+/** The hour in which an update came tells how long it has been waiting. */
+function Arrivals({ slots, waiting }: ArrivalsProps) {
+  const t = useT()
+  const { hour } = useFormats()
+  const waits = new Map(waiting.map(({ at, updates }) => [Date.parse(at), updates]))
+  const bars = slots.map(({ at, updates_received }) => {
+    const part = waits.get(Date.parse(at)) ?? 0
+    // Figures are counted a moment later than updates are stored.
+    return { label: hour(at), value: Math.max(updates_received, part), part }
+  })
+  return (
+    <Bars
+      title={t('dashboard.received')}
+      bars={bars}
+      part={{ name: t('account.stillWaiting'), tone: 'warn' }}
+    />
   )
 }

@@ -46,9 +46,20 @@ const moved = (one: Credential, { state, action, reason }: LiveTransition): Cred
 
 function withNewest(
   list: InfiniteData<Page<Transition>>,
-  newest: Transition,
+  newest: LiveTransition,
 ): InfiniteData<Page<Transition>> {
   const [first, ...rest] = list.pages
-  if (!first || first.items.some(({ at, to }) => at === newest.at && to === newest.to)) return list
-  return { ...list, pages: [{ ...first, items: [newest, ...first.items] }, ...rest] }
+  if (!first || first.items.some(({ last_at, to }) => last_at === newest.at && to === newest.to)) {
+    return list
+  }
+  const known = newest.repeats ? first.items.find((line) => isSame(line, newest)) : undefined
+  const items = known
+    ? first.items.map((line) =>
+        line === known ? { ...line, count: line.count + 1, last_at: newest.at } : line,
+      )
+    : [{ ...newest, count: 1, last_at: newest.at }, ...first.items]
+  return { ...list, pages: [{ ...first, items }, ...rest] }
 }
+
+const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =>
+  line.from === from && line.to === to && line.event === event && line.reason === reason

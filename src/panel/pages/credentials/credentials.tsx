@@ -5,6 +5,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { LiveBadge } from '../../ui/live-badge.tsx'
 import { Page } from '../../ui/page.tsx'
+import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { Filters } from './filters.tsx'
 import { CredentialRows } from './rows.tsx'
@@ -15,7 +16,7 @@ export function CredentialsPage() {
   const { filter, isFiltered, clear } = useFilter()
   const list = useInfiniteQuery(credentialsQuery(filter))
   const summary = useQuery(summaryQuery)
-  const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const rows = recordsOf(list)
   const count = isFiltered ? rows.length : Math.max(rows.length, summary.data?.total ?? 0)
   const more = isFiltered && list.hasNextPage ? '+' : ''
   return (

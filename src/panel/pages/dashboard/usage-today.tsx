@@ -36,8 +36,9 @@ export function UsageToday() {
             bars={series.map((slot) => ({
               label: hour(slot.at),
               value: slot.requests,
-              bad: slot.errors,
+              part: slot.errors,
             }))}
+            part={{ name: t('dashboard.errors'), tone: 'bad' }}
           />
         </>
       )}

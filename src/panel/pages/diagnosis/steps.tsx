@@ -66,7 +66,7 @@ function Step({ step, place, isRunning }: StepProps) {
         <ul className="evidence small" aria-label={t('diagnosis.evidence')}>
           {evidence.map((line) => (
             <li key={line} dir="auto">
-              {line}
+              {t.known('said', line)}
             </li>
           ))}
         </ul>

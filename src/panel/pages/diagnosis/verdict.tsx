@@ -36,7 +36,7 @@ export function Result({ diagnosis, apiKey, anew }: ResultProps) {
       </header>
       {cause && (
         <p className="quiet" dir="auto">
-          {cause.text}
+          {t.known('said', cause.text)}
         </p>
       )}
       <p>{cause ? fix(cause.code, next_action) : t('diagnosis.healthyText')}</p>

@@ -13,15 +13,13 @@ import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading, Notice } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { stateOf, toneOf } from './state.ts'
 
 export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const { number, moment } = useFormats()
   const account = useQuery(credentialQuery(apiKey.credential_id))
   const chart = useQuery(chartQuery('api_key'))
-  const state = stateOf(apiKey, Date.now())
-  const { webhook, dropped_update_count: dropped } = apiKey
+  const { state, webhook, dropped_update_count: dropped } = apiKey
   return (
     <div className="columns">
       <div className="stack">
@@ -70,7 +68,7 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
             <Statechart
               chart={chart.data}
               current={state}
-              tone={toneOf(state)}
+              tone={state.startsWith('usable') ? 'good' : 'bad'}
               label={t('account.machine.now', { state })}
             />
             <ChartWords chart={chart.data} />

@@ -21,11 +21,11 @@ export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
     return <Failed cause={usage.error} retry={() => usage.refetch()} />
   }
   if (!totals || !series) return <Loading lines={6} />
-  const barsOf = (value: (slot: Usage) => number, bad?: (slot: Usage) => number) =>
+  const barsOf = (value: (slot: Usage) => number, part?: (slot: Usage) => number) =>
     series.map((slot) => ({
       label: step === 'hour' ? hour(slot.at) : day(slot.at),
       value: value(slot),
-      ...(bad && { bad: bad(slot) }),
+      ...(part && { part: part(slot) }),
     }))
   return (
     <>
@@ -58,6 +58,7 @@ export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
               (slot) => slot.requests,
               (slot) => slot.errors,
             )}
+            part={{ name: t('dashboard.errors'), tone: 'bad' }}
           />
         </Card>
         <Card title={t('dashboard.delivered')}>

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { LinkSession } from '../../api/types.ts'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -58,7 +59,7 @@ export function AnswerForm({ kind, session, keep, lookAgain, answer }: AnswerFor
             ? t.count('linking.attempts', session.attempts_left)
             : undefined
         }
-        onChange={(event) => setText(event.target.value)}
+        onChange={({ target: { value } }) => setText(isCode ? latinDigits(value) : value)}
       />
       <div className="actions">
         <Button type="submit" kind="first" busy={answering.isPending}>

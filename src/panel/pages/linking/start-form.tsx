@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router'
 import { call } from '../../api/call.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import type { LinkField, LinkSession, Platform } from '../../api/types.ts'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
@@ -68,7 +69,12 @@ export function StartForm({ platform, again }: StartFormProps) {
           className="ltr"
           value={values[field.name] ?? ''}
           wrong={wrong.find((one) => one.field === field.name)?.reason}
-          onChange={(event) => setValues({ ...values, [field.name]: event.target.value })}
+          onChange={({ target: { value } }) =>
+            setValues({
+              ...values,
+              [field.name]: field.name === 'phone' ? latinDigits(value) : value,
+            })
+          }
         />
       ))}
       {starting.error && !isShown && (

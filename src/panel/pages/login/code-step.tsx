@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { signIn } from '../../api/session.ts'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useSecondsLeft } from '../../ui/countdown.ts'
@@ -46,12 +47,12 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
         inputMode="numeric"
         autoComplete="one-time-code"
         name="otp"
-        pattern="[0-9۰-۹]{6,8}"
+        pattern="[0-9]{6,8}"
         maxLength={8}
         required
         autoFocus
         value={code}
-        onChange={(event) => setCode(latin(event.target.value))}
+        onChange={(event) => setCode(latinDigits(event.target.value).replace(/\D/g, ''))}
       />
       <Button type="submit" kind="first" busy={entering.isPending}>
         {t('login.enter')}
@@ -67,7 +68,3 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
     </form>
   )
 }
-
-/** Persian keyboards type Persian digits. */
-const latin = (text: string) =>
-  text.replace(/[۰-۹]/g, (digit) => `${digit.charCodeAt(0) - 0x06f0}`).replace(/\D/g, '')

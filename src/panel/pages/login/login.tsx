@@ -7,7 +7,7 @@ import { useSession } from '../../app.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
-import { Loading } from '../../ui/states.tsx'
+import { Loading, Notice } from '../../ui/states.tsx'
 import { CodeStep } from './code-step.tsx'
 import { PhoneStep } from './phone-step.tsx'
 
@@ -45,6 +45,7 @@ export function LoginPage() {
     <main className="alone">
       <title>{`${t('login.title')} · Chapar`}</title>
       <Brand />
+      {!isSecureContext && <Notice tone="warn">{t('login.insecure')}</Notice>}
       <div className="card">
         {session.state === 'starting' ? (
           <Loading />

@@ -1,5 +1,6 @@
 /** The first step of signing in: which phone. */
 import { useState } from 'react'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -39,7 +40,7 @@ export function PhoneStep({ busy, failure, send }: PhoneStepProps) {
         required
         autoFocus
         value={phone}
-        onChange={(event) => setPhone(event.target.value)}
+        onChange={(event) => setPhone(latinDigits(event.target.value))}
       />
       <Button type="submit" kind="first" busy={busy}>
         {t('login.send')}

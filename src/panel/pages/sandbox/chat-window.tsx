@@ -1,12 +1,13 @@
 /** An open chat: who it is with, what was written, and where one writes. */
 import { useMemo, useState } from 'react'
 import { handsOf } from '../../api/sandbox.ts'
-import type { Chat, Inbox, Person } from '../../api/sandbox-types.ts'
+import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ChatHead } from './chat-head.tsx'
 import { type Aim, Composer } from './composer.tsx'
 import { messagesIn } from './conversations.ts'
+import { ForwardDialog } from './forward.tsx'
 import { Bubble } from './message.tsx'
 import { personName } from './names.ts'
 
@@ -15,12 +16,15 @@ export interface ChatWindowProps {
   readonly people: readonly Person[]
   readonly chat: Chat
   readonly inbox: Inbox
+  /** Where a message may be passed on to. */
+  readonly chats: readonly Chat[]
   back(): void
 }
 
-export function ChatWindow({ person, people, chat, inbox, back }: ChatWindowProps) {
+export function ChatWindow({ person, people, chat, inbox, chats, back }: ChatWindowProps) {
   const t = useT()
   const [aim, setAim] = useState<Aim>()
+  const [passing, setPassing] = useState<Message>()
   const hands = useMemo(() => handsOf(person.id), [person.id])
   const messages = messagesIn(inbox, chat.id)
   const byId = new Map(messages.map((message) => [message.message_id, message]))
@@ -38,15 +42,17 @@ export function ChatWindow({ person, people, chat, inbox, back }: ChatWindowProp
       <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
         <ol className="lines">
           {messages.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
-          {messages.map((message) => (
+          {messages.map((message, place) => (
             <Bubble
               key={message.message_id}
               message={message}
               person={person.id}
               repliedTo={byId.get(message.reply_to_message_id ?? 0)}
+              isJoined={isOneAlbum(message, messages[place - 1])}
               hands={hands}
               reply={() => setAim({ act: 'reply', message })}
               edit={() => setAim({ act: 'edit', message })}
+              forward={() => setPassing(message)}
             />
           ))}
         </ol>
@@ -62,6 +68,17 @@ export function ChatWindow({ person, people, chat, inbox, back }: ChatWindowProp
         aim={aimed}
         release={() => setAim(undefined)}
       />
+      {passing && (
+        <ForwardDialog
+          message={passing}
+          hands={hands}
+          chats={chats}
+          onClose={() => setPassing(undefined)}
+        />
+      )}
     </section>
   )
 }
+
+const isOneAlbum = ({ media_group_id: album }: Message, before: Message | undefined) =>
+  album !== undefined && before?.media_group_id === album

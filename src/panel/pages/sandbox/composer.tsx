@@ -1,13 +1,15 @@
-/** Where one writes: text, a file, an answer to a message, or another text for one. */
+/** Where one writes: text, files, an answer to a message, or another text for one. */
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import type { Hands } from '../../api/sandbox.ts'
+import type { Hands, Written } from '../../api/sandbox.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
+import { Attach } from './attach.tsx'
+import { Chip } from './chip.tsx'
 import { useSummary } from './content.tsx'
-import { isTooLarge, mediaOf } from './given-file.ts'
+import { areTooLarge, areTooMany, contentOf } from './given-file.ts'
 
 export interface Aim {
   readonly act: 'reply' | 'edit'
@@ -28,10 +30,9 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
   const reason = useReason()
   const summary = useSummary()
   const area = useRef<HTMLTextAreaElement>(null)
-  const picker = useRef<HTMLInputElement>(null)
   const typedAt = useRef(0)
   const [text, setText] = useState('')
-  const [file, setFile] = useState<File>()
+  const [files, setFiles] = useState<readonly File[]>([])
   const isEditing = aim?.act === 'edit'
 
   useEffect(() => {
@@ -40,22 +41,27 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
     area.current?.focus()
   }, [aim])
 
+  const write = (content: Omit<Written, 'to'>) =>
+    hands.write({
+      to: chat,
+      ...content,
+      ...(aim?.act === 'reply' && { reply_to_message_id: aim.message.message_id }),
+    })
   const sending = useMutation({
     async mutationFn() {
       if (aim?.act === 'edit') return hands.edit(aim.message, text)
-      const reply = aim && { reply_to_message_id: aim.message.message_id }
-      const carried = file ? { media: await mediaOf(file, text) } : { text }
-      return hands.write({ to: chat, ...carried, ...reply })
+      return write(files.length > 0 ? await contentOf(files, text) : { text })
     },
     onSuccess() {
       setText('')
-      setFile(undefined)
+      setFiles([])
       release()
       area.current?.focus()
     },
   })
-  const isTooBig = file !== undefined && isTooLarge(file)
-  const canSend = (file ? !isTooBig : text.trim() !== '') && !sending.isPending
+  const isTooMuch = areTooLarge(files) || areTooMany(files)
+  const hasContent = files.length > 0 || text.trim() !== ''
+  const canSend = hasContent && !isTooMuch && !sending.isPending
   const send = () => {
     if (canSend) sending.mutate()
   }
@@ -91,32 +97,27 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
           <span className="quiet small">{summary(aim.message)}</span>
         </Chip>
       )}
-      {file && (
-        <Chip onDrop={() => setFile(undefined)}>
-          <span className="small">{file.name}</span>
+      {files.length > 0 && (
+        <Chip onDrop={() => setFiles([])}>
+          <span className="small">{files.map(({ name }) => name).join(', ')}</span>
         </Chip>
       )}
-      {(isTooBig || sending.error) && (
+      {(isTooMuch || sending.error) && (
         <p className="wrong" role="alert">
-          {isTooBig ? t('messenger.tooLarge') : reason(sending.error)}
+          {areTooMany(files)
+            ? t('messenger.tooMany')
+            : isTooMuch
+              ? t('messenger.tooLarge')
+              : reason(sending.error)}
         </p>
       )}
       <div className="entry">
-        <Button
-          kind="bare"
-          icon="image"
-          aria-label={t('messenger.attach')}
+        <Attach
           disabled={isEditing}
-          onClick={() => picker.current?.click()}
-        />
-        <input
-          ref={picker}
-          type="file"
-          hidden
-          aria-label={t('messenger.attach')}
-          onChange={(event) => {
-            setFile(event.target.files?.[0])
-            event.target.value = ''
+          take={setFiles}
+          write={async (content) => {
+            await write(content)
+            release()
           }}
         />
         <textarea
@@ -141,22 +142,5 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
         />
       </div>
     </form>
-  )
-}
-
-interface ChipProps {
-  readonly children: React.ReactNode
-  onDrop(): void
-}
-
-function Chip({ children, onDrop }: ChipProps) {
-  const t = useT()
-  return (
-    <div className="chip">
-      <span className="grow clip" dir="auto">
-        {children}
-      </span>
-      <Button kind="bare" size="slim" icon="cross" aria-label={t('cancel')} onClick={onDrop} />
-    </div>
   )
 }

@@ -2,6 +2,7 @@
 import type { Message } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Attachment } from './attachment.tsx'
+import { Place } from './place.tsx'
 import { PollContent } from './poll.tsx'
 import { RichText } from './rich-text.tsx'
 
@@ -27,23 +28,21 @@ export function Content({ message, vote }: ContentProps) {
   if (poll) return <PollContent poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>
   if (contact) return <span dir="auto">{`${contact.first_name} · ${contact.phone_number}`}</span>
-  if (location) {
-    const place = `${location.latitude}, ${location.longitude}`
-    return <span className="ltr">{venue ? `${venue.title}, ${venue.address}` : place}</span>
-  }
+  if (location) return <Place location={location} venue={venue} />
   return <em className="quiet">{t('messenger.unsupported')}</em>
 }
 
 /** One line of it, for lists and quotations. */
 export function useSummary(): (message: Message) => string {
   const t = useT()
-  return ({ text, caption, media, service, poll, dice, contact, location }) => {
+  return ({ text, caption, media, service, poll, dice, contact, location, venue }) => {
     if (text !== undefined) return text
     if (media) return caption || t.word('messenger.kind', media.type)
     if (service !== undefined) return t.word('messenger.service', service)
     if (poll) return poll.question
     if (dice) return dice.emoji
     if (contact) return contact.first_name
+    if (venue) return venue.title
     return location ? t('messenger.place') : t('messenger.unsupported')
   }
 }

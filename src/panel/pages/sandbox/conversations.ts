@@ -25,6 +25,16 @@ export function conversationsOf(
   return [...found.values()]
 }
 
+/** All chats there are or could be: those of the list, then whoever was not written to yet. */
+export function chatsOf(
+  conversations: readonly Conversation[],
+  others: readonly PersonName[],
+): readonly Chat[] {
+  const chats = conversations.map(({ chat }) => chat)
+  const known = new Set(chats.map(({ id }) => id))
+  return [...chats, ...others.filter(({ id }) => !known.has(id)).map(privateChat)]
+}
+
 /** Oldest first. */
 export const messagesIn = (inbox: Inbox, chat: number): readonly Message[] =>
   inbox.messages

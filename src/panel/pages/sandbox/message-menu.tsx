@@ -13,12 +13,13 @@ export interface MessageMenuProps {
   readonly reaction: string | undefined
   reply(): void
   edit(): void
+  forward(): void
   remove(): void
   react(emoji: string | undefined): void
 }
 
 export function MessageMenu(props: MessageMenuProps) {
-  const { isOwn, canEdit, reaction, reply, edit, remove, react } = props
+  const { isOwn, canEdit, reaction, reply, edit, forward, remove, react } = props
   const t = useT()
   return (
     <Menu.Root modal={false}>
@@ -42,6 +43,7 @@ export function MessageMenu(props: MessageMenuProps) {
               ))}
             </div>
             <Item icon="reply" text={t('messenger.reply')} act={reply} />
+            <Item icon="forward" text={t('messenger.forward')} act={forward} />
             {canEdit && <Item icon="edit" text={t('messenger.edit')} act={edit} />}
             {isOwn && <Item icon="trash" text={t('messenger.delete')} act={remove} />}
           </Menu.Popup>

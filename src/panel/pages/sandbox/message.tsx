@@ -15,12 +15,16 @@ export interface BubbleProps {
   readonly message: Message
   readonly person: number
   readonly repliedTo: Message | undefined
+  /** It belongs to one album with the message before. */
+  readonly isJoined: boolean
   readonly hands: Hands
   reply(): void
   edit(): void
+  forward(): void
 }
 
-export function Bubble({ message, person, repliedTo, hands, reply, edit }: BubbleProps) {
+export function Bubble(props: BubbleProps) {
+  const { message, person, repliedTo, isJoined, hands, reply, edit, forward } = props
   const t = useT()
   const reason = useReason()
   const toast = useToast()
@@ -43,7 +47,7 @@ export function Bubble({ message, person, repliedTo, hands, reply, edit }: Bubbl
     )
   }
   return (
-    <li className={isOwn ? 'line own' : 'line'}>
+    <li className={['line', isOwn && 'own', isJoined && 'joined'].filter(Boolean).join(' ')}>
       <div className="bubble">
         {isShared && !isOwn && message.from && (
           <span className="label small">{personName(message.from)}</span>
@@ -82,6 +86,7 @@ export function Bubble({ message, person, repliedTo, hands, reply, edit }: Bubbl
         reaction={own}
         reply={reply}
         edit={edit}
+        forward={forward}
         remove={() => acting.mutate(() => hands.remove(message))}
         react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
       />

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { ChatList } from './chat-list.tsx'
 import { ChatWindow } from './chat-window.tsx'
-import { conversationsOf, privateChat } from './conversations.ts'
+import { chatsOf, conversationsOf, privateChat } from './conversations.ts'
 import { NewChatDialog } from './new-chat.tsx'
 import { useInbox } from './use-inbox.ts'
 
@@ -33,6 +33,7 @@ export function Messenger({ person, people }: MessengerProps) {
     return failure ? <Failed cause={failure} /> : <Loading lines={6} />
   }
   const conversations = conversationsOf(person.id, inbox, groups.data?.items ?? [])
+  const others = people.filter(({ id, deactivated }) => id !== person.id && !deactivated)
   const other = people.find(({ id }) => id === open)
   const chat =
     conversations.find((one) => one.chat.id === open)?.chat ?? (other && privateChat(other))
@@ -54,6 +55,7 @@ export function Messenger({ person, people }: MessengerProps) {
           people={people}
           chat={chat}
           inbox={inbox}
+          chats={chatsOf(conversations, others)}
           back={() => show()}
         />
       ) : (

@@ -12,7 +12,7 @@ export interface PollProps {
 
 export function PollContent({ poll, vote }: PollProps) {
   const t = useT()
-  const { number } = useFormats()
+  const { number, share } = useFormats()
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
   const choose = (place: number) => {
     if (!poll.allows_multiple_answers) return vote([place])
@@ -32,7 +32,9 @@ export function PollContent({ poll, vote }: PollProps) {
           onClick={() => choose(place)}
         >
           <span className="grow">{text}</span>
-          <span className="quiet">{number(voter_count)}</span>
+          <span className="quiet number">
+            {number(voter_count)} · {share(voter_count, poll.total_voter_count)}
+          </span>
         </Button>
       ))}
       {poll.allows_multiple_answers && !poll.is_closed && (

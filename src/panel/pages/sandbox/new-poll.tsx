@@ -1,0 +1,79 @@
+/** A poll to be sent: what is asked, and between what one chooses. */
+import { useMutation } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { useReason } from '../../ui/states.tsx'
+import { Toggle } from '../../ui/toggle.tsx'
+import type { NewContentProps } from './new-place.tsx'
+
+const MOST_OPTIONS = 12
+
+export function NewPollDialog({ write, onClose }: NewContentProps) {
+  const t = useT()
+  const reason = useReason()
+  const id = useId()
+  const [question, setQuestion] = useState('')
+  const [lines, setLines] = useState('')
+  const [isMultiple, setMultiple] = useState(false)
+  const options = lines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  const isChoice = options.length >= 2 && options.length <= MOST_OPTIONS
+  const sending = useMutation({
+    mutationFn: () =>
+      write({ poll: { question: question.trim(), options, allows_multiple_answers: isMultiple } }),
+    onSuccess: onClose,
+  })
+  return (
+    <Dialog title={t('messenger.poll')} open onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isChoice && !sending.isPending) sending.mutate()
+        }}
+      >
+        <Field
+          label={t('messenger.question')}
+          required
+          maxLength={300}
+          autoComplete="off"
+          value={question}
+          onChange={(event) => setQuestion(event.target.value)}
+        />
+        <div className="field">
+          <label htmlFor={id}>{t('messenger.options')}</label>
+          <textarea
+            id={id}
+            className="input"
+            rows={4}
+            dir="auto"
+            required
+            aria-describedby={`${id}-hint`}
+            value={lines}
+            onChange={(event) => setLines(event.target.value)}
+          />
+          <span id={`${id}-hint`} className="hint">
+            {t('messenger.optionsHint', { most: MOST_OPTIONS })}
+          </span>
+        </div>
+        <Toggle label={t('messenger.multiple')} on={isMultiple} onChange={setMultiple} />
+        {sending.error && (
+          <p className="wrong" role="alert">
+            {reason(sending.error)}
+          </p>
+        )}
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={sending.isPending} disabled={!isChoice}>
+            {t('messenger.send')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
