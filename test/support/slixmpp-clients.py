@@ -127,6 +127,9 @@ class Client(slixmpp.ClientXMPP):
         say(client=self.name, message=describe(stanza.xml))
 
     def meet(self, stanza):
+        if stanza.xml.get("type") == "error":
+            conditions = [child.tag for child in stanza.xml.find(CLIENT + "error")]
+            say(client=self.name, refused=conditions[0].rpartition("}")[2])
         codes = [status.get("code") for status in stanza.xml.iter(MUC_USER + "status")]
         if "110" in codes:
             kind = "left" if stanza.xml.get("type") == "unavailable" else "joined"

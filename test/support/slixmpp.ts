@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 /** A message as slixmpp saw it on the wire. */
 export interface Seen {
   readonly id: string
+  readonly type: string | null
   readonly from: string
   readonly to: string
   readonly carbon: boolean
@@ -43,6 +44,8 @@ interface Line {
   /** Under this address of an occupant. */
   readonly joined?: string
   readonly left?: string
+  /** Why a room let the client not in. */
+  readonly refused?: string
   /** The client's own standing in a room that it is in. */
   readonly affiliation?: string
   /** Why the client is of no use. */
@@ -101,7 +104,8 @@ export class SlixmppClient {
   readonly #rooms = new Set<string>()
   readonly seen: Seen[] = []
   readonly #tell: (command: object) => void
-  readonly #lines: Line[] = []
+  /** All that was heard of the client. */
+  readonly lines: Line[] = []
   readonly #changed = new EventTarget()
 
   constructor(jid: string, tell: (command: object) => void) {
@@ -110,7 +114,7 @@ export class SlixmppClient {
   }
 
   take(line: Line) {
-    this.#lines.push(line)
+    this.lines.push(line)
     if (line.message) this.seen.push(line.message)
     this.#changed.dispatchEvent(new Event('change'))
   }
@@ -122,10 +126,14 @@ export class SlixmppClient {
 
   /** From now on what is written to the room goes to all in it. */
   async join(room: string, nick: string): Promise<void> {
-    const occupant = `${room}/${nick}`
     this.#rooms.add(room)
-    this.#tell({ do: 'join', occupant })
-    await this.until(({ joined }) => joined === occupant)
+    this.enter(room, nick)
+    await this.until(({ joined }) => joined === `${room}/${nick}`)
+  }
+
+  /** Tries to; what the room says to it comes later. */
+  enter(room: string, nick: string) {
+    this.#tell({ do: 'join', occupant: `${room}/${nick}` })
   }
 
   /** A question of the kind that changes something; the answer is not waited for. */
@@ -182,8 +190,8 @@ export class SlixmppClient {
     signal: AbortSignal = AbortSignal.timeout(patience),
   ): Promise<Value> {
     for (let next = 0; ; ) {
-      for (; next < this.#lines.length; next++) {
-        const line = this.#lines[next]
+      for (; next < this.lines.length; next++) {
+        const line = this.lines[next]
         if (line?.failed) throw new Error(`${this.jid}: ${line.failed}`)
         const found = line && find(line)
         if (found) return found

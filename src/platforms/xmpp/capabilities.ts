@@ -19,6 +19,10 @@ export const capabilities: Capabilities = {
     'member',
     'set_title',
     'set_description',
+    'ban',
+    'unban',
+    'restrict',
+    'promote',
   ],
   surfaces: ['private', 'supergroup'],
   content: [

@@ -65,6 +65,10 @@ export class Operations {
       case 'member':
       case 'set_title':
       case 'set_description':
+      case 'ban':
+      case 'unban':
+      case 'restrict':
+      case 'promote':
         return performInRoom(operation, this.#parts.places, signal)
       default:
         throw failed('bad_request', `${operation.kind} is not supported on XMPP`)

@@ -1,7 +1,7 @@
 /** Each thing an account does with a group or its profile, seen by looking again. */
 import type { Test } from 'tap'
 import type { OperationKind } from '../../../machines/operation.ts'
-import { groupSteps } from './group-steps.ts'
+import { finestGrades, groupSteps } from './group-steps.ts'
 import type { ContractHarness } from './harness.ts'
 import { able, need, perform, scene, sent, words } from './scene.ts'
 
@@ -22,7 +22,8 @@ export async function groupContract(t: Test, harness: ContractHarness) {
     const chat = await need(harness.group, 'group').call(harness, account, peer)
     const { native: message } = await sent(first, chat, words('in the group'))
     const photo = await need(harness.file, 'peerContent').call(harness, 'photo')
-    let place = { chat, person: peer.chat, message, link: '', photo }
+    const { grades = finestGrades } = harness
+    let place = { chat, person: peer.chat, message, link: '', photo, grades }
     for (const { kind, sentence, before, operation, yields, look } of declared) {
       await t.test(`${kind}: ${sentence}`, async (t) => {
         await before?.(place, peer)

@@ -2,7 +2,7 @@
 import type { Media } from '../../../machines/content.ts'
 import { PERMISSIONS } from '../../../machines/membership.ts'
 import type { Operation, OperationKind } from '../../../machines/operation.ts'
-import type { Peer } from './harness.ts'
+import type { Grades, Peer } from './harness.ts'
 import { need, words } from './scene.ts'
 
 /** What is done, and what is found when the group is looked at afterwards. */
@@ -23,19 +23,22 @@ export interface Places {
   /** The invite link that was made last. */
   readonly link: string
   readonly photo: Media
+  readonly grades: Grades
 }
 
 const title = words('title')
 const description = words('about')
 const permissions = ['send_messages', 'send_photos'] as const
-const fewer = ['send_messages'] as const
 /** Whoever has any right may manage the chat, on networks that know such a right. */
-const pinner = ['manage_chat', 'pin_messages'] as const
+export const finestGrades: Grades = {
+  restricted: ['send_messages'],
+  administrator: ['manage_chat', 'pin_messages'],
+}
 
-const memberIs = (status: string, more: object = {}) => ({
-  look: ({ chat, person }: Places) => ({
+const memberIs = (status: string, more: (grades: Grades) => object = () => ({})) => ({
+  look: ({ chat, person, grades }: Places) => ({
     operation: { kind: 'member' as const, chat, person },
-    finds: { kind: 'member', member: { status, ...more } },
+    finds: { kind: 'member', member: { status, ...more(grades) } },
   }),
 })
 const chatHas = (facts: object) => ({
@@ -106,13 +109,13 @@ export const groupSteps: readonly Step[] = [
   {
     kind: 'restrict',
     sentence: 'a member may do less than the others',
-    operation: ({ chat, person }) => ({
+    operation: ({ chat, person, grades }) => ({
       kind: 'restrict',
       chat,
       person,
-      permissions: fewer,
+      permissions: grades.restricted,
     }),
-    ...memberIs('restricted', { permissions: fewer }),
+    ...memberIs('restricted', ({ restricted }) => ({ permissions: restricted })),
   },
   {
     kind: 'restrict',
@@ -122,8 +125,13 @@ export const groupSteps: readonly Step[] = [
   {
     kind: 'promote',
     sentence: 'a member becomes an administrator',
-    operation: ({ chat, person }) => ({ kind: 'promote', chat, person, rights: pinner }),
-    ...memberIs('administrator', { rights: pinner }),
+    operation: ({ chat, person, grades }) => ({
+      kind: 'promote',
+      chat,
+      person,
+      rights: grades.administrator,
+    }),
+    ...memberIs('administrator', ({ administrator }) => ({ rights: administrator })),
   },
   {
     kind: 'promote',

@@ -2,6 +2,7 @@
 import type { Json, Platform } from '../../../actors/platform.ts'
 import type { Buttons, Content, Media, MediaKind } from '../../../machines/content.ts'
 import type { ContentName } from '../../../machines/content-name.ts'
+import type { Permission, Right } from '../../../machines/membership.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
 export type Ability =
@@ -46,8 +47,17 @@ export interface ContractHarness {
   file?(kind: MediaKind, bytes?: Buffer): Promise<Media>
   /** A group that belongs to the account, with the peer as an ordinary member; its native id. */
   group?(account: Account, peer: Peer): Promise<string>
+  /** Where a network knows no finer ones. */
+  readonly grades?: Grades
   /** A native chat id in the network's form that leads nowhere. */
   readonly unknownChat?: string
+}
+
+export interface Grades {
+  /** What somebody restricted may still do. */
+  readonly restricted: readonly Permission[]
+  /** What an administrator may do. */
+  readonly administrator: readonly Right[]
 }
 
 export interface SecondFactor {

@@ -14,6 +14,10 @@ export function xmppHarness(network: Network): ContractHarness {
   return {
     platform: network.platform(options),
     restarted: () => network.platform(options),
+    grades: {
+      restricted: [],
+      administrator: ['manage_chat', 'restrict_members', 'invite_users'],
+    },
     unknownChat: 'nobody-here@xmpp.test',
     absent: {
       code: 'XMPP links by password, in one step',

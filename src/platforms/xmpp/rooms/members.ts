@@ -1,6 +1,7 @@
 /** Who belongs to a room, and in what standing (XEP-0045): by the room's lists, else by who is in it now. */
 import { type Element, xml } from '@xmpp/client'
-import type { Member } from '../../../../machines/membership.ts'
+import type { Person } from '../../../../machines/content.ts'
+import type { Member, Right } from '../../../../machines/membership.ts'
 import { nameOf, parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
@@ -15,6 +16,13 @@ const statusOf = {
 } as const
 
 type Affiliation = keyof typeof statusOf
+
+/** There is one kind of administrator: puts people out, lets them speak and makes them members. */
+export const ADMINISTRATOR_RIGHTS: readonly Right[] = [
+  'manage_chat',
+  'restrict_members',
+  'invite_users',
+]
 
 export class Members {
   readonly #room: string
@@ -36,9 +44,10 @@ export class Members {
   async member(native: string, signal: AbortSignal): Promise<Member> {
     const present = this.#occupants.find(native)
     if (present) {
-      const { nick, affiliation } = present
-      const status = isAffiliation(affiliation) ? statusOf[affiliation] : 'member'
-      return { person: this.#occupants.person(nick), status }
+      const { nick, affiliation, role } = present
+      const person = this.#occupants.person(nick)
+      if (role === 'visitor') return { person, status: 'restricted', permissions: [] }
+      return memberAs(person, isAffiliation(affiliation) ? affiliation : 'member')
     }
     for (const affiliation of Object.keys(statusOf) as Affiliation[]) {
       const found = (await this.#with(affiliation, signal)).find(
@@ -50,17 +59,16 @@ export class Members {
   }
 
   async #with(affiliation: Affiliation, signal: AbortSignal): Promise<Member[]> {
-    const status = statusOf[affiliation]
     const listed = await this.#listed(affiliation, signal)
     if (listed) {
       return listed.map((address) => {
         const nick = this.#occupants.find(address)?.nick
-        return { person: personAt(address, nick ?? nameOf(address)), status }
+        return memberAs(personAt(address, nick ?? nameOf(address)), affiliation)
       })
     }
     return this.#occupants.all
       .filter((occupant) => occupant.affiliation === affiliation)
-      .map(({ nick }) => ({ person: this.#occupants.person(nick), status }))
+      .map(({ nick }) => memberAs(this.#occupants.person(nick), affiliation))
   }
 
   /** `undefined` when the room does not show it to this account. */
@@ -74,6 +82,11 @@ export class Members {
       throw cause
     }
   }
+}
+
+function memberAs(person: Person, affiliation: Affiliation): Member {
+  const rights = affiliation === 'admin' && { rights: ADMINISTRATOR_RIGHTS }
+  return { person, status: statusOf[affiliation], ...rights }
 }
 
 const addressesIn = (query: Element | undefined) =>

@@ -9,6 +9,8 @@ export interface Occupant {
   readonly nick: string
   /** How the person stands in the room: `owner`, `admin`, `member`, `none`. */
   readonly affiliation: string
+  /** What the person may do during this visit: `moderator`, `participant`, or `visitor`, who may not speak. */
+  readonly role: string
 }
 
 /** Somebody who has left may have written what is read only now. */
@@ -16,8 +18,8 @@ const mostRemembered = 1_000
 
 export class Occupants {
   readonly #room: string
-  /** Nicks to standings. */
-  readonly #present = new Map<string, string>()
+  /** By nick. */
+  readonly #present = new Map<string, Occupant>()
   /** Nicks to bare addresses, also of those who have left. */
   readonly #addresses = new Map<string, string>()
 
@@ -31,12 +33,22 @@ export class Occupants {
   }
 
   get all(): Occupant[] {
-    return [...this.#present].map(([nick, affiliation]) => ({ nick, affiliation }))
+    return [...this.#present.values()]
   }
 
   /** Somebody who is there now, by an address or as an occupant. */
   find(native: string): Occupant | undefined {
     return this.all.find(({ nick }) => this.person(nick).native === native)
+  }
+
+  /** All that somebody is there under. */
+  nicksOf(native: string): string[] {
+    return this.all.flatMap(({ nick }) => (this.person(nick).native === native ? [nick] : []))
+  }
+
+  /** How somebody who is there stands in the room. */
+  standing(native: string): string | undefined {
+    return this.find(native)?.affiliation
   }
 
   clear() {
@@ -48,7 +60,8 @@ export class Occupants {
       this.#present.delete(nick)
       return
     }
-    this.#present.set(nick, itemOf(presence)?.attrs.affiliation ?? 'none')
+    const { affiliation = 'none', role = 'participant' } = itemOf(presence)?.attrs ?? {}
+    this.#present.set(nick, { nick, affiliation, role })
     const address = shownAddress(presence)
     this.#addresses.delete(nick)
     if (address) this.#addresses.set(nick, address)

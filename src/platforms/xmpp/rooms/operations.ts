@@ -2,11 +2,19 @@
 import { failed } from '../../../../actors/errors.ts'
 import type { Operation, OperationResult } from '../../../../machines/operation.ts'
 import type { Places } from '../places.ts'
+import type { Moderating } from './moderation.ts'
 
 type RoomOperation = Extract<
   Operation,
   {
-    kind: 'leave' | 'count_members' | 'administrators' | 'member' | 'set_title' | 'set_description'
+    kind:
+      | 'leave'
+      | 'count_members'
+      | 'administrators'
+      | 'member'
+      | 'set_title'
+      | 'set_description'
+      | Moderating['kind']
   }
 >
 
@@ -33,6 +41,9 @@ export async function performInRoom(
       return { kind: 'done' }
     case 'set_description':
       await room.set('description', operation.description, signal)
+      return { kind: 'done' }
+    default:
+      await room.moderation.carryOut(operation, signal)
       return { kind: 'done' }
   }
 }

@@ -17,6 +17,7 @@ import { Entrance } from './entrance.ts'
 import type { RoomFacts } from './facts.ts'
 import { Ids } from './ids.ts'
 import { Members } from './members.ts'
+import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
 import { readRoom } from './reading.ts'
 import { setRoom } from './settings.ts'
@@ -41,6 +42,7 @@ export class Room implements RoomReader {
   readonly archive: Archive
   readonly ids = new Ids()
   readonly members: Members
+  readonly moderation: Moderation
   readonly #parts: RoomParts
   readonly #occupants: Occupants
   readonly #entrance: Entrance
@@ -56,6 +58,13 @@ export class Room implements RoomReader {
     this.archive = new Archive(this.address, parts.own, parts.requests)
     this.#occupants = new Occupants(this.address)
     this.members = new Members(this.address, this.#occupants, parts.requests)
+    this.moderation = new Moderation({
+      room: this.address,
+      own: parts.own,
+      members: this.members,
+      occupants: this.#occupants,
+      requests: parts.requests,
+    })
     this.#entrance = new Entrance({ nick: parts.nick, ...bookmark }, parts.stream)
     this.#inbox = new Inbox({
       commit: (deliveries) => parts.ledger.commit(deliveries),

@@ -1,0 +1,128 @@
+/** What those in charge of a room do with its people (XEP-0045): affiliations last, roles end with the visit. */
+import { xml } from '@xmpp/client'
+import { failed } from '../../../../actors/errors.ts'
+import { type Member, PERMISSIONS } from '../../../../machines/membership.ts'
+import type { Operation } from '../../../../machines/operation.ts'
+import { parseAddress } from '../address.ts'
+import { ns } from '../namespaces.ts'
+import { RequestRefused, type Requests } from '../requests.ts'
+import { ADMINISTRATOR_RIGHTS, type Members } from './members.ts'
+import type { Occupants } from './occupants.ts'
+
+type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
+export type Moderating = Of<'ban' | 'unban' | 'restrict' | 'promote'>
+
+/** A room knows who may speak, and nothing of what is said. */
+const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
+
+const bad = (description: string) => failed('bad_request', description)
+const unknownHere = (what: string) => bad(`${what} is not supported on XMPP`)
+
+export interface ModerationParts {
+  readonly room: string
+  readonly own: string
+  readonly members: Members
+  readonly occupants: Occupants
+  readonly requests: Requests
+}
+
+export class Moderation {
+  readonly #parts: ModerationParts
+
+  constructor(parts: ModerationParts) {
+    this.#parts = parts
+  }
+
+  async carryOut(operation: Moderating, signal: AbortSignal): Promise<void> {
+    assertExpressible(operation)
+    const { person } = operation
+    const { own, members } = this.#parts
+    const isPromotion = operation.kind === 'promote'
+    if (person === own) throw bad(isPromotion ? "can't promote self" : "can't restrict self")
+    const member = await members.member(person, signal)
+    if (member.status === 'creator') throw bad("can't remove chat owner")
+    if (member.status === 'administrator' && !isPromotion) {
+      throw bad('user is an administrator of the chat')
+    }
+    const purpose = isPromotion ? 'promote/demote' : 'restrict/unrestrict'
+    await this.#change(operation, member, signal).catch((cause) => {
+      throw cause instanceof RequestRefused ? refusal(cause, purpose) : cause
+    })
+  }
+
+  async #change(operation: Moderating, { status }: Member, signal: AbortSignal): Promise<void> {
+    const { person } = operation
+    switch (operation.kind) {
+      case 'ban':
+        return this.#affiliate(person, 'outcast', signal)
+      case 'unban':
+        if (status === 'kicked') return this.#affiliate(person, 'none', signal)
+        return operation.onlyIfBanned ? undefined : this.#putOut(person, signal)
+      case 'restrict': {
+        const role = operation.permissions.includes('send_messages') ? 'participant' : 'visitor'
+        if (!(await this.#give(person, role, signal))) throw bad('USER_NOT_PARTICIPANT')
+        return
+      }
+      case 'promote':
+        return this.#affiliate(person, operation.rights.length > 0 ? 'admin' : 'member', signal)
+    }
+  }
+
+  /** May come back, but not as one of the members. */
+  async #putOut(person: string, signal: AbortSignal): Promise<void> {
+    if (this.#parts.occupants.standing(person) === 'member') {
+      await this.#affiliate(person, 'none', signal)
+    }
+    await this.#give(person, 'none', signal)
+  }
+
+  /** Whoever does not show an address is known by the nick. */
+  async #affiliate(person: string, affiliation: string, signal: AbortSignal): Promise<void> {
+    const { room } = this.#parts
+    const address = parseAddress(person)
+    const whom = address?.bare === room ? { nick: address.resource } : { jid: person }
+    await this.#set({ ...whom, affiliation }, signal)
+  }
+
+  /** To each client that the person is there with; says whether there was one. */
+  async #give(person: string, role: string, signal: AbortSignal): Promise<boolean> {
+    const nicks = this.#parts.occupants.nicksOf(person)
+    for (const nick of nicks) await this.#set({ nick, role }, signal)
+    return nicks.length > 0
+  }
+
+  async #set(item: Record<string, string | undefined>, signal: AbortSignal): Promise<void> {
+    const query = xml('query', ns.mucAdmin, xml('item', item))
+    await this.#parts.requests.ask('set', query, { to: this.#parts.room, signal })
+  }
+}
+
+function assertExpressible(operation: Moderating): void {
+  if ('until' in operation && operation.until !== undefined) {
+    throw unknownHere(operation.kind === 'ban' ? 'a ban for a time' : 'a restriction for a time')
+  }
+  if (operation.kind === 'ban' && operation.deletesMessages) {
+    throw unknownHere('deleting the messages of others')
+  }
+  if (operation.kind === 'restrict') {
+    const may = SPEAKING.filter((name) => operation.permissions.includes(name))
+    if (may.length > 0 && may.length < SPEAKING.length) {
+      throw unknownHere('letting a member send some things only')
+    }
+  }
+  if (operation.kind === 'promote') {
+    if (operation.isAnonymous) throw unknownHere('an anonymous administrator')
+    const missing = operation.rights.filter((right) => !ADMINISTRATOR_RIGHTS.includes(right))
+    if (missing.length > 0) throw unknownHere(`the right to ${missing.join(', ')}`)
+  }
+}
+
+function refusal(cause: RequestRefused, purpose: string) {
+  switch (cause.condition) {
+    case 'item-not-found':
+    case 'jid-malformed':
+      return failed('bad_request', 'user not found', {}, { cause })
+    default:
+      return failed('bad_request', `not enough rights to ${purpose} chat member`, {}, { cause })
+  }
+}
