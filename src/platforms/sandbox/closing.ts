@@ -6,6 +6,9 @@ import { closePoll } from './stop-poll.ts'
 const LONGEST_MILLISECONDS = 3_600_000
 const RETRY_MILLISECONDS = 5_000
 const AT_ONCE = 100
+/** A poll is opened before its message is sent, and closed only where it can be seen. */
+const SENT_WITHIN_MILLISECONDS = 60_000
+const UNSENT_MILLISECONDS = 200
 
 type Surroundings = Pick<World, 'db' | 'wake' | 'now'>
 
@@ -52,10 +55,14 @@ export class Closing {
   async #look(): Promise<void> {
     try {
       await this.#closeDue()
+      const now = this.#world.now()
       const [next] = await this.#world.db.query<{ at: Date | null }>(
-        'select min(closes_at) as at from sandbox_poll where not is_closed',
+        `select min(closes_at) as at from sandbox_poll
+         where not is_closed and closes_at > to_timestamp($1)`,
+        [(now - SENT_WITHIN_MILLISECONDS) / 1000],
       )
-      if (next?.at) this.note(next.at.getTime())
+      const at = next?.at?.getTime()
+      if (at !== undefined) this.note(at > now ? at : now + UNSENT_MILLISECONDS)
     } catch (error) {
       this.#log.warn({ err: error }, 'the sandbox could not close its polls')
       this.note(this.#world.now() + RETRY_MILLISECONDS)
@@ -63,11 +70,18 @@ export class Closing {
   }
 
   async #closeDue(): Promise<void> {
-    const due = await this.#world.db.query<{ id: number }>(
-      `select id from sandbox_poll where not is_closed and closes_at <= to_timestamp($1)
-       order by closes_at limit ${AT_ONCE}`,
-      [this.#world.now() / 1000],
-    )
-    for (const { id } of due) await closePoll(this.#world, `${id}`)
+    let found = AT_ONCE
+    while (found === AT_ONCE) {
+      const due = await this.#world.db.query<{ id: number }>(
+        `select id from sandbox_poll p
+         where not is_closed and closes_at <= to_timestamp($1) and exists (
+           select from sandbox_message
+           where content ->> 'kind' = 'poll' and content #>> '{poll,id}' = p.id::text)
+         order by closes_at limit ${AT_ONCE}`,
+        [this.#world.now() / 1000],
+      )
+      for (const { id } of due) await closePoll(this.#world, `${id}`)
+      found = due.length
+    }
   }
 }
