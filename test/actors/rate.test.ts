@@ -1,7 +1,8 @@
 /** The rate of a key and of each chat, against a model that remembers every call. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { type Rate, RateLimiter } from '../../actors/rate.ts'
+import fc from '../support/fast-check.ts'
 
 const free: Rate = { perSecond: 1_000, burst: 1_000 }
 const START = 1_700_000_000_000

@@ -1,7 +1,8 @@
 /** The start budget: never more at once than allowed, and nobody forgotten. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { StartBudget } from '../../actors/start-budget.ts'
+import fc from '../support/fast-check.ts'
 
 t.test('turns are granted in order, as others give theirs back', async (t) => {
   const budget = new StartBudget(2)

@@ -1,8 +1,9 @@
 /** The parameters of a call: read as the reference reads them, whatever they are. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { Arguments, chatFrom } from '../../src/bot-api/arguments.ts'
 import { messageIdsOf } from '../../src/bot-api/message-ids.ts'
+import fc from '../support/fast-check.ts'
 
 const given = (value: string) => new Arguments([['it', value]])
 const anything = fc.oneof(

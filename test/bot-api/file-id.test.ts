@@ -1,7 +1,8 @@
 /** What clients keep of files: it opens for who it was made for, and for nobody else. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { type FileKind, uniqueFileId } from '../../src/bot-api/file-id.ts'
+import fc from '../support/fast-check.ts'
 import { testFileIds } from '../support/file-ids.ts'
 
 const kinds: FileKind[] = ['photo', 'video', 'animation', 'audio', 'voice', 'video_note']

@@ -1,6 +1,6 @@
 /** Bodies in every encoding, whole and broken. */
 import { deflateSync, gzipSync } from 'node:zlib'
-import fc, { type Arbitrary } from 'fast-check'
+import fc, { type Arbitrary } from '../support/fast-check.ts'
 import { jsonOf } from './values.ts'
 
 export interface Body {

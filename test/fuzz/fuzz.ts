@@ -1,5 +1,5 @@
 /** Sends so many malformed requests, and stops at the first answer that must not be. */
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import type { Operation } from './operations.ts'
 import { type Request, requestFor } from './requests.ts'
 import { defectOf, secretIn } from './verdict.ts'

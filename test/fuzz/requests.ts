@@ -1,5 +1,5 @@
 /** Requests for one operation: mostly as they should be, with something wrong in one place or another. */
-import fc, { type Arbitrary } from 'fast-check'
+import fc, { type Arbitrary } from '../support/fast-check.ts'
 import { type Body, bodyOf, noBody } from './bodies.ts'
 import type { Operation, Schema } from './operations.ts'
 import { fitting, fittingObject, jsonOf, odd, oddText } from './values.ts'

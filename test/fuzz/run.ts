@@ -14,13 +14,16 @@ if (!Number.isSafeInteger(cases) || !Number.isSafeInteger(seed)) {
   throw new Error('--cases and --seed must be whole numbers')
 }
 
+// Also of a run that does not come to its end.
+process.stdout.write(`${cases} cases, seed ${seed}\n`)
+
 const toEnd: (() => Promise<void> | void)[] = []
 const startedAt = performance.now()
 try {
   const world = await openWorld({ teardown: (work) => void toEnd.unshift(work) })
   const { defects, statuses, slowestMs } = await fuzz(world, { cases, seed })
   const seconds = (performance.now() - startedAt) / 1_000
-  const facts = { seed, cases, seconds, slowestMs, statuses, operations: world.operations.length }
+  const facts = { seconds, slowestMs, statuses, operations: world.operations.length }
   process.stdout.write(`${[JSON.stringify(facts), ...defects].join('\n\n')}\n`)
   process.exitCode = defects.length === 0 ? 0 : 1
 } finally {

@@ -1,5 +1,5 @@
 /** Values for the fields of a schema: some that fit it, and those that programs tend to stumble over. */
-import fc, { type Arbitrary } from 'fast-check'
+import fc, { type Arbitrary } from '../support/fast-check.ts'
 import type { Schema } from './operations.ts'
 
 /** Text that is put into JSON as it stands, since no value turns into it. */

@@ -1,6 +1,7 @@
 /** Any query at all: the reading routes answer or refuse, they never break. */
-import fc from 'fast-check'
+
 import t from 'tap'
+import fc from '../support/fast-check.ts'
 import { observedServer } from './observability-rig.ts'
 
 const names = fc.constantFrom(

@@ -1,7 +1,8 @@
 /** What an offset confirms, and what it never does. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { confirm } from '../../machines/cursor.ts'
+import fc from '../support/fast-check.ts'
 
 t.test('an offset confirms what is below it', async (t) => {
   t.equal(confirm(100, 105, 110), 104)

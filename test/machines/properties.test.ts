@@ -1,11 +1,12 @@
 /** Whatever happens in whatever order: every command is answered once, or is with an effect that will answer it. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import type { EventObject } from 'xstate'
 import type { ApiKeyEvent, Poll } from '../../machines/api-key-events.ts'
 import type { CredentialEvent } from '../../machines/credential-events.ts'
 import type { LinkEvent } from '../../machines/link-events.ts'
 import { type Command, refused } from '../../machines/protocol.ts'
+import fc from '../support/fast-check.ts'
 import * as key from './api-key-rig.ts'
 import * as credential from './credential-rig.ts'
 import * as link from './link-rig.ts'

@@ -1,5 +1,5 @@
 /** Which updates a key wants, and from which id on. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import {
   changeFilter,
@@ -13,6 +13,7 @@ import {
   UPDATE_KINDS,
   wants,
 } from '../../machines/update-kinds.ts'
+import fc from '../support/fast-check.ts'
 
 t.test('allowed_updates is read as the reference reads it', async (t) => {
   t.same(kindNames(kindsFrom(['message', 'poll'])), ['message', 'poll'])

@@ -1,7 +1,8 @@
 /** What of the log is acknowledged, and what a restart makes of it. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { Reading } from '../../machines/webhook-progress.ts'
+import fc from '../support/fast-check.ts'
 
 const updates = (...ids: readonly number[]) => ids.map((updateId) => ({ updateId }))
 

@@ -1,10 +1,10 @@
 /** The store of files: what goes in comes out, in parts too, and nothing is kept that nobody needs. */
 import { randomBytes } from 'node:crypto'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
-import fc from 'fast-check'
 import t from 'tap'
 import { CHUNK_BYTES } from '../../src/media/chunks.ts'
 import { refused } from '../actors/refused.ts'
+import fc from '../support/fast-check.ts'
 import { collect, forever, rig } from './rig.ts'
 
 const CHUNK = CHUNK_BYTES

@@ -1,7 +1,8 @@
 /** The address table against one written in another way: by arithmetic over the registries' prefixes. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { isPublicAddress } from '../../src/security/public-address.ts'
+import fc from '../support/fast-check.ts'
 
 type Block = readonly [first: bigint, bits: number]
 

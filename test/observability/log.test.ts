@@ -1,7 +1,8 @@
 /** The process's log: one JSON object a line, whatever is logged, without secrets. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { createLog } from '../../src/observability/log.ts'
+import fc from '../support/fast-check.ts'
 
 function logToMemory() {
   const lines: string[] = []

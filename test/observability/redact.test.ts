@@ -1,7 +1,9 @@
 /** Redaction: what must never be stored or printed, in the forms it takes in text. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { redact } from '../../src/observability/redact.ts'
+import { busyMs } from '../support/busy.ts'
+import fc from '../support/fast-check.ts'
 
 const secret = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ'
 const key = `123456789:${secret}`
@@ -63,8 +65,7 @@ t.test('a redacted line of JSON is still JSON with the same fields', async () =>
 t.test('a hostile line costs linear time', async (t) => {
   const texts = ['\\"', '"otp":"', '/bot1', '+1', '"key":"\\', 'otp is ', 'eyJ', '1:', 'bearer ']
   for (const text of texts) {
-    const started = performance.now()
-    redact(text.repeat(20_000))
-    t.ok(performance.now() - started < 500, JSON.stringify(text))
+    const took = await busyMs(() => redact(text.repeat(20_000)))
+    t.ok(took < 500, `${JSON.stringify(text)}: ${took} ms`)
   }
 })

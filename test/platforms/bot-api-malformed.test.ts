@@ -1,8 +1,9 @@
 /** Whatever another server writes: it is read, or refused as malformed, and never anything else. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { Malformed } from '../../src/platforms/bot-api/reading/fields.ts'
 import { happeningOf } from '../../src/platforms/bot-api/reading/update.ts'
+import fc from '../support/fast-check.ts'
 
 const reader = { self: '123456', now: 1_800_000_000 }
 const proper = {

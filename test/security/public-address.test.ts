@@ -1,7 +1,8 @@
 /** The address guard's table: what is public, and everything else. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { isPublicAddress } from '../../src/security/public-address.ts'
+import fc from '../support/fast-check.ts'
 
 const inside = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '127.0.0.1', '127.255.255.255'],

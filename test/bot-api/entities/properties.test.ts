@@ -1,5 +1,5 @@
 /** What holds for any text: markup round-trips, entities fit it, and nothing but a refusal is thrown. */
-import fc from 'fast-check'
+
 import t from 'tap'
 import { clean } from '../../../src/bot-api/entities/clean.ts'
 import { detectEntities } from '../../../src/bot-api/entities/detect.ts'
@@ -8,6 +8,7 @@ import { parseHtml } from '../../../src/bot-api/entities/html.ts'
 import { parseMarkdown } from '../../../src/bot-api/entities/markdown.ts'
 import { parseMarkdownV2 } from '../../../src/bot-api/entities/markdown-v2.ts'
 import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/types.ts'
+import fc from '../../support/fast-check.ts'
 import { refusal } from './outcome.ts'
 
 const pieces = [

@@ -1,6 +1,6 @@
 /** What can happen to a log and its keys, each done to the model and to the real thing, and compared. */
 import { deepEqual, equal } from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import {
   append,
   appendElsewhere,
