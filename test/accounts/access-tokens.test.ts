@@ -9,6 +9,7 @@ import {
 } from 'node:crypto'
 import t from 'tap'
 import { accountsRig, client, failureOf, issuer } from '../support/accounts.ts'
+import { busyMs } from '../support/busy.ts'
 
 const DAY = 86_400
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -100,10 +101,11 @@ t.test('every forgery is refused, quickly', async (t) => {
     'two tokens': `${accessToken},${accessToken}`,
   }
   for (const [name, token] of Object.entries(forgeries)) {
-    const start = performance.now()
-    const failure = await failureOf(accounts.verifyAccessToken(token))
-    t.equal(failure?.code, 'unauthorized', name)
-    t.ok(performance.now() - start < 250, `${name}: in time`)
+    const took = await busyMs(async () => {
+      const failure = await failureOf(accounts.verifyAccessToken(token))
+      t.equal(failure?.code, 'unauthorized', name)
+    })
+    t.ok(took < 250, `${name}: in time`)
   }
   t.ok(await accounts.verifyAccessToken(accessToken))
 })

@@ -1,6 +1,7 @@
 /** The request journal: batches, overflow, retries, and what it costs a request. */
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
+import { busyMs } from '../support/busy.ts'
 import { journalOn, journalRig, requestRecord } from './journal-rig.ts'
 
 const countRows = async (database: Database) =>
@@ -68,9 +69,10 @@ t.test('10,000 pushes cost next to nothing', async (t) => {
   const { journal, database } = await journalRig(t)
   await journal.flush()
   const record = requestRecord()
-  const started = performance.now()
-  for (let i = 0; i < 10_000; i++) journal.record(record)
-  const microseconds = (performance.now() - started) / 10
+  const took = await busyMs(() => {
+    for (let i = 0; i < 10_000; i++) journal.record(record)
+  })
+  const microseconds = took / 10
   t.ok(microseconds < 5, `${microseconds.toFixed(3)} µs a push`)
   await journal.close()
   t.equal(await countRows(database), 10_000)

@@ -12,14 +12,14 @@ export interface Answer {
 
 export async function until<Value>(
   question: () => Promise<Value | undefined | false> | Value | undefined | false,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Value> {
   const end = Date.now() + withinMs
-  for (;;) {
+  for (let wait = 10; ; wait = Math.min(wait * 1.2, 100)) {
     const value = await question()
     if (value !== undefined && value !== false) return value
     if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${question}`)
-    await pause(20)
+    await pause(wait)
   }
 }
 

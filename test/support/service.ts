@@ -27,7 +27,7 @@ export interface Service {
   restart(): Promise<void>
 }
 
-/** Fast probes and no sending rates to wait for, unless a test sets them. */
+/** Fast probes and no rates to wait for, unless a test sets them: who waits for something asks often. */
 const defaults = {
   HOST: '127.0.0.1',
   BASE_URL: 'http://chapar.test',
@@ -40,6 +40,7 @@ const defaults = {
   SEND_BURST: '1000000',
   CHAT_RATE: '1000000',
   CHAT_BURST: '1000000',
+  USER_CALLS_PER_MINUTE: '1000000',
 }
 
 export interface ServiceOptions {

@@ -1,6 +1,7 @@
 /** What is found in a plain text, and what only looks alike. */
 import t from 'tap'
 import { detectEntities } from '../../../src/bot-api/entities/detect.ts'
+import { busyMs } from '../../support/busy.ts'
 import { type Shown, showEntities } from './outcome.ts'
 
 const letters = (count: number) => 'a'.repeat(count)
@@ -103,8 +104,7 @@ for (const [text, entities] of cases) {
 t.test('texts made to be slow to read are read in a moment', async (t) => {
   const parts = ['.', 'a.', '@a.', 'a@@.', 'tg://a/', 'http://', 'a.b/', '#a', 'a:', '+1-', '$A@']
   for (const part of parts) {
-    const start = performance.now()
-    detectEntities(part.repeat(32_768 / part.length))
-    t.ok(performance.now() - start < 2_000, part)
+    const took = await busyMs(() => detectEntities(part.repeat(32_768 / part.length)))
+    t.ok(took < 2_000, `${part}: ${took} ms`)
   }
 })
