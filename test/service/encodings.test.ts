@@ -55,6 +55,10 @@ t.test('the query comes before the body, and the first of a name wins', async (t
     ['name="text"', 'second'],
   ])
   t.match(await post(parts.type, parts.body), sent('first'))
+  const twice = (text: string) => `{"chat_id":${to},${text}}`
+  t.match(await json(twice('"text":"first","text":"second"')), sent('first'))
+  t.match(await json(twice('"text":"first","text":{"text":"second"}')), sent('first'))
+  t.match(await json(twice('"text":null,"text":"second"')), sent('second'), 'null is absent')
 })
 
 t.test('structured parameters are JSON or JSON in a string', async (t) => {

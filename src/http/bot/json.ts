@@ -1,6 +1,7 @@
 /** JSON bodies of bot calls: one object, whose members become parameters as text. */
 import { failed } from '../../../actors/errors.ts'
 import { isDeeperThan } from '../../json-depth.ts'
+import { memberCount, membersInOrder } from '../../json-members.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100
@@ -12,7 +13,9 @@ export function* jsonEntries(body: string): IterableIterator<[string, string]> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw failed('bad_request', "can't parse the request body: a JSON object is expected")
   }
-  for (const [name, member] of Object.entries(value)) {
+  // The first of a name counts, as everywhere among parameters; a parser would keep the last.
+  const isRepeated = memberCount(body) > Object.keys(value).length
+  for (const [name, member] of isRepeated ? membersInOrder(body) : Object.entries(value)) {
     if (typeof member === 'string') yield [name, member]
     else if (member !== null) yield [name, JSON.stringify(member)]
   }
