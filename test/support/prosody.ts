@@ -167,6 +167,7 @@ ${loginOnly(login)}
 default_storage = "internal"
 storage = { ${quickArchive ? 'archive = "memory", offline = "memory"' : ''} }
 storage_archive_item_limit = 20000
+max_archive_query_results = 250
 c2s_require_encryption = false
 allow_unencrypted_plain_auth = true
 default_archive_policy = true

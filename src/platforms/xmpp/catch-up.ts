@@ -8,6 +8,8 @@ import { RequestRefused } from './requests.ts'
 
 /** How much the clocks of the server and of this machine may differ. */
 const clockToleranceSeconds = 60
+/** Stored at a time; the pages of an archive may be larger. */
+const batchSize = 100
 
 export class CatchUp {
   readonly #archive: Archive
@@ -52,7 +54,11 @@ export class CatchUp {
     for (let checkpoint = this.#ledger.checkpoint(address); checkpoint; ) {
       const { messages, complete } = await this.#after(checkpoint, signal)
       signal.throwIfAborted()
-      if (messages.length > 0) await this.#ledger.commit(messages.map(this.#deliver))
+      for (let start = 0; start < messages.length; start += batchSize) {
+        const batch = messages.slice(start, start + batchSize)
+        await this.#ledger.commit(batch.map(this.#deliver))
+        signal.throwIfAborted()
+      }
       for (const { id } of messages) ids.add(id)
       if (complete || messages.length === 0) break
       checkpoint = this.#ledger.checkpoint(address)
