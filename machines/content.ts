@@ -31,6 +31,8 @@ export interface Chat {
   readonly pinned?: Message
   /** What ordinary members may do. */
   readonly permissions?: readonly Permission[]
+  /** Whoever joins without an invite link is let in by an administrator. */
+  readonly needsApproval?: boolean
 }
 
 /** A run of formatted text; `offset` and `length` count UTF-16 code units, `type` is the reference's name. */

@@ -65,6 +65,8 @@ export type Happening =
       readonly before: Member
       readonly after: Member
       readonly invite?: Invite
+      /** Whoever came in had asked for it without an invite link. */
+      readonly viaRequest?: boolean
     })
   | (Happened & {
       readonly kind: 'join_request'

@@ -8,10 +8,12 @@ import type {
   Message,
   Poll,
   Reaction,
+  Surface,
   Text,
 } from './content.ts'
 import type { Invite, Member } from './membership.ts'
 import type { ChatOperation, ProfileOperation } from './operation-chats.ts'
+import type { Story, StoryOperation } from './operation-stories.ts'
 
 /** What every kind of sending may ask for. */
 interface Sending<Item> {
@@ -89,6 +91,14 @@ export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>
   | ChatOperation<Place, Item>
   | ProfileOperation<Place>
+  | StoryOperation
+  /** What somebody else thinks of a message is taken back for them. */
+  | {
+      readonly kind: 'remove_reaction'
+      readonly chat: Place
+      readonly message: Item
+      readonly person: Place
+    }
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
@@ -111,4 +121,6 @@ export type OperationResult =
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
-  | { readonly kind: 'done' }
+  | { readonly kind: 'story'; readonly story: Story }
+  /** `surface`: of a deletion, where the network tells in what kind of chat it was. */
+  | { readonly kind: 'done'; readonly surface?: Surface }

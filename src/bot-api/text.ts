@@ -28,6 +28,8 @@ const caption: Form = {
   limit: 1024,
 }
 
+const storyCaption: Form = { ...caption, limit: 2048 }
+
 const partOfPoll = (name: string): Form => ({
   text: name,
   mode: `${name}_parse_mode`,
@@ -40,6 +42,8 @@ export const textOf = (args: Arguments): Text => formatted(args, message)
 
 /** Empty where there is none. */
 export const captionOf = (args: Arguments): Text => formatted(args, caption)
+
+export const storyCaptionOf = (args: Arguments): Text => formatted(args, storyCaption)
 
 /** `question`, `explanation`, or the `text` of an option. */
 export const pollTextOf = (args: Arguments, name: string): Text => formatted(args, partOfPoll(name))

@@ -25,6 +25,7 @@ const purposes: Partial<Record<OperationKind, string>> = {
   pin: 'message to pin',
   unpin: 'message to unpin',
   react: 'message to react',
+  remove_reaction: 'message to react',
   stop_poll: 'message with poll to stop',
 }
 

@@ -76,6 +76,9 @@ export class Natives {
       case 'poll':
         this.#addContent(result)
         break
+      case 'story':
+        this.addChat(result.story.chat)
+        break
       case 'photos':
       case 'number':
       case 'done':

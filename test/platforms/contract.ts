@@ -10,6 +10,7 @@ import { operationContract } from './contract/operations.ts'
 import { opinionContract } from './contract/opinions.ts'
 import { refusalContract } from './contract/refusals.ts'
 import { sessionContract } from './contract/session.ts'
+import { storyContract } from './contract/stories.ts'
 
 /** `start` brings the network up; `t.teardown` takes it down again. */
 export function platformContract(name: string, start: (t: Test) => Promise<ContractHarness>) {
@@ -20,6 +21,7 @@ export function platformContract(name: string, start: (t: Test) => Promise<Contr
     await t.test('performs operations', (t) => operationContract(t, harness))
     await t.test('manages groups', (t) => groupContract(t, harness))
     await t.test('keeps a profile', (t) => profileContract(t, harness))
+    await t.test('shows stories', (t) => storyContract(t, harness))
     await t.test('carries content', (t) => contentContract(t, harness))
     await t.test('opens files', (t) => fileContract(t, harness))
     await t.test('tells opinions', (t) => opinionContract(t, harness))

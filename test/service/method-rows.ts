@@ -36,6 +36,10 @@ export function methodRows({
     message_ids: [await text(), await text()],
   })
   const aPicture = { type: 'photo', media: 'attach://picture' }
+  const aStory = {
+    content: { type: 'photo', photo: 'attach://picture' },
+    active_period: 86_400,
+  }
   const aPoll = { ...inGroup, question: 'Tea?', options: ['yes', 'no'] }
   const sentPhoto = async () =>
     (await done('sendPhoto', { ...inGroup, photo: 'attach://picture' })) as Value
@@ -123,6 +127,9 @@ export function methodRows({
       true,
       async () => ({ ...(await here()), reaction: [{ type: 'emoji', emoji: '👍' }] }),
     ],
+    deleteMessageReaction: [true, async () => ({ ...(await here()), user_id: ada.id })],
+    postStory: [{ chat: { id: bot.id, type: 'private' }, id: Number }, aStory],
+    deleteStory: [true, async () => ({ story_id: (await done('postStory', aStory)).id })],
     editMessageText: [
       { ...message, edit_date: Number },
       async () => ({ ...(await here()), text: 'new' }),

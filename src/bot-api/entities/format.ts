@@ -16,7 +16,7 @@ export type FormatOptions = {
   /** The raw JSON of the parameter; ignored when a parse mode is given. */
   entities?: string
   /** In code points. */
-  limit: 4096 | 1024
+  limit: 4096 | 2048 | 1024
   kind: 'text' | 'caption'
 }
 

@@ -16,6 +16,7 @@ import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
 import { sessionMethods } from './session.ts'
+import { storyMethods } from './stories.ts'
 import { structuredMethods } from './structured.ts'
 import { updateMethods } from './updates.ts'
 import { webhookMethods } from './webhooks.ts'
@@ -37,6 +38,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...fileMethods,
     ...commandMethods,
     ...profileMethods,
+    ...storyMethods,
     ...emptyMethods,
     ...sessionMethods,
     ...updateMethods,

@@ -1,4 +1,4 @@
-/** Methods about what the account thinks of a message. */
+/** Methods about what the account thinks of a message, and what others may think of it. */
 import { failed } from '../../../actors/errors.ts'
 import type { Reaction } from '../../../machines/content.ts'
 import type { Arguments } from '../arguments.ts'
@@ -25,6 +25,28 @@ const setMessageReaction: Method = {
     ),
 }
 
+const deleteMessageReaction: Method = {
+  name: 'deleteMessageReaction',
+  summary: 'Takes back what somebody else thinks of a message in a group',
+  scope: 'bot:send',
+  operation: 'remove_reaction',
+  parameters: {
+    chat_id: 'chat',
+    message_id: 'integer',
+    user_id: 'integer',
+    actor_chat_id: 'integer',
+  },
+  required: ['chat_id', 'message_id'],
+  run: async ({ args, perform, platform }) => {
+    const [chat, message] = [args.chat(), args.messageId('message_id')]
+    if (!args.has('user_id') && args.has('actor_chat_id')) {
+      throw bad(`reactions of chats are not supported on ${platform.name}`)
+    }
+    const person = args.userId()
+    return result(await perform({ kind: 'remove_reaction', chat, message, person }))
+  },
+}
+
 function reactionsOf(args: Arguments): Reaction[] {
   if (!args.hasJson('reaction')) return []
   const given = args.json('reaction')
@@ -42,4 +64,4 @@ function reactionOf(value: unknown): Reaction {
   throw bad("can't parse ReactionType: invalid reaction type specified")
 }
 
-export const reactionMethods = [setMessageReaction]
+export const reactionMethods = [setMessageReaction, deleteMessageReaction]

@@ -11,6 +11,7 @@ export const fullChatJson = (chat: Chat, ids: Names) => ({
   ...present({
     photo: chat.photo && chatPhotoJson(chat.photo, ids),
     invite_link: chat.inviteLink,
+    join_by_request: chat.needsApproval || undefined,
     permissions: chat.permissions && permissionsJson(chat.permissions),
     pinned_message: chat.pinned && pinnedJson(chat.pinned, ids),
     bio: chat.surface === 'private' ? chat.description : undefined,

@@ -1,5 +1,6 @@
 /** What an operation resolved with, in the reference's JSON. */
 import type { OperationResult } from '../../../machines/operation.ts'
+import { chatJson } from './chat.ts'
 import { fullChatJson } from './full-chat.ts'
 import { photoJson } from './media.ts'
 import { inviteJson, memberJson } from './membership.ts'
@@ -25,6 +26,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.members.map((member) => memberJson(member, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
+    case 'story':
+      return { chat: chatJson(result.story.chat, ids), id: result.story.id }
     case 'number':
       return result.number
     case 'photos':

@@ -82,7 +82,7 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
       ]
     }
     case 'member': {
-      const { chat, by, before, after, invite, isSelf } = happening
+      const { chat, by, before, after, invite, isSelf, viaRequest } = happening
       return [
         isSelf ? 'my_chat_member' : 'chat_member',
         ids.chat(chat.native),
@@ -93,6 +93,7 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
           old_chat_member: memberJson(before, ids),
           new_chat_member: memberJson(after, ids),
           ...(invite && { invite_link: inviteJson(invite, ids) }),
+          ...(viaRequest && { via_join_request: true }),
         },
       ]
     }

@@ -22,6 +22,11 @@ const NewChat = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 255 })),
     owner: Id,
     members: Type.Optional(Type.Array(Id, { maxItems: 10_000 })),
+    join_by_request: Type.Optional(
+      Type.Boolean({
+        description: 'Of a supergroup with a name: whoever joins by it asks to be let in',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -44,7 +49,8 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async (request) => ok(body(await chats.create(request.body))),
+    async ({ body: { join_by_request: asks = false, ...chat } }) =>
+      ok(body(await chats.create({ ...chat, asks }))),
   )
 
   app.get(
@@ -116,9 +122,18 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
     '/people/:person/follow',
     {
       schema: {
-        ...described('Follow an invite link: in at once, or asking to be let in'),
+        ...described('Follow an invite link or a public name: in at once, or asking to be let in'),
         params: PersonParams,
-        body: Type.Object({ invite_link: Type.String({ minLength: 1, maxLength: 200 }) }, strict),
+        body: Type.Object(
+          {
+            invite_link: Type.String({
+              minLength: 1,
+              maxLength: 200,
+              description: 'Or the public name of a group or channel: @name',
+            }),
+          },
+          strict,
+        ),
         response: answers(Type.Object({ membership: Type.Enum(['in', 'asked']) })),
       },
     },

@@ -8,6 +8,7 @@ import { handRoutes } from './hands.ts'
 import { inboxRoutes } from './inbox.ts'
 import { opinionRoutes } from './opinions.ts'
 import { peopleRoutes } from './people.ts'
+import { storyRoutes } from './stories.ts'
 import { writingRoutes } from './writing.ts'
 
 const all = [
@@ -17,6 +18,7 @@ const all = [
   handRoutes,
   opinionRoutes,
   inboxRoutes,
+  storyRoutes,
   fileRoutes,
   faultRoutes,
 ]

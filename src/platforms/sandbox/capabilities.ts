@@ -42,6 +42,9 @@ export const capabilities = {
     'set_name',
     'set_about',
     'set_profile_photo',
+    'remove_reaction',
+    'post_story',
+    'delete_story',
   ],
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   content: [

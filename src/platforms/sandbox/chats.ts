@@ -17,6 +17,8 @@ export interface NewChat {
   readonly description?: string
   readonly owner: number
   readonly members?: readonly number[]
+  /** Of a supergroup with a public name: whoever joins by it asks to be let in. */
+  readonly asks?: boolean
 }
 
 export interface ChatRecord {
@@ -48,12 +50,16 @@ export class Chats {
     const people = [chat.owner, ...new Set(chat.members?.filter((id) => id !== chat.owner))]
     await this.#assertPeople(people)
     await assertFreeUsernames(this.#world.db, [chat])
+    if (chat.asks && (chat.kind !== 'supergroup' || chat.username === undefined)) {
+      throw failed('bad_request', 'only supergroups with a username can be joined by request')
+    }
     const base = chat.kind === 'group' ? 0 : -1_000_000_000_000
     const [row] = await this.#world.db
       .query<{ native: number }>(
         `with chat as (
-           insert into sandbox_chat (kind, native, title, username, description)
-           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5) returning id, native
+           insert into sandbox_chat (kind, native, title, username, description, join_by_request)
+           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5, $8)
+           returning id, native
          ),
          member as (
            insert into sandbox_member (chat_id, person_id, role)
@@ -63,7 +69,7 @@ export class Chats {
          select native from chat`,
         [
           ...[chat.kind, base, chat.title, chat.username ?? null, chat.description ?? null],
-          ...[chat.owner, people],
+          ...[chat.owner, people, chat.asks ?? false],
         ],
       )
       .catch(takenName)

@@ -13,6 +13,7 @@ interface Row {
   readonly id: number
   readonly photo: Media | null
   readonly permissions: readonly Permission[] | null
+  readonly needsApproval: boolean
   readonly isInside: boolean
 }
 
@@ -42,7 +43,7 @@ async function ofGroup(
   surface: 'group' | 'supergroup' | 'channel',
 ): Promise<Partial<Chat>> {
   const [row] = await db.query<Row>(
-    `select c.id, c.photo, c.permissions, exists (select from sandbox_member m
+    `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval", exists (select from sandbox_member m
        where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside"
      from sandbox_chat c where c.native = $1`,
     [native, viewer],
@@ -52,12 +53,14 @@ async function ofGroup(
   const permissions = surface !== 'channel' && {
     permissions: permissionsOf(surface, row.permissions),
   }
-  if (!row.isInside) return { ...photo, ...permissions }
+  const approval = row.needsApproval && { needsApproval: true }
+  if (!row.isInside) return { ...photo, ...permissions, ...approval }
   const invites = may(await standingOf(db, viewer, native), 'invite_users')
-  const link = invites ? await primaryLink({ db }, row.id) : undefined
+  const link = invites ? await primaryLink({ db }, row.id, viewer) : undefined
   return {
     ...photo,
     ...permissions,
+    ...approval,
     ...(link !== undefined && { inviteLink: link }),
     ...(await pinnedIn(db, viewer, native)),
   }

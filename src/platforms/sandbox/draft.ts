@@ -36,14 +36,14 @@ export function checkedContent(given: Content): Content {
   }
 }
 
-export function checkedCaption(caption: Text): Text {
+export function checkedCaption(caption: Text, limit: number = captionLength): Text {
   const stored = storable(caption) as Text
-  checkCaption(stored)
+  checkCaption(stored, limit)
   return stored
 }
 
-const checkCaption = (caption: Text) =>
-  assertLength(caption, captionLength, 'message caption is too long')
+const checkCaption = (caption: Text, limit: number = captionLength) =>
+  assertLength(caption, limit, 'message caption is too long')
 
 function assertLength({ text }: Text, limit: number, refusal: string): void {
   if (text.length > limit && [...text].length > limit) throw failed('bad_request', refusal)

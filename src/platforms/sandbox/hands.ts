@@ -12,7 +12,7 @@ import type { Operation } from '../../../machines/operation.ts'
 import { answerOf, type CallbackAnswer, press } from './callback.ts'
 import type { Edit } from './edits.ts'
 import { resolve } from './find.ts'
-import { follow } from './invites.ts'
+import { follow } from './joining.ts'
 import { carryOut, type World } from './operations.ts'
 import type { Place } from './revise.ts'
 import { stopPoll } from './stop-poll.ts'
@@ -131,9 +131,9 @@ export class Hands {
     return { callback, answer: await this.#watchers.until(() => answerOf(db, callback), signal) }
   }
 
-  /** Follows an invite link: `in`, or `asked` where somebody has to let them in first. */
-  async follow(person: number, link: string): Promise<'in' | 'asked'> {
-    return follow(this.#world, person, link)
+  /** Follows an invite link or goes to a public name: `in`, or `asked` where somebody has to let them in first. */
+  async follow(person: number, way: string): Promise<'in' | 'asked'> {
+    return follow(this.#world, person, way)
   }
 
   async #message(person: number, operation: Operation): Promise<Message> {

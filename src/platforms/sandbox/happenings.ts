@@ -11,6 +11,7 @@ import {
   viewColumns,
   viewJoins,
 } from './cards.ts'
+import { inviteSeenBy } from './invites.ts'
 import { chatOf, messageOf, personOf } from './neutral.ts'
 import type { Facts } from './telling.ts'
 
@@ -115,6 +116,7 @@ function newsOf({ person }: Reader, row: Row, common: object, facts: Facts): Hap
   return {
     ...common,
     ...facts,
+    ...('invite' in facts && facts.invite && { invite: inviteSeenBy(person, facts.invite) }),
     kind: row.kind,
     sourceKey: `${row.kind}:${row.seq}`,
     ...(!isOfPoll && { chat: chatOf(row.chat, row.other) }),

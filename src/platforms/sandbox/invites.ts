@@ -1,20 +1,19 @@
-/** Invite links: made, changed, ended, followed; and those who ask to come in. */
+/** Invite links: made, changed and ended by administrators, each of whom has links of their own. */
 import { randomBytes } from 'node:crypto'
 import { failed } from '../../../actors/errors.ts'
 import type { Invite } from '../../../machines/membership.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type { Queryable } from '../../database/database.ts'
 import { type PersonCard, personCard } from './cards.ts'
-import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
 import { chatNative } from './natives.ts'
 import { personOf } from './neutral.ts'
 import type { Doer, World } from './operations.ts'
 import { assertMay, type Standing, standingOf } from './standing.ts'
-import { tell } from './telling.ts'
 import { inTurn, type Turn } from './turn.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 
-interface Row {
+export interface StoredInvite {
   readonly link: string
   readonly chat_id: number
   readonly creator: PersonCard
@@ -24,7 +23,8 @@ interface Row {
   readonly needs_approval: boolean
   readonly expires_at: number | null
   readonly member_limit: number | null
-  readonly joined: number
+  /** How many are in the chat who came by it. */
+  readonly members: number
   readonly requests: number
 }
 
@@ -33,8 +33,9 @@ const bad = (description: string) => failed('bad_request', description)
 const returning = (source: string) => `
   with found as (${source})
   select f.link, f.chat_id, f.name, f.is_primary, f.is_revoked, f.needs_approval, f.member_limit,
-    f.joined, floor(extract(epoch from f.expires_at))::bigint as expires_at,
-    ${personCard('p')} as creator,
+    floor(extract(epoch from f.expires_at))::bigint as expires_at, ${personCard('p')} as creator,
+    (select count(*)::int from sandbox_member m
+      where m.link = f.link and m.role not in ('left', 'kicked')) as members,
     (select count(*)::int from sandbox_join_request r where r.link = f.link) as requests
   from found f join sandbox_person p on p.id = f.creator_id`
 
@@ -45,152 +46,85 @@ export async function manageInvite(
 ): Promise<OperationResult> {
   const standing = await standingOf(world.db, doer.person, chatNative(operation.chat))
   assertInviting(standing)
-  const chat = standing.chat.id
-  return inTurn(world, { chat, person: doer.person }, (turn) => change(turn, doer, chat, operation))
+  const place = { chat: standing.chat.id, person: doer.person }
+  return inTurn(world, place, (turn) => change(turn, doer, standing, operation))
 }
 
 async function change(
   turn: Turn,
   doer: Doer,
-  chat: number,
+  standing: Standing,
   operation: Of<'invite' | 'edit_invite' | 'revoke_invite'>,
 ): Promise<OperationResult> {
   const { db } = turn
-  switch (operation.kind) {
-    case 'invite':
-      return found(await make(turn, doer, chat, operation))
-    case 'edit_invite':
-      return found(
-        await db.query<Row>(
-          returning(`update sandbox_invite set name = $3, expires_at = to_timestamp($4),
-            member_limit = $5, needs_approval = $6
-            where link = $1 and chat_id = $2 and not is_revoked and not is_primary returning *`),
-          [operation.link, chat, ...termsOf(operation)],
-        ),
-      )
-    case 'revoke_invite': {
-      const revoked = await db.query<Row>(
-        returning(`update sandbox_invite set is_revoked = true
-          where link = $1 and chat_id = $2 and not is_revoked returning *`),
-        [operation.link, chat],
-      )
-      // A chat is never without a primary link for long.
-      if (revoked[0]?.is_primary) await make(turn, doer, chat, { primary: true })
-      return found(revoked)
-    }
+  const chat = standing.chat.id
+  if (operation.kind === 'invite') return found(await make(turn, doer, chat, operation))
+  const before = await inviteBy(db, operation.link)
+  if (before?.chat_id === chat && standing.role !== 'owner' && before.creator.id !== doer.person) {
+    throw bad('CHAT_ADMIN_REQUIRED')
   }
+  if (operation.kind === 'edit_invite') {
+    return found(
+      await db.query<StoredInvite>(
+        returning(`update sandbox_invite set name = $3, expires_at = to_timestamp($4),
+          member_limit = $5, needs_approval = $6
+          where link = $1 and chat_id = $2 and not is_revoked and not is_primary returning *`),
+        [operation.link, chat, ...termsOf(operation)],
+      ),
+    )
+  }
+  const revoked = await db.query<StoredInvite>(
+    returning(`update sandbox_invite set is_revoked = true
+      where link = $1 and chat_id = $2 and not is_revoked returning *`),
+    [operation.link, chat],
+  )
+  // An administrator is never without a primary link for long.
+  const [ended] = revoked
+  if (ended?.is_primary) await make(turn, { person: ended.creator.id }, chat, { primary: true })
+  return found(revoked)
 }
 
-/** Somebody follows a link: they are in, or they have asked to be. */
-export async function follow(world: World, person: number, link: string): Promise<'in' | 'asked'> {
-  const [chat] = await world.db.query<ChatPlace>(
-    `select c.id, c.native, c.kind from sandbox_chat c
-     join sandbox_invite i on i.chat_id = c.id where i.link = $1`,
+export async function inviteBy(db: Queryable, link: string): Promise<StoredInvite | undefined> {
+  const [row] = await db.query<StoredInvite>(
+    returning('select * from sandbox_invite where link = $1'),
     [link],
   )
-  if (!chat) throw bad('INVITE_HASH_EXPIRED')
-  return inTurn(world, { chat: chat.id, person }, (turn) => enter(turn, chat, person, link))
+  return row
 }
 
-async function enter(
-  turn: Turn,
-  chat: ChatPlace,
-  person: number,
-  link: string,
-): Promise<'in' | 'asked'> {
-  const { db } = turn
-  const [row] = await db.query<Row>(returning('select * from sandbox_invite where link = $1'), [
-    link,
-  ])
-  const isFull = row?.member_limit != null && row.joined >= row.member_limit
-  const isOver = row?.expires_at != null && row.expires_at * 1_000 < Date.now()
-  if (!row || row.is_revoked || isOver || isFull) throw bad('INVITE_HASH_EXPIRED')
-  const member = await memberOf(db, chat.id, person)
-  if (!member) throw failed('not_found', '')
-  if (member.status === 'kicked') throw bad('USER_BANNED_IN_CHANNEL')
-  if (isInside(member)) throw bad('USER_ALREADY_PARTICIPANT')
-  const invite = inviteOf(row)
-  if (!row.needs_approval) {
-    await db.query('update sandbox_invite set joined = joined + 1 where link = $1', [link])
-    const change = { role: 'member', keepsLimits: true } as const
-    await changeMember(turn, { person }, chat, person, change, invite)
-    return 'in'
-  }
-  await db.query(
-    `insert into sandbox_join_request (chat_id, person_id, link) values ($1, $2, $3)
-     on conflict (chat_id, person_id) do update set link = excluded.link, at = now()`,
-    [chat.id, person, link],
-  )
-  const [about] = await db.query<{ about: string | null }>(
-    'select about from sandbox_person where id = $1',
-    [person],
-  )
-  const facts = { person: member.person, invite, ...(about?.about && { bio: about.about }) }
-  await tell(
-    turn,
-    { kind: 'join_request', chat: chat.id, actor: person, facts },
-    { administrators: true },
-  )
-  return 'asked'
-}
-
-export async function answerJoin(
-  world: World,
-  doer: Doer,
-  { chat, person, approves }: Of<'answer_join'>,
-): Promise<OperationResult> {
-  const standing = await standingOf(world.db, doer.person, chatNative(chat))
-  assertMay(standing, 'manage chat join requests', 'invite_users')
-  const asker = chatNative(person)
-  const place = standing.chat
-  await inTurn(world, { chat: place.id, person: asker }, async (turn) => {
-    const { db } = turn
-    const [request] = await db.query<{ link: string }>(
-      'delete from sandbox_join_request where chat_id = $1 and person_id = $2 returning link',
-      [place.id, asker],
-    )
-    if (!request) throw bad('HIDE_REQUESTER_MISSING')
-    if (!approves) return
-    const [row] = await db.query<Row>(
-      returning('update sandbox_invite set joined = joined + 1 where link = $1 returning *'),
-      [request.link],
-    )
-    const change = { role: 'member', keepsLimits: true } as const
-    await changeMember(turn, doer, place, asker, change, row && inviteOf(row))
-  })
-  return { kind: 'done' }
-}
-
-/** The primary link of a chat, for those who may invite. */
+/** The primary link that this administrator has made. */
 export async function primaryLink(
   { db }: Pick<World, 'db'>,
   chat: number,
+  person: number,
 ): Promise<string | undefined> {
   const [row] = await db.query<{ link: string }>(
-    'select link from sandbox_invite where chat_id = $1 and is_primary and not is_revoked',
-    [chat],
+    `select link from sandbox_invite
+     where chat_id = $1 and creator_id = $2 and is_primary and not is_revoked`,
+    [chat, person],
   )
   return row?.link
 }
 
 async function make(
   { db }: Turn,
-  doer: Doer,
+  { person }: Doer,
   chat: number,
   operation: Omit<Of<'invite'>, 'kind' | 'chat'>,
 ) {
   if (operation.primary) {
     await db.query(
-      'update sandbox_invite set is_revoked = true where chat_id = $1 and is_primary',
-      [chat],
+      `update sandbox_invite set is_revoked = true
+       where chat_id = $1 and creator_id = $2 and is_primary`,
+      [chat, person],
     )
   }
   const link = `https://sandbox.invalid/+${randomBytes(12).toString('base64url')}`
-  return db.query<Row>(
+  return db.query<StoredInvite>(
     returning(`insert into sandbox_invite
       (link, chat_id, name, expires_at, member_limit, needs_approval, creator_id, is_primary)
       values ($1, $2, $3, to_timestamp($4), $5, $6, $7, $8) returning *`),
-    [link, chat, ...termsOf(operation), doer.person, operation.primary],
+    [link, chat, ...termsOf(operation), person, operation.primary],
   )
 }
 
@@ -213,12 +147,12 @@ function assertInviting(standing: Standing): void {
   assertMay(standing, 'manage chat invite link', 'invite_users')
 }
 
-function found([row]: readonly Row[]): OperationResult {
+function found([row]: readonly StoredInvite[]): OperationResult {
   if (!row) throw bad('INVITE_HASH_EXPIRED')
   return { kind: 'invite', invite: inviteOf(row) }
 }
 
-const inviteOf = (row: Row): Invite => ({
+export const inviteOf = (row: StoredInvite): Invite => ({
   link: row.link,
   creator: personOf(row.creator),
   isPrimary: row.is_primary,
@@ -229,3 +163,11 @@ const inviteOf = (row: Row): Invite => ({
   ...(row.member_limit !== null && { memberLimit: row.member_limit }),
   ...(row.requests > 0 && { pendingRequests: row.requests }),
 })
+
+const SHOWN_LENGTH = 'https://sandbox.invalid/+'.length + 8
+
+/** Nobody can pass on the link of another administrator: they see its beginning. */
+export const inviteSeenBy = (person: number, invite: Invite): Invite =>
+  invite.creator.native === `${person}`
+    ? invite
+    : { ...invite, link: `${invite.link.slice(0, SHOWN_LENGTH)}...` }

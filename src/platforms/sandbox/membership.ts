@@ -86,12 +86,20 @@ export async function countMembers(db: Queryable, chat: number): Promise<number>
 
 const storing = `
   insert into sandbox_member as m
-    (chat_id, person_id, role, rights, is_anonymous, permissions, until)
-  values ($1, $2, $3, $4, $5, $6, to_timestamp($7))
+    (chat_id, person_id, role, rights, is_anonymous, permissions, until, link)
+  values ($1, $2, $3, $4, $5, $6, to_timestamp($7), $9)
   on conflict (chat_id, person_id) do update set
     role = excluded.role, rights = excluded.rights, is_anonymous = excluded.is_anonymous,
     permissions = case when $8 then ${MEMBER_PERMISSIONS} else excluded.permissions end,
-    until = case when not $8 then excluded.until when m.permissions is not null then m.until end`
+    until = case when not $8 then excluded.until when m.permissions is not null then m.until end,
+    link = case when m.role in ('left', 'kicked') then excluded.link else m.link end`
+
+/** How somebody came in. */
+export interface Entry {
+  readonly invite?: Invite
+  /** They had asked for it without a link. */
+  readonly viaRequest?: boolean
+}
 
 /** Stores the change, says in the chat who comes and goes, and tells the person and the administrators. */
 export async function changeMember(
@@ -100,7 +108,7 @@ export async function changeMember(
   chat: ChatPlace,
   person: number,
   change: MemberChange,
-  invite?: Invite,
+  entry: Entry = {},
 ): Promise<void> {
   const { db } = turn
   const before = await memberOf(db, chat.id, person)
@@ -110,6 +118,7 @@ export async function changeMember(
   await db.query(storing, [
     ...[chat.id, person, change.role, change.rights ?? null, change.isAnonymous ?? false],
     ...[change.permissions ?? null, change.until ?? null, change.keepsLimits ?? false],
+    entry.invite?.link ?? null,
   ])
   if (change.role !== 'left') {
     await db.query('delete from sandbox_join_request where chat_id = $1 and person_id = $2', [
@@ -123,7 +132,7 @@ export async function changeMember(
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return
   const actor = await memberOf(db, chat.id, by.person)
-  const facts = { by: (actor ?? after).person, before, after, ...(invite && { invite }) }
+  const facts = { by: (actor ?? after).person, before, after, ...entry }
   await tell(
     turn,
     { kind: 'member', chat: chat.id, actor: by.person, facts },

@@ -8,12 +8,15 @@ import type { Closing } from './closing.ts'
 import { detailsOf } from './details.ts'
 import type { Files } from './files.ts'
 import { resolve } from './find.ts'
-import { answerJoin, manageInvite } from './invites.ts'
+import { manageInvite } from './invites.ts'
+import { answerJoin } from './joining.ts'
 import { administrators, count, member, moderate } from './member-operations.ts'
 import { changeMessages } from './message-operations.ts'
 import { chatNative } from './natives.ts'
 import type { Outbox } from './outbox.ts'
 import { changeProfile, profilePhotos } from './profile.ts'
+import { removeReaction } from './reactions.ts'
+import { deleteStory, postStory } from './stories.ts'
 import { showTyping } from './typing.ts'
 
 export interface World {
@@ -96,6 +99,14 @@ export async function carryOut(
     case 'set_about':
     case 'set_profile_photo':
       return changeProfile(world, doer, operation)
+    case 'remove_reaction':
+      await removeReaction(world, doer, operation)
+      return done
+    case 'post_story':
+      return postStory(world, doer, operation, request)
+    case 'delete_story':
+      await deleteStory(world, doer, operation.story)
+      return done
     case 'profile_photos':
       return profilePhotos(world, operation)
   }

@@ -1,9 +1,12 @@
-/** The people of the sandbox: registered, listed, changed, and shut out by one another. */
+/** The people of the sandbox: registered, listed, changed, shut out by one another; and the stories they see. */
 import { failed } from '../../../actors/errors.ts'
 import type { Queryable } from '../../database/database.ts'
+import { block } from './blocks.ts'
 import type { Faults } from './faults.ts'
+import type { World } from './operations.ts'
 import { phoneNumber } from './phone.ts'
 import { hashPassword } from './secrets.ts'
+import { type SeenStory, storiesFor } from './stories.ts'
 import { assertFreeUsernames, takenName } from './usernames.ts'
 
 export interface NewPerson {
@@ -48,9 +51,11 @@ const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')
 
 export class People {
   readonly #db: Queryable
+  readonly #world: Pick<World, 'db' | 'wake' | 'now'>
 
-  constructor(db: Queryable) {
-    this.#db = db
+  constructor(world: Pick<World, 'db' | 'wake' | 'now'>) {
+    this.#db = world.db
+    this.#world = world
   }
 
   /** All of them or none. */
@@ -105,15 +110,16 @@ export class People {
     return row
   }
 
+  /** Newest first. */
+  async stories(person: number, limit: number): Promise<SeenStory[]> {
+    await this.get(person)
+    return storiesFor(this.#world, person, limit)
+  }
+
   /** Whoever is blocked cannot write to the one who blocked them. */
   async block(person: number, blocked: number, isBlocked: boolean): Promise<void> {
     await Promise.all([this.get(person), this.get(blocked)])
-    await this.#db.query(
-      isBlocked
-        ? 'insert into sandbox_block values ($1, $2) on conflict do nothing'
-        : 'delete from sandbox_block where person_id = $1 and blocked_id = $2',
-      [person, blocked],
-    )
+    await block(this.#world, person, blocked, isBlocked)
   }
 }
 

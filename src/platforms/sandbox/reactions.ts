@@ -1,14 +1,18 @@
 /** What people think of a message: one reaction each, told to the others. */
 import { failed } from '../../../actors/errors.ts'
 import type { Reaction } from '../../../machines/content.ts'
+import type { Operation } from '../../../machines/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type PersonCard, personCard } from './cards.ts'
 import { lookAt, type Target } from './look.ts'
 import { membersOf } from './members.ts'
+import { memberOf } from './membership.ts'
+import { chatNative, messageNative } from './natives.ts'
 import { personOf } from './neutral.ts'
 import type { Doer, World } from './operations.ts'
 import { isReaction } from './reaction-emoji.ts'
 import type { Place } from './revise.ts'
+import { assertMay, may, standingOf } from './standing.ts'
 import { tell } from './telling.ts'
 
 const bad = (description: string) => failed('bad_request', description)
@@ -27,11 +31,50 @@ export async function react(
     const target = await lookAt(tx, doer.person, place)
     if (!target) throw bad('message to react not found')
     if (target.content.kind === 'service') throw bad('REACTION_INVALID')
+    if (reactions.length > 0) await assertMayReact(tx, doer, target, place)
     const before = await exchange(tx, target, doer.person, reactions)
     if (JSON.stringify(before) === JSON.stringify(reactions)) return
     await announce(tx, (people) => woken.push(...people), target, doer, before, reactions)
   })
   wake(woken)
+}
+
+/** An administrator takes it back for somebody: told as a change of theirs, to the account that did it as well. */
+export async function removeReaction(
+  { db, wake }: World,
+  doer: Doer,
+  { chat, message, person }: Extract<Operation, { kind: 'remove_reaction' }>,
+): Promise<void> {
+  const place = { chat: chatNative(chat), message: messageNative(message, 'react') }
+  const giver = chatNative(person)
+  const woken: number[] = []
+  await db.transaction(async (tx) => {
+    const standing = await standingOf(tx, doer.person, place.chat)
+    const { kind, id } = standing.chat
+    if (kind !== 'group' && kind !== 'supergroup') {
+      throw bad('method is available only for groups and supergroups')
+    }
+    if (!may(standing, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
+    const target = await lookAt(tx, doer.person, place)
+    if (!target) throw bad('message to react not found')
+    if (!(await memberOf(tx, id, giver))) throw bad('user not found')
+    const before = await exchange(tx, target, giver, [])
+    if (before.length === 0) return
+    await announce(tx, (people) => woken.push(...people), target, { person: giver }, before, [])
+  })
+  wake(woken)
+}
+
+/** Whoever may not write in a group may not react there. */
+async function assertMayReact(
+  tx: Queryable,
+  { person }: Doer,
+  { kind }: Target,
+  { chat }: Place,
+): Promise<void> {
+  if (kind === 'private' || kind === 'channel') return
+  const standing = await standingOf(tx, person, chat)
+  assertMay(standing, 'react to messages in the chat', 'manage_chat', 'send_messages')
 }
 
 /** Resolves with what it was before. One at a time: the message is held meanwhile. */

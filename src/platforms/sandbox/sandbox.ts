@@ -71,7 +71,7 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
         return session
       },
     },
-    people: new People(db),
+    people: new People(world),
     chats: new Chats(world),
     hands: new Hands(world, watchers),
     inboxes: new Inboxes(db, watchers),

@@ -61,8 +61,9 @@ interface Circumstances {
   readonly is_ended: boolean
   readonly is_gone: boolean
   readonly is_blocked: boolean
-  /** What ordinary members may send; null: everything. */
-  readonly permissions: readonly Permission[] | null
+  /** What this member may do, and what ordinary members may; null: everything. */
+  readonly ownLimits: readonly Permission[] | null
+  readonly chatLimits: readonly Permission[] | null
 }
 
 async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
@@ -71,7 +72,7 @@ async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
     `select c.kind, m.role, me.deactivated or me.banned as is_ended,
        coalesce(o.deactivated, false) as is_gone,
        exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
-       coalesce(${MEMBER_PERMISSIONS}, c.permissions) as permissions
+       ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits"
      from sandbox_chat c
      join sandbox_person me on me.id = $1
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
@@ -88,8 +89,9 @@ async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
   if (kind === 'channel' && role === 'member')
     return failed('bad_request', 'need administrator rights in the channel chat')
-  if (role === 'member' && found.permissions !== null) {
-    const unfit = drafts.find(({ content }) => !mayCarry(found.permissions ?? [], content))
+  if (role === 'member') {
+    const limits = [found.ownLimits, found.chatLimits]
+    const unfit = drafts.find(({ content }) => !mayCarry(limits, content))
     if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit.content)}`)
   }
   return failed('bad_request', 'message to be replied not found')

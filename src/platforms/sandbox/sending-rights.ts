@@ -26,9 +26,13 @@ export function neededFor(content: Content): Permission | undefined {
   return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
 }
 
-export function mayCarry(permissions: readonly Permission[], content: Content): boolean {
+/** What each of these lets members do; null: everything. */
+export function mayCarry(
+  limits: readonly (readonly Permission[] | null)[],
+  content: Content,
+): boolean {
   const needed = neededFor(content)
-  return needed === undefined || permissions.includes(needed)
+  return needed === undefined || limits.every((allowed) => allowed?.includes(needed) ?? true)
 }
 
 export function sendingWords(content: Content): string {

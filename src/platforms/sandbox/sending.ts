@@ -41,7 +41,8 @@ const place = `
     where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
       and (m.role in ('owner', 'admin') or given.needs is null
-        or coalesce(${MEMBER_PERMISSIONS}, c.permissions, array[given.needs]) @> array[given.needs])
+        or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
+          and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
       and (given.reply is null or given."replyOptional" or t.id is not null)
       and (select 1 from sandbox_block b
         where b.person_id = given.native and b.blocked_id = given.sender) is null

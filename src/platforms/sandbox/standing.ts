@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/database.ts'
 import { type ChatCard, chatCard } from './cards.ts'
 import type { Role } from './chats.ts'
 import { chatCondition } from './natives.ts'
+import { MEMBER_PERMISSIONS } from './sending-rights.ts'
 
 export interface Standing {
   readonly chat: ChatCard
@@ -14,7 +15,10 @@ export interface Standing {
   readonly permissions: readonly Permission[]
 }
 
-type Row = Omit<Standing, 'permissions'> & { readonly permissions: readonly Permission[] | null }
+type Row = Omit<Standing, 'permissions'> & {
+  readonly ownLimits: readonly Permission[] | null
+  readonly chatLimits: readonly Permission[] | null
+}
 
 /** In a chat whose people know each other everybody may do everything. */
 const BY_KIND: Readonly<Record<ChatCard['kind'], readonly Permission[]>> = {
@@ -32,20 +36,24 @@ export const permissionsOf = (kind: ChatCard['kind'], own: readonly Permission[]
 /** Rejects where there is no such chat for the person. */
 export async function standingOf(db: Queryable, person: number, native: number): Promise<Standing> {
   const [row] = await db.query<Row>(
-    `select ${chatCard('c')} as chat, m.role, m.rights, coalesce(m.permissions, c.permissions)
-       as permissions
+    `select ${chatCard('c')} as chat, m.role, m.rights, ${MEMBER_PERMISSIONS} as "ownLimits",
+       c.permissions as "chatLimits"
      from sandbox_chat c
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
      where ${chatCondition('$1', '$2')}`,
     [person, native],
   )
   if (!row) throw failed('bad_request', 'chat not found')
-  const { role, chat } = row
+  const { role, chat, ownLimits, chatLimits, ...rest } = row
   if (role === 'kicked') throw failed('forbidden', `bot was kicked from the ${chat.kind} chat`)
   if (role === null || role === 'left') {
     throw failed('forbidden', `bot is not a member of the ${chat.kind} chat`)
   }
-  return { ...row, permissions: permissionsOf(chat.kind, row.permissions) }
+  // Nobody is given what the chat forbids to all.
+  const permissions = permissionsOf(chat.kind, chatLimits).filter(
+    (name) => ownLimits?.includes(name) ?? true,
+  )
+  return { ...rest, role, chat, permissions }
 }
 
 /** `permission`: with it ordinary members may, too. */

@@ -95,6 +95,13 @@ export const groupSteps: readonly Step[] = [
     ...chatHas({ pinned: undefined }),
   },
   {
+    kind: 'remove_reaction',
+    sentence: 'a reaction of somebody else is taken back',
+    before: ({ chat, message }, peer) =>
+      need(peer.reactIn, 'peerOpinions').call(peer, chat, message, '👍'),
+    operation: ({ chat, person, message }) => ({ kind: 'remove_reaction', chat, person, message }),
+  },
+  {
     kind: 'count_members',
     sentence: 'members are counted',
     operation: ({ chat }) => ({ kind: 'count_members', chat }),

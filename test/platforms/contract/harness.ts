@@ -135,6 +135,10 @@ export interface Peer {
   react?(message: Sight, emoji?: string): Promise<void>
   /** Whose reactions the peer's client shows at the message, by their emoji. */
   seesReactions?(message: Sight): Promise<readonly string[]>
+  /** The same in a group that both are in. */
+  reactIn?(chat: string, message: string, emoji: string): Promise<void>
+  /** The captions of the stories that the peer's client shows, the newest first. */
+  seesStories?(): Promise<readonly string[]>
   /** Follows an invite link, or asks to be let in by it. */
   follow?(link: string): Promise<void>
   vote?(message: Sight, options: readonly number[]): Promise<void>

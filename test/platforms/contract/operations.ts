@@ -6,6 +6,7 @@ import type { ContractHarness } from './harness.ts'
 import { type Checks, messageChecks } from './message-operations.ts'
 import { patience, says } from './recorder.ts'
 import { able, need, perform, type Scene, scene, sending, sent, words } from './scene.ts'
+import { storyOperations } from './stories.ts'
 
 const checks: Checks = {
   ...messageChecks,
@@ -124,7 +125,7 @@ export async function operationContract(t: Test, harness: ContractHarness) {
   }
 
   await t.test('every declared operation is checked', async (t) => {
-    const apart: readonly OperationKind[] = ['resolve', ...groupOperations]
+    const apart: readonly OperationKind[] = ['resolve', ...storyOperations, ...groupOperations]
     const unchecked = capabilities.operations.filter(
       (kind) => !(kind in checks) && !apart.includes(kind),
     )

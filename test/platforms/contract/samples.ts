@@ -46,10 +46,18 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
   edit_invite: (chat) => ({ kind: 'edit_invite', chat, link: 'x' }),
   revoke_invite: (chat) => ({ kind: 'revoke_invite', chat, link: 'x' }),
   answer_join: (chat) => ({ kind: 'answer_join', chat, person: chat, approves: true }),
+  remove_reaction: (chat) => ({ kind: 'remove_reaction', chat, message: '1', person: chat }),
   profile_photos: (chat) => ({ kind: 'profile_photos', person: chat, offset: 0, limit: 1 }),
   set_name: () => ({ kind: 'set_name', firstName: 'x' }),
   set_about: () => ({ kind: 'set_about', about: 'x' }),
   set_profile_photo: () => ({ kind: 'set_profile_photo' }),
+  post_story: () => ({
+    kind: 'post_story',
+    media: media('photo'),
+    caption: text('x'),
+    activeSeconds: 86_400,
+  }),
+  delete_story: () => ({ kind: 'delete_story', story: 1 }),
 }
 
 const location = { kind: 'location' as const, latitude: 35.7, longitude: 51.4 }

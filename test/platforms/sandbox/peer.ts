@@ -46,6 +46,10 @@ export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
       return answer ?? {}
     },
     react: (message, emoji) => hands.react(id, place(message), emoji ? [{ emoji }] : []),
+    reactIn: (chat, message, emoji) =>
+      hands.react(id, { chat: Number(chat), message: Number(message) }, [{ emoji }]),
+    seesStories: async () =>
+      (await sandbox.people.stories(id, 100)).map(({ caption }) => caption.text),
     vote: async (message, options) => {
       await hands.vote(id, place(message), options)
     },

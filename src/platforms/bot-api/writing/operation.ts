@@ -21,15 +21,27 @@ const ABOUT_MESSAGES = [
   'answer',
 ] as const satisfies readonly Operation['kind'][]
 
+/** What these networks are not asked for yet. */
+const BEYOND = [
+  'remove_reaction',
+  'post_story',
+  'delete_story',
+] as const satisfies readonly Operation['kind'][]
+
+type Beyond = Extract<Operation, { readonly kind: (typeof BEYOND)[number] }>
+
 /** Throws what the network cannot do as a refusal. */
 export function callOf(operation: Operation, pen: Pen): Call {
   const { capabilities, name, methods } = pen.flavour
-  if (!capabilities.operations.includes(operation.kind)) {
+  if (isBeyond(operation) || !capabilities.operations.includes(operation.kind)) {
     throw failed('bad_request', `${operation.kind} is not supported on ${name}`)
   }
   const call = isAboutMessages(operation) ? messageCall(operation, pen) : chatCall(operation, pen)
   return { ...call, method: methods[call.method] ?? call.method }
 }
+
+const isBeyond = (operation: Operation): operation is Beyond =>
+  BEYOND.some((kind) => kind === operation.kind)
 
 const isAboutMessages = (operation: Operation): operation is MessageOperation<string, string> =>
   ABOUT_MESSAGES.some((kind) => kind === operation.kind)

@@ -1,0 +1,96 @@
+/**
+ * Methods about the account's own stories. The account posts for itself, so that no business connection is needed:
+ * `business_connection_id` is left out or empty, and one that is named is not found, as everywhere.
+ */
+import { failed } from '../../../actors/errors.ts'
+import type { Media } from '../../../machines/content.ts'
+import { Arguments } from '../arguments.ts'
+import { mediaOf, uploadOf } from '../media.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { captioned, forBusiness } from '../sending.ts'
+import { storyCaptionOf } from '../text.ts'
+
+const HOUR = 3_600
+const PERIODS = [6 * HOUR, 12 * HOUR, 24 * HOUR, 48 * HOUR]
+
+const bad = (description: string) => failed('bad_request', description)
+
+const { show_caption_above_media: _, ...caption } = captioned
+
+const postStory: Method = {
+  name: 'postStory',
+  summary: 'Posts a story of the account itself; business_connection_id is left out or empty',
+  scope: 'bot:send',
+  operation: 'post_story',
+  parameters: {
+    ...forBusiness,
+    content: 'json',
+    active_period: 'integer',
+    ...caption,
+    areas: 'json',
+    post_to_chat_page: 'boolean',
+    protect_content: 'boolean',
+  },
+  required: ['content', 'active_period'],
+  run: async (call) => {
+    const { args, perform } = call
+    const [kind, item] = contentOf(call)
+    const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
+    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    assertNoAreas(call)
+    const words = storyCaptionOf(args)
+    const media = await fileOf(call, kind, item)
+    return result(
+      await perform({
+        kind: 'post_story',
+        media,
+        caption: words,
+        activeSeconds,
+        isKept: args.boolean('post_to_chat_page'),
+        isProtected: args.boolean('protect_content'),
+      }),
+    )
+  },
+}
+
+const deleteStory: Method = {
+  name: 'deleteStory',
+  summary: 'Deletes a story of the account; business_connection_id is left out or empty',
+  scope: 'bot:send',
+  operation: 'delete_story',
+  parameters: { ...forBusiness, story_id: 'integer' },
+  required: ['story_id'],
+  run: async ({ args, perform }) =>
+    result(await perform({ kind: 'delete_story', story: args.messageId('story_id') })),
+}
+
+type StoryKind = 'photo' | 'video'
+
+/** An InputStoryContent: its file comes along with the call. */
+function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] {
+  if (!args.hasJson('content')) throw bad("story content isn't specified")
+  const given = args.json('content')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw bad("can't parse story content JSON object")
+  }
+  const item = Arguments.from(given)
+  const kind = (['photo', 'video'] as const).find((known) => known === item.text('type'))
+  if (!kind) throw bad('invalid story content type specified')
+  return [kind, item]
+}
+
+/** A picture that moves without a sound is an animation everywhere else. */
+function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
+  if (!uploadOf(call, item, kind)) throw bad(`story ${kind} must be uploaded as a file`)
+  const isSilent = kind === 'video' && item.boolean('is_animation')
+  return mediaOf(call, isSilent ? 'animation' : kind, kind, item)
+}
+
+function assertNoAreas({ args, platform }: Call): void {
+  if (!args.hasJson('areas')) return
+  const areas = args.json('areas')
+  if (!Array.isArray(areas)) throw bad('expected an Array of StoryArea')
+  if (areas.length > 0) throw bad(`areas of stories are not supported on ${platform.name}`)
+}
+
+export const storyMethods = [postStory, deleteStory]

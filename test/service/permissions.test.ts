@@ -1,0 +1,88 @@
+/** What members may do: no more than the chat lets everybody, and no more than they are left with. */
+import t from 'tap'
+import { refused, scene } from './scene.ts'
+
+const { client, bot, ada, key } = await scene(t)
+const kim = await client.person('Kim')
+const bad = (description: string) => refused(400, `Bad Request: ${description}`)
+const done = async (method: string, parameters: object) => {
+  const { body } = await client.bot(key, method, parameters)
+  if (!body.ok) throw new Error(`${method}: ${JSON.stringify(body)}`)
+  return body.result
+}
+const { id: chat_id } = await client.result('POST', '/sandbox/chats', {
+  kind: 'supergroup',
+  title: 'Group',
+  owner: bot.id,
+  members: [ada.id, kim.id],
+})
+const independent = { use_independent_chat_permissions: true }
+const allow = (...names: string[]) =>
+  done('setChatPermissions', { chat_id, permissions: permissionsOf(names), ...independent })
+const restrict = (user_id: number, ...names: string[]) =>
+  done('restrictChatMember', {
+    chat_id,
+    user_id,
+    permissions: permissionsOf(names),
+    ...independent,
+  })
+const permissionsOf = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [`can_${name}`, true]))
+const send = ({ id }: { id: number }, what: object) =>
+  client.ask('POST', `/sandbox/people/${id}/messages`, { to: chat_id, ...what })
+const text = { text: 'hi' }
+const dice = { dice: {} }
+const noText = bad('not enough rights to send text messages to the chat')
+const noDice = bad('not enough rights to send dice to the chat')
+
+t.test('a member may do what both the chat and their own limits allow', async (t) => {
+  await restrict(ada.id, 'send_messages', 'send_polls')
+  t.match(await send(ada, text), { status: 200 })
+  t.match(await send(ada, dice), noDice, 'their own limits forbid it')
+  t.match(await send(kim, dice), { status: 200 }, 'which are nobody else’s')
+
+  await allow('send_other_messages')
+  t.match(await send(ada, text), noText, 'what they were left with the chat forbids to all')
+  t.match(await send(ada, dice), noDice, 'what the chat allows they were not left with')
+  t.match(await send(kim, text), noText)
+  t.match(await send(kim, dice), { status: 200 })
+  t.match(
+    await done('getChatMember', { chat_id, user_id: ada.id }),
+    { status: 'restricted', can_send_messages: true, can_send_other_messages: false },
+    'their own limits are shown as they were set',
+  )
+
+  await allow('send_messages', 'send_other_messages')
+  t.match(await send(ada, text), { status: 200 }, 'and hold on')
+  t.match(await send(ada, dice), noDice)
+})
+
+t.test('an administrator may do what the chat forbids to all', async (t) => {
+  await allow()
+  t.match(await send(kim, text), noText)
+  await done('promoteChatMember', { chat_id, user_id: kim.id, can_pin_messages: true })
+  t.match(await send(kim, text), { status: 200 })
+  t.match(await send(ada, text), noText)
+})
+
+t.test('limits of a bot itself hold for more than sending', async (t) => {
+  const owner = await client.person('Owner')
+  const theirs = await client.link(owner)
+  const { key: ownerKey } = await client.key(theirs)
+  const { id: group } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Group',
+    owner: owner.id,
+    members: [bot.id],
+  })
+  const asOwner = (method: string, parameters: object) =>
+    client.bot(ownerKey, method, { chat_id: group, ...parameters })
+  const rename = () => client.bot(key, 'setChatTitle', { chat_id: group, title: 'Tea' })
+  const refusal = bad('not enough rights to change chat title')
+  const changing = { permissions: permissionsOf(['change_info', 'send_messages']), ...independent }
+  t.match(await rename(), refusal, 'in a supergroup members do not change it')
+  await asOwner('restrictChatMember', { user_id: bot.id, ...changing })
+  t.match(await rename(), refusal, 'nor do they when their own limits would let them')
+  await asOwner('setChatPermissions', changing)
+  t.match(await rename(), { status: 200 })
+})
