@@ -5,13 +5,15 @@ import { admits, type Happening } from '../machines/happening.ts'
 import type { Operation, OperationResult } from '../machines/operation.ts'
 import { failed, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
-import type { CredentialFacts, Identities, UpdateLog } from './ports.ts'
+import type { Clock, CredentialFacts, CredentialStore, Identities, UpdateLog } from './ports.ts'
 import { within } from './time.ts'
 
 interface Performing {
   readonly facts: CredentialFacts
   readonly identities: Identities
   readonly log: UpdateLog
+  readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
+  readonly clock: Pick<Clock, 'now'>
   readonly timing: { readonly performTakes: number }
   readonly session: Session | undefined
   readonly context: CredentialContext
@@ -58,6 +60,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   try {
     const json = await identities.present(credentialId, result)
     await noteOwn(actor, request, operation, result)
+    if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
     // It is done on the network: whoever is told to try again would do it twice.
@@ -69,14 +72,25 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
 const timedOut = (cause: unknown) =>
   cause instanceof RequestFailed && cause.failure.code === 'timeout'
 
-/** What was sent through the gateway is an update for the other keys, where the settings say so. */
+/** Whoever asks who the account is learns its new name from here on, not from its next session. */
+async function noteName(
+  { store, facts: { credentialId } }: Performing,
+  { firstName, lastName }: Extract<Operation, { kind: 'set_name' }>,
+): Promise<void> {
+  const { lastName: _, ...identity } = (await store.account(credentialId)).identity
+  const named = { ...identity, firstName, ...(lastName !== undefined && { lastName }) }
+  await store.saveIdentity(credentialId, named)
+}
+
+/** What was done through the gateway is an update for the other keys, where the settings say so. */
 async function noteOwn(
-  { context, facts, log, onDefect }: Performing,
+  { context, facts, log, clock, onDefect }: Performing,
   request: PerformOperation,
   operation: Operation,
   result: OperationResult,
 ): Promise<void> {
-  const happenings = ownHappenings(request.requestId, operation, result).filter((happening) =>
+  const at = Math.floor(clock.now() / 1000)
+  const happenings = ownHappenings(request.requestId, operation, result, at).filter((happening) =>
     admits(context.settings, happening),
   )
   if (happenings.length === 0) return
@@ -96,12 +110,20 @@ function ownHappenings(
   requestId: string,
   operation: Operation,
   result: OperationResult,
+  at: number,
 ): readonly Happening[] {
+  const common = { sourceKey: `own:${requestId}`, direction: 'own', at } as const
+  if (operation.kind === 'delete') {
+    const { chat, message } = operation
+    const surface = result.kind === 'done' && result.surface && { surface: result.surface }
+    return [{ ...common, kind: 'deleted', chat, messages: [message], ...surface }]
+  }
+  if (result.kind === 'poll') return [{ ...common, kind: 'poll', poll: result.poll }]
   const messages = result.kind === 'message' ? [result.message] : messagesOf(result)
   const isChange = operation.kind.startsWith('edit')
   return messages.map((message, place) => ({
-    sourceKey: place === 0 ? `own:${requestId}` : `own:${requestId}:${place}`,
-    direction: 'own',
+    ...common,
+    ...(place > 0 && { sourceKey: `own:${requestId}:${place}` }),
     at: message.editedAt ?? message.at,
     kind: isChange ? 'edited' : 'message',
     message,

@@ -56,8 +56,10 @@ export async function changeMessages(
       return { kind: 'poll', poll: await stopPoll(world, doer, place, operation.buttons) }
     }
     case 'delete':
-      await remove(world, doer, placeOf(operation.chat, operation.message, 'delete'))
-      return { kind: 'done' }
+      return {
+        kind: 'done',
+        surface: await remove(world, doer, placeOf(operation.chat, operation.message, 'delete')),
+      }
     case 'react': {
       const place = placeOf(operation.chat, operation.message, 'react')
       await react(world, doer, place, operation.reactions)

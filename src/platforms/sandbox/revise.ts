@@ -1,7 +1,7 @@
 /** Changing a message and deleting it for all. */
 import { isDeepStrictEqual } from 'node:util'
 import { failed } from '../../../actors/errors.ts'
-import type { Buttons, Content, Message } from '../../../machines/content.ts'
+import type { Buttons, Content, Message, Surface } from '../../../machines/content.ts'
 import { messageCard, type View, viewColumns, viewJoins } from './cards.ts'
 import { holderOf, letGo } from './holding.ts'
 import { lookAt, type Target } from './look.ts'
@@ -63,7 +63,8 @@ const deleting = {
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
     select ${woken}, sender_id as sender, request_id as request,
-      content ->> 'kind' = 'media' as "hasFiles"
+      content ->> 'kind' = 'media' as "hasFiles",
+      (select kind from target) as surface
     from message`,
 }
 
@@ -96,13 +97,19 @@ export async function revise(
   })
 }
 
-export async function remove(world: World, { person, session }: Doer, place: Place): Promise<void> {
+/** Resolves with the kind of chat it was in. */
+export async function remove(
+  world: World,
+  { person, session }: Doer,
+  place: Place,
+): Promise<Surface> {
   const { chat, message } = place
   const [row] = await world.db.query<{
     readonly woken: number[]
     readonly sender: number
     readonly request: string
     readonly hasFiles: boolean
+    readonly surface: Surface
   }>(deleting, [session ?? null, person, chat, message])
   if (!row) {
     const found = await lookAt(world.db, person, place)
@@ -110,6 +117,7 @@ export async function remove(world: World, { person, session }: Doer, place: Pla
   }
   world.wake(row.woken)
   if (row.hasFiles) await letGo(world, holderOf(row.sender, row.request))
+  return row.surface
 }
 
 /** As the database would see it: what is undefined is not there. */
