@@ -11,6 +11,8 @@ export interface CallsOptions {
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
   ended(ending: Ending): void
+  /** The account itself has done something. */
+  did(updates: readonly tl.TypeUpdate[]): void
   /** The network wants no more of that kind for so many seconds. */
   limited(seconds: number): void
 }
@@ -130,6 +132,7 @@ export class Calls {
     }
     this.client.handleClientUpdate(result, true)
     if (result._ === 'updates' || result._ === 'updatesCombined') {
+      this.#options.did(result.updates)
       return { updates: result.updates, peers: PeersIndex.from(result) }
     }
     const updates = result._ === 'updateShort' ? [result.update] : []

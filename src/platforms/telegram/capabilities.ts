@@ -66,8 +66,12 @@ export const capabilities: Capabilities = {
     'edited_message',
     'channel_post',
     'edited_channel_post',
+    'message_reaction',
     'message_reaction_count',
     'poll',
+    'my_chat_member',
+    'chat_member',
+    'chat_join_request',
     'deleted_messages',
   ],
   limits: {

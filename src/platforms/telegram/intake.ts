@@ -2,12 +2,11 @@
 import type { RawUpdateInfo } from '@mtcute/core'
 import type { SessionReport } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
-import { deletionsOf, happeningOf } from './reading/happenings.ts'
+import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
-export interface IntakeOptions {
-  readonly self: string
+export interface IntakeOptions extends Omit<Reader, 'peers'> {
   readonly state: UpdateState
   readonly places: Places
   readonly report: Pick<SessionReport, 'events'>
@@ -21,6 +20,7 @@ const IDLE_COUNT_MS = 500
 export class Intake {
   readonly #options: IntakeOptions
   #told: RawUpdateInfo[] = []
+  #found: Happening[] = []
   #committed: Promise<void> = Promise.resolve()
   #waiting: NodeJS.Timeout | undefined
   #isOver = false
@@ -31,6 +31,12 @@ export class Intake {
 
   take(info: RawUpdateInfo): void {
     this.#told.push(info)
+  }
+
+  /** Something told has been found out by asking: it is not counted. */
+  add(happenings: readonly Happening[]): void {
+    this.#found.push(...happenings)
+    if (!this.#isOver && this.#options.state.isKnown) this.#commit()
   }
 
   /** Called where everything that is counted was told before. Resolves once it is committed. */
@@ -62,12 +68,14 @@ export class Intake {
     this.#waiting = undefined
     const { state, report, failed } = this.#options
     const told = this.#told.splice(0)
+    const found = this.#found.splice(0)
     state.takeChange()
     for (const { update } of told) noteMessage(state, update)
     const checkpoint = state.checkpoint()
     this.#committed = this.#committed
       .then(async () => {
-        if (!this.#isOver) await report.events(await this.#read(told), checkpoint)
+        if (this.#isOver) return
+        await report.events([...(await this.#read(told)), ...found], checkpoint)
       })
       .catch((cause) => {
         if (this.#isOver) return
@@ -78,7 +86,7 @@ export class Intake {
   }
 
   async #read(told: readonly RawUpdateInfo[]): Promise<Happening[]> {
-    const { self, places } = this.#options
+    const { places, self, opinions, polls } = this.#options
     const found = told.flatMap(({ update }) => placeOf(update))
     await places.remember(found)
     const happenings: Happening[] = []
@@ -86,8 +94,7 @@ export class Intake {
       if (update._ === 'updateDeleteMessages') {
         happenings.push(...deletionsOf(update.messages, await places.find(update.messages)))
       } else {
-        const happening = happeningOf(update, { self, peers })
-        if (happening) happenings.push(happening)
+        happenings.push(...happeningsOf(update, { self, peers, opinions, polls }))
       }
     }
     return happenings

@@ -1,38 +1,18 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
 import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
-import type { Queryable } from '../../database/database.ts'
-import type { MediaDesk } from '../../media/media.ts'
 import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
-import { Calls, over } from './calls.ts'
-import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
+import { assemble, type SessionOptions } from './assemble.ts'
+import { type Calls, over } from './calls.ts'
+import type { Client } from './client.ts'
 import { type Ending, endingOf } from './failures.ts'
 import { download } from './files.ts'
-import type { RecoveryBounds } from './history.ts'
 import { identityOf } from './identity.ts'
-import { Intake } from './intake.ts'
-import type { Log } from './log.ts'
+import type { Intake } from './intake.ts'
 import { carryOut } from './operations/operations.ts'
-import { fillGaps } from './recovery.ts'
-import { PostgresPeers } from './storage/peers.ts'
-import { forgetAccount, Places } from './storage/places.ts'
+import { forgetAccount, type Places } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
-import { SessionStorage } from './storage/session-storage.ts'
-import { UpdateState } from './storage/update-state.ts'
-
-export interface SessionOptions {
-  readonly application: Application
-  readonly entrance?: DataCentreAddress
-  readonly db: Queryable
-  readonly media: Pick<MediaDesk, 'open'>
-  readonly log: Log
-  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
-  readonly resumeMilliseconds: number
-  /** For how long a request waits for its answer. */
-  readonly answerMilliseconds: number
-  /** How much is read from the chats after a gap that is too long for the network. */
-  readonly recovery: RecoveryBounds
-}
+import type { UpdateState } from './storage/update-state.ts'
 
 const SIGN_OUT_MS = 5_000
 
@@ -56,52 +36,23 @@ export class TelegramSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const { db, application, entrance, answerMilliseconds } = options
-    const { credentialId, checkpoint, identity } = account
     this.#options = options
     this.#account = account
     this.#report = report
-    this.#places = new Places(db, credentialId)
-    const state = new UpdateState(checkpoint)
-    this.#state = state
-    this.#intake = new Intake({
-      self: identity.native,
-      state,
-      places: this.#places,
-      report,
-      failed: (cause) => this.#end({ kind: 'lost', reason: 'events_not_stored' }, cause),
-    })
-    const storage = new SessionStorage({
-      secrets,
-      state,
-      peers: new PostgresPeers(db, credentialId),
-      keysChanged: ({ keys, home }) =>
-        report.secrets({ keys, ...(home !== undefined && { home }) }),
-      saved: () => this.#intake.save(),
-    })
-    this.#client = createClient({
-      application,
-      storage,
-      updates: true,
+    const parts = assemble(account, secrets, report, options, {
+      ending: this.#ending.signal,
+      end: (ending, cause) => this.#end(ending, cause),
       defect: (cause) => this.#defect(cause),
-      ...(entrance && { entrance }),
     })
-    this.#client.onRawUpdate.add((info) => this.#intake.take(info))
+    this.#client = parts.client
+    this.#calls = parts.calls
+    this.#intake = parts.intake
+    this.#places = parts.places
+    this.#state = parts.state
     this.#client.onConnectionState.add((state) => {
       if (state === 'connecting') this.#disconnected()
       if (state === 'connected') this.#connected()
     })
-    this.#calls = new Calls({
-      client: this.#client,
-      milliseconds: answerMilliseconds,
-      ending: this.#ending.signal,
-      ended: (ending) => this.#end(ending),
-      limited: (seconds) => report.limited('flood_wait', seconds),
-    })
-    const [client, calls, ending] = [this.#client, this.#calls, this.#ending.signal]
-    const { recovery: bounds, log } = options
-    const { recoverChannels } = account
-    fillGaps({ client, calls, state, recoverChannels, bounds, log, ending })
   }
 
   open(): void {

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { TelegramOptions } from '../../../src/platforms/telegram/platform.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
 import type { Account } from '../contract/harness.ts'
-import { type Run, run, Store } from '../contract/recorder.ts'
+import { patience, type Run, run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
 import type { Stage } from './stage.ts'
 
@@ -12,6 +12,8 @@ export interface Live {
   readonly friend: Person
   readonly store: Store
   open(account?: { readonly recoverChannels?: boolean }): Promise<Run>
+  /** Opens, and resolves once the network tells what happens. */
+  listen(): Promise<Run>
   write(text: string): number
 }
 
@@ -35,6 +37,12 @@ export async function live(
     await opened.reported('opened')
     return opened
   }
+  const listen = async () => {
+    const opened = await open()
+    // It has asked what it missed when it answers.
+    await opened.session.probe(patience())
+    return opened
+  }
   const write = (message: string) => network.delivery.send(friend, person, { message })
-  return { person, friend, store, open, write }
+  return { person, friend, store, open, listen, write }
 }

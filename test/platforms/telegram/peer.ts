@@ -3,6 +3,7 @@ import type { tl } from '@mtcute/core'
 import { contentName } from '../../../machines/content-name.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
 import { follow } from '../../support/telegram-dc/invites.ts'
+import { react } from '../../support/telegram-dc/opinions.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import type { Stage } from './stage.ts'
@@ -53,8 +54,11 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
     async look({ handle }) {
       return sights().find((sight) => sight.handle === handle)!
     },
+    react: async ({ handle }, emoji) =>
+      react(network, person, Number(handle), emoji ? [emoji] : []),
     async seesReactions({ handle }) {
-      return [...(person.reactions.get(Number(handle))?.values() ?? [])].flat()
+      const opinions = person.reactions.get(Number(handle))?.values() ?? []
+      return [...opinions].flatMap(({ emoji }) => emoji)
     },
     follow: async (link) => follow(network, person, link),
     async edit({ handle }, text) {

@@ -80,17 +80,6 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const updates = answers.flatMap((answer) => answer?.updates ?? [])
       return { ...answer(person, person.events.length), updates }
     },
-    'messages.sendReaction': ({ peer, msgId, reaction = [] }, origin) => {
-      const person = network.asker(origin)
-      const target = targetOf(network, origin, peer)
-      messageOf(person, target, msgId)
-      for (const [other, copy] of delivery.copiesOf(person, msgId)) {
-        const shown = other.reactions.get(copy) ?? new Map<number, string[]>()
-        const emoji = reaction.flatMap((one) => (one._ === 'reactionEmoji' ? one.emoticon : []))
-        other.reactions.set(copy, shown.set(person.id, emoji))
-      }
-      return answer(person, person.events.length)
-    },
     'messages.forwardMessages': (request, origin) => {
       const person = network.asker(origin)
       const [id = 0] = request.id

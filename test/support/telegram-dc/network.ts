@@ -13,6 +13,7 @@ import { groupHandlers } from './groups.ts'
 import { inviteHandlers } from './invites.ts'
 import { lookupHandlers } from './lookup.ts'
 import { messageHandlers } from './messages.ts'
+import { opinionHandlers } from './opinions.ts'
 import { newPerson, type Person } from './people.ts'
 import { profileHandlers } from './profile.ts'
 import { SecondFactor } from './srp.ts'
@@ -54,6 +55,7 @@ export class TelegramNetwork {
       ...groupHandlers(network),
       ...inviteHandlers(network),
       ...profileHandlers(network),
+      ...opinionHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)

@@ -8,6 +8,13 @@ export interface BoxEvent {
   readonly update: tl.TypeUpdate
 }
 
+/** What somebody thinks of a message. */
+export interface Opinion {
+  readonly emoji: readonly string[]
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
 export interface Person {
   readonly id: number
   firstName: string
@@ -39,7 +46,7 @@ export interface Person {
   readonly events: BoxEvent[]
   readonly messages: Map<number, tl.RawMessage | tl.RawMessageService>
   /** Of their messages: who thinks what. */
-  readonly reactions: Map<number, Map<number, string[]>>
+  readonly reactions: Map<number, Map<number, Opinion>>
   /** What was sent under which random id. */
   readonly sent: Map<string, number>
 }

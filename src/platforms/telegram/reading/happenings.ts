@@ -1,65 +1,54 @@
 /** What the network says has happened, in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Reaction } from '../../../../machines/content.ts'
 import type { Happening } from '../../../../machines/happening.ts'
 import type { Place } from '../storage/places.ts'
+import type { KnownPolls } from './known-polls.ts'
+import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf, type Written } from './message.ts'
+import type { OpinionReader } from './opinions.ts'
 import { chatOf, type View } from './peers.ts'
-import { pollOf } from './poll.ts'
 
-/** Undefined where the bot API knows no such event. Deletions without a chat are not told here. */
-export function happeningOf(update: tl.TypeUpdate, view: View): Happening | undefined {
+/** Who sees it, and what was told before. */
+export interface Reader extends View {
+  readonly opinions: OpinionReader
+  readonly polls: KnownPolls
+}
+
+/** None where the bot API knows no such event. Deletions without a chat are not told here. */
+export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
   switch (update._) {
     case 'updateNewMessage':
     case 'updateNewChannelMessage':
-      if (update.message._ === 'messageEmpty') return undefined
+      if (update.message._ === 'messageEmpty') return []
+      view.polls.note(update.message)
       return written(update.message, view, update.pts)
     case 'updateEditMessage':
     case 'updateEditChannelMessage':
-      return update.message._ === 'message' ? edited(update.message, view, update.pts) : undefined
+      view.polls.note(update.message)
+      return update.message._ === 'message' ? listed(edited(update.message, view, update.pts)) : []
     case 'updateDeleteChannelMessages': {
       const chat = chatOf({ _: 'peerChannel', channelId: update.channelId }, view)
-      return {
-        kind: 'deleted',
-        sourceKey: `d:${chat.native}:${update.messages.join(',')}`,
-        direction: 'incoming',
-        at: seconds(),
-        chat: chat.native,
-        surface: chat.surface,
-        messages: update.messages.map(String),
-      }
+      return [
+        {
+          kind: 'deleted',
+          sourceKey: `d:${chat.native}:${update.messages.join(',')}`,
+          direction: 'incoming',
+          at: seconds(),
+          chat: chat.native,
+          surface: chat.surface,
+          messages: update.messages.map(String),
+        },
+      ]
     }
-    case 'updateMessageReactions': {
-      const chat = chatOf(update.peer, view)
-      const { msgId, reactions } = update
-      const counts = reactions.results.flatMap(({ reaction, count }) => {
-        const known = reactionOf(reaction)
-        return known ? [{ reaction: known, count }] : []
-      })
-      return {
-        kind: 'reaction_count',
-        // Not numbered by the network, and never told again: each is an event of its own.
-        sourceKey: `r:${chat.native}:${msgId}:${crypto.randomUUID()}`,
-        direction: 'incoming',
-        at: seconds(),
-        chat,
-        target: `${msgId}`,
-        counts,
-      }
-    }
-    case 'updateMessagePoll': {
-      const { poll, results } = update
-      if (!poll) return undefined
-      return {
-        kind: 'poll',
-        sourceKey: `p:${poll.id}:${crypto.randomUUID()}`,
-        direction: 'incoming',
-        at: seconds(),
-        poll: pollOf(poll, results),
-      }
-    }
+    case 'updateMessageReactions':
+      return view.opinions.read(update, view)
+    case 'updateMessagePoll':
+      return listed(view.polls.read(update))
+    case 'updateChannelParticipant':
+    case 'updateChatParticipant':
+      return [membershipOf(update, view)]
     default:
-      return undefined
+      return []
   }
 }
 
@@ -80,17 +69,21 @@ export function deletionsOf(messages: readonly number[], places: readonly Place[
   }))
 }
 
-function written(message: Written, view: View, pts: number): Happening {
+function written(message: Written, view: View, pts: number): Happening[] {
   const told = messageOf(message, view)
-  return {
+  // The library numbers what was pushed, and not what it had to ask for.
+  const recovered = pts === 0 && { recovered: true }
+  const happening: Happening = {
     kind: 'message',
     sourceKey: `m:${told.chat.native}:${told.native}`,
     direction: isOwn(message, view.self) ? 'own' : 'incoming',
     at: told.at,
     message: told,
-    // The library numbers what was pushed, and not what it had to ask for.
-    ...(pts === 0 && { recovered: true }),
+    ...recovered,
   }
+  if (message._ === 'message') return [happening]
+  const members = membershipsIn(message, told, view)
+  return [happening, ...members.map((member) => ({ ...member, ...recovered }))]
 }
 
 /** What changes without its content having changed is no edit: reactions, views, previews. */
@@ -106,15 +99,5 @@ function edited(message: tl.RawMessage, view: View, pts: number): Happening | un
   }
 }
 
-function reactionOf(reaction: tl.TypeReaction): Reaction | undefined {
-  switch (reaction._) {
-    case 'reactionEmoji':
-      return { emoji: reaction.emoticon }
-    case 'reactionCustomEmoji':
-      return { customEmojiId: reaction.documentId.toString() }
-    default:
-      return undefined
-  }
-}
-
+const listed = (happening: Happening | undefined) => (happening ? [happening] : [])
 const seconds = () => Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
-/** Members of supergroups and channels in neutral terms. */
+/** Members of chats in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Person } from '../../../../machines/content.ts'
-import { type Member, RIGHTS } from '../../../../machines/membership.ts'
+import { type Member, RIGHTS, type Right } from '../../../../machines/membership.ts'
 import { nativeOf } from '../natives.ts'
 import { personById, type View } from './peers.ts'
 import { permissionsOf, rightsOf } from './rights.ts'
@@ -37,6 +37,29 @@ export function memberOf(participant: tl.TypeChannelParticipant, view: View): Me
       return { person: personOf(participant.peer, view), status: 'left' }
     default:
       return { person: personById(participant.userId, view), status: 'member' }
+  }
+}
+
+/** In a small group all administrators may do the same. */
+const OF_GROUPS: readonly Right[] = [
+  'manage_chat',
+  'delete_messages',
+  'manage_video_chats',
+  'restrict_members',
+  'change_info',
+  'invite_users',
+  'pin_messages',
+]
+
+export function memberOfGroup(participant: tl.TypeChatParticipant, view: View): Member {
+  const person = personById(participant.userId, view)
+  switch (participant._) {
+    case 'chatParticipantCreator':
+      return { person, status: 'creator', rights: RIGHTS }
+    case 'chatParticipantAdmin':
+      return { person, status: 'administrator', rights: OF_GROUPS }
+    default:
+      return { person, status: 'member' }
   }
 }
 

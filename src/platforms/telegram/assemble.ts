@@ -1,0 +1,100 @@
+/** The parts of a session, each told of the others: what the library tells flows into the intake, gaps are filled. */
+import type { LinkedAccount, SessionReport } from '../../../actors/platform.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { MediaDesk } from '../../media/media.ts'
+import { Calls } from './calls.ts'
+import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
+import type { Ending } from './failures.ts'
+import type { RecoveryBounds } from './history.ts'
+import { Inquiries } from './inquiries.ts'
+import { Intake } from './intake.ts'
+import type { Log } from './log.ts'
+import { KnownPolls } from './reading/known-polls.ts'
+import { OpinionReader } from './reading/opinions.ts'
+import { fillGaps } from './recovery.ts'
+import { PostgresPeers } from './storage/peers.ts'
+import { Places } from './storage/places.ts'
+import type { Secrets } from './storage/secrets.ts'
+import { SessionStorage } from './storage/session-storage.ts'
+import { UpdateState } from './storage/update-state.ts'
+
+export interface SessionOptions {
+  readonly application: Application
+  readonly entrance?: DataCentreAddress
+  readonly db: Queryable
+  readonly media: Pick<MediaDesk, 'open'>
+  readonly log: Log
+  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
+  readonly resumeMilliseconds: number
+  /** For how long a request waits for its answer. */
+  readonly answerMilliseconds: number
+  /** How much is read from the chats after a gap that is too long for the network. */
+  readonly recovery: RecoveryBounds
+}
+
+/** What the parts tell of the session as a whole. */
+export interface Session {
+  /** Aborts when the session is over. */
+  readonly ending: AbortSignal
+  end(ending: Ending, cause?: unknown): void
+  defect(cause: unknown): void
+}
+
+export interface Parts {
+  readonly client: Client
+  readonly calls: Calls
+  readonly intake: Intake
+  readonly places: Places
+  readonly state: UpdateState
+}
+
+export function assemble(
+  { credentialId, checkpoint, identity, recoverChannels }: LinkedAccount,
+  secrets: Secrets,
+  report: SessionReport,
+  { db, application, entrance, answerMilliseconds, recovery: bounds, log }: SessionOptions,
+  { ending, end, defect }: Session,
+): Parts {
+  const self = identity.native
+  const places = new Places(db, credentialId)
+  const state = new UpdateState(checkpoint)
+  const polls = new KnownPolls()
+  const intake = new Intake({
+    self,
+    opinions: new OpinionReader(state.date || Math.floor(Date.now() / 1000)),
+    polls,
+    state,
+    places,
+    report,
+    failed: (cause) => end({ kind: 'lost', reason: 'events_not_stored' }, cause),
+  })
+  const storage = new SessionStorage({
+    secrets,
+    state,
+    peers: new PostgresPeers(db, credentialId),
+    keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
+    saved: () => intake.save(),
+  })
+  const client = createClient({
+    application,
+    storage,
+    updates: true,
+    defect,
+    ...(entrance && { entrance }),
+  })
+  const calls = new Calls({
+    client,
+    milliseconds: answerMilliseconds,
+    ending,
+    ended: (found) => end(found),
+    did: (updates) => polls.noteIn(updates),
+    limited: (seconds) => report.limited('flood_wait', seconds),
+  })
+  const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
+  const inquiries = new Inquiries({ calls, self, polls, log, ending, found })
+  client.onRawUpdate.add((info) => {
+    if (!inquiries.take(info)) intake.take(info)
+  })
+  fillGaps({ client, calls, state, recoverChannels, bounds, log, ending })
+  return { client, calls, intake, places, state }
+}

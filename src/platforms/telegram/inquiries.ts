@@ -1,0 +1,99 @@
+/** News that say too little by themselves: the rest is asked of the network, and told once it is known. */
+import { PeersIndex, type RawUpdateInfo, type tl } from '@mtcute/node'
+import type { Happening } from '../../../machines/happening.ts'
+import type { Calls } from './calls.ts'
+import { findMessage } from './find-message.ts'
+import type { Log } from './log.ts'
+import { nativeOf } from './natives.ts'
+import type { KnownPolls } from './reading/known-polls.ts'
+import { chatOf, personById } from './reading/peers.ts'
+
+export interface InquiryOptions {
+  readonly calls: Calls
+  readonly self: string
+  readonly polls: KnownPolls
+  readonly log: Log
+  /** Aborts when the session is over. */
+  readonly ending: AbortSignal
+  found(happenings: readonly Happening[]): void
+}
+
+const REQUESTS = 100
+/** So many that were told are not told again. */
+const REMEMBERED = 1_000
+
+export class Inquiries {
+  readonly #options: InquiryOptions
+  readonly #requests = new Set<string>()
+
+  constructor(options: InquiryOptions) {
+    this.#options = options
+  }
+
+  /** Whether it is told later, when more is known. */
+  take(info: RawUpdateInfo): boolean {
+    const { update } = info
+    if (update._ === 'updatePendingJoinRequests') {
+      if (update.requestsPending > 0) this.#ask(update, this.#joinRequests(update, info.peers))
+      return true
+    }
+    if (update._ !== 'updateMessagePoll' || this.#options.polls.knows(update)) return false
+    this.#ask(update, this.#poll(update))
+    return true
+  }
+
+  #ask(update: tl.TypeUpdate, asking: Promise<readonly Happening[]>) {
+    const { found, log, ending } = this.#options
+    asking
+      .then((happenings) => {
+        if (happenings.length > 0) found(happenings)
+      })
+      .catch((err) => {
+        if (!ending.aborted)
+          log.warn({ err, update: update._ }, 'an event is told without its rest')
+      })
+  }
+
+  async #joinRequests(
+    { peer }: tl.RawUpdatePendingJoinRequests,
+    peers: PeersIndex,
+  ): Promise<readonly Happening[]> {
+    const { calls, self, ending: signal } = this.#options
+    const asked = await calls.call(
+      {
+        _: 'messages.getChatInviteImporters',
+        requested: true,
+        peer: await calls.peer(nativeOf(peer), signal),
+        offsetDate: 0,
+        offsetUser: { _: 'inputUserEmpty' },
+        limit: REQUESTS,
+      },
+      { signal, looks: true },
+    )
+    const chats = peers.chats.size > 0 ? peers : await calls.known([peer])
+    const chat = chatOf(peer, { self, peers: chats })
+    const view = { self, peers: PeersIndex.from(asked) }
+    return asked.importers.toReversed().flatMap(({ userId, date, about }): Happening[] => {
+      const sourceKey = `j:${chat.native}:${userId}:${date}`
+      if (this.#requests.has(sourceKey)) return []
+      this.#remember(sourceKey)
+      const facts = { kind: 'join_request', sourceKey, direction: 'incoming', at: date } as const
+      return [{ ...facts, chat, person: personById(userId, view), ...(about && { bio: about }) }]
+    })
+  }
+
+  async #poll(update: tl.RawUpdateMessagePoll): Promise<readonly Happening[]> {
+    const { calls, polls, ending } = this.#options
+    const { peer, msgId } = update
+    if (!peer || msgId === undefined) throw new Error('it is not known what the poll asks')
+    polls.note(await findMessage(calls, nativeOf(peer), msgId, ending))
+    const told = polls.read(update)
+    return told ? [told] : []
+  }
+
+  #remember(sourceKey: string): void {
+    this.#requests.add(sourceKey)
+    const [oldest] = this.#requests
+    if (this.#requests.size > REMEMBERED && oldest !== undefined) this.#requests.delete(oldest)
+  }
+}

@@ -1,0 +1,168 @@
+/** What a Telegram account hears of reactions and polls. */
+import t from 'tap'
+import type { Happening } from '../../machines/happening.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { react, vote } from '../support/telegram-dc/opinions.ts'
+import { samplePoll, sentContent } from './contract/message-operations.ts'
+import type { Store } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+const told = <Kind extends Happening['kind']>(store: Store, kind: Kind, count = 1) =>
+  store.until(() => {
+    const found = store.happenings.filter((one) => one.kind === kind)
+    return found.length >= count ? (found as (Happening & { kind: Kind })[]) : undefined
+  })
+
+const PAST = 1_000_000_000
+
+t.test('Telegram accounts hear what others think', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const { delivery } = network
+
+  await t.test('a reaction is told with the one before it', async (t) => {
+    const { friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const id = write('like this')
+    const message = await store.message('like this')
+    react(network, friend, id, ['👍'])
+    react(network, friend, id, ['❤'])
+    react(network, friend, id, [])
+    const native = message.kind === 'message' ? message.message.native : ''
+    const about = { target: native, chat: { native: `${friend.id}` }, direction: 'incoming' }
+    const from = { person: { native: `${friend.id}`, firstName: friend.firstName } }
+    t.match(await told(store, 'reaction', 3), [
+      { ...about, ...from, before: [], after: [{ emoji: '👍' }] },
+      { ...about, ...from, before: [{ emoji: '👍' }], after: [{ emoji: '❤' }] },
+      { ...about, ...from, before: [{ emoji: '❤' }], after: [] },
+    ])
+    t.notOk(store.happenings.some(({ kind }) => kind === 'reaction_count'))
+  })
+
+  await t.test('what was thought before the session is no news', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const first = await listen()
+    write('old')
+    await store.message('old')
+    await first.stop()
+    const [id] = friend.messages.keys()
+    const copy = [...person.messages.keys()][0]!
+    person.reactions.set(copy, new Map([[friend.id, { emoji: ['👍'], at: PAST }]]))
+    friend.reactions.set(id!, new Map([[friend.id, { emoji: ['👍'], at: PAST }]]))
+    await listen()
+    react(network, person, copy, ['🔥'])
+    t.match(await told(store, 'reaction'), [
+      {
+        direction: 'own',
+        person: { native: `${person.id}` },
+        before: [],
+        after: [{ emoji: '🔥' }],
+      },
+    ])
+    react(network, friend, id!, [])
+    t.match((await told(store, 'reaction', 2))[1], { before: [{ emoji: '👍' }], after: [] })
+  })
+
+  await t.test('where people are not named, reactions are counted', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const channel = network.channel(friend, [person])
+    await listen()
+    const msgId = delivery.send(friend, channel, { message: 'post' })
+    await store.message('post')
+    delivery.tell(person, {
+      _: 'updateMessageReactions',
+      peer: { _: 'peerChannel', channelId: channel.id },
+      msgId,
+      reactions: {
+        _: 'messageReactions',
+        results: [
+          { _: 'reactionCount', reaction: { _: 'reactionEmoji', emoticon: '👍' }, count: 7 },
+        ],
+      },
+    })
+    t.match(await told(store, 'reaction_count'), [
+      {
+        chat: { native: nativeOfPlace(channel), surface: 'channel' },
+        target: `${msgId}`,
+        counts: [{ reaction: { emoji: '👍' }, count: 7 }],
+      },
+    ])
+  })
+
+  await t.test('whoever a shortened list leaves out has not changed their mind', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const group = network.channel(friend, [person], false)
+    await listen()
+    const msgId = delivery.send(friend, group, { message: 'popular' })
+    await store.message('popular')
+    const emoji = { _: 'reactionEmoji', emoticon: '👍' } as const
+    const tell = (count: number, userId: number) =>
+      delivery.tell(person, {
+        _: 'updateMessageReactions',
+        peer: { _: 'peerChannel', channelId: group.id },
+        msgId,
+        reactions: {
+          _: 'messageReactions',
+          results: [{ _: 'reactionCount', reaction: emoji, count }],
+          recentReactions: [
+            {
+              _: 'messagePeerReaction',
+              peerId: { _: 'peerUser', userId },
+              date: Math.floor(Date.now() / 1000) + 1,
+              reaction: emoji,
+            },
+          ],
+        },
+      })
+    tell(5, friend.id)
+    tell(6, person.id)
+    const counted = await told(store, 'reaction_count', 2)
+    t.strictSame(
+      counted.map(({ counts }) => counts.map(({ count }) => count)),
+      [[5], [6]],
+    )
+    const people = (await told(store, 'reaction', 2)).map(({ person, after }) => [
+      person.native,
+      after.length,
+    ])
+    t.strictSame(people, [
+      [`${friend.id}`, 1],
+      [`${person.id}`, 1],
+    ])
+  })
+
+  await t.test('a poll is told with its question, which the network leaves out', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const session = await listen()
+    const { content } = await sentContent(session, `${friend.id}`, samplePoll)
+    const [id] = friend.messages.keys()
+    vote(network, friend, id!, { option: 1, isPlaced: false })
+    const poll = content.kind === 'poll' ? content.poll : undefined
+    const standing = {
+      poll: { id: poll?.id, question: poll?.question, options: [{ voters: 0 }, { voters: 1 }] },
+    }
+    t.match(await told(store, 'poll'), [standing])
+
+    await session.stop()
+    await listen()
+    vote(network, friend, id!, { option: 1, isPlaced: true })
+    t.match((await told(store, 'poll', 2))[1], standing, 'the question was asked for')
+    t.ok(network.requests('messages.getMessages') > 0)
+    t.equal(person.messages.size, 1)
+  })
+
+  await t.test('a poll of which nothing is known is warned of', async (t) => {
+    const warned = Promise.withResolvers<object>()
+    const log = { info: () => undefined, warn: (facts: object) => warned.resolve(facts) }
+    const { friend, listen, store } = await live(t, stage, { log })
+    const first = await listen()
+    await sentContent(first, `${friend.id}`, samplePoll)
+    await first.stop()
+    await listen()
+    const [id] = friend.messages.keys()
+    vote(network, friend, id!, { option: 0, isPlaced: false })
+    t.match(await warned.promise, { update: 'updateMessagePoll' })
+    t.notOk(store.happenings.some(({ kind }) => kind === 'poll'))
+  })
+})

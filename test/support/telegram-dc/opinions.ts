@@ -1,0 +1,100 @@
+/** What people of the test network think of messages, and how they vote in polls. */
+import type { tl } from '@mtcute/core'
+import { type Handlers, RpcRefusal } from './data-centre.ts'
+import { now } from './delivery.ts'
+import { targetOf } from './lookup.ts'
+import type { TelegramNetwork } from './network.ts'
+import type { Opinion, Person } from './people.ts'
+
+export function opinionHandlers(network: TelegramNetwork): Handlers {
+  return {
+    'messages.sendReaction': ({ peer, msgId, reaction = [] }, origin) => {
+      const person = network.asker(origin)
+      targetOf(network, origin, peer)
+      if (!person.messages.has(msgId)) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      const emoji = reaction.flatMap((one) => (one._ === 'reactionEmoji' ? one.emoticon : []))
+      react(network, person, msgId, emoji)
+      return network.delivery.answer(person, [])
+    },
+  }
+}
+
+/** Somebody thinks this of a message instead of what they thought before; everybody who has it is told. */
+export function react(network: TelegramNetwork, person: Person, id: number, emoji: string[]) {
+  for (const [owner, copy] of network.delivery.copiesOf(person, id)) {
+    const opinions = owner.reactions.get(copy) ?? new Map<number, Opinion>()
+    opinions.delete(person.id)
+    if (emoji.length > 0) opinions.set(person.id, { emoji, at: now() })
+    owner.reactions.set(copy, opinions)
+    const { peerId: peer } = owner.messages.get(copy)!
+    network.delivery.tell(owner, {
+      _: 'updateMessageReactions',
+      peer,
+      msgId: copy,
+      reactions: reactionsOf(opinions, owner),
+    })
+  }
+}
+
+export function reactionsOf(
+  opinions: ReadonlyMap<number, Opinion>,
+  viewer: Person,
+): tl.RawMessageReactions {
+  const given = [...opinions].flatMap(([id, { emoji, at }]) =>
+    emoji.map((one) => ({ id, at, one })),
+  )
+  const counted = Map.groupBy(given, ({ one }) => one)
+  const recentReactions = given.map(
+    ({ id, at: date, one }): tl.RawMessagePeerReaction => ({
+      _: 'messagePeerReaction',
+      peerId: { _: 'peerUser', userId: id },
+      date,
+      reaction: { _: 'reactionEmoji', emoticon: one },
+      ...(id === viewer.id && { my: true }),
+    }),
+  )
+  return {
+    _: 'messageReactions',
+    results: [...counted].map(([emoticon, { length: count }]) => ({
+      _: 'reactionCount',
+      reaction: { _: 'reactionEmoji', emoticon },
+      count,
+    })),
+    ...(given.length > 0 && { canSeeList: true, recentReactions }),
+  }
+}
+
+/** Somebody votes; everybody who has the poll is told how it stands, and not what it asks. */
+export function vote(
+  network: TelegramNetwork,
+  person: Person,
+  id: number,
+  { option, isPlaced }: { readonly option: number; readonly isPlaced: boolean },
+) {
+  for (const [owner, copy] of network.delivery.copiesOf(person, id)) {
+    const message = owner.messages.get(copy)
+    if (message?._ !== 'message' || message.media?._ !== 'messageMediaPoll') continue
+    const { media } = message
+    const results: tl.RawPollResults = {
+      _: 'pollResults',
+      totalVoters: 1,
+      results: media.poll.answers.flatMap((answer, place) =>
+        answer._ === 'pollAnswer'
+          ? {
+              _: 'pollAnswerVoters' as const,
+              option: answer.option,
+              voters: place === option ? 1 : 0,
+              recentVoters: [],
+            }
+          : [],
+      ),
+    }
+    owner.messages.set(copy, { ...message, media: { ...media, results } })
+    network.delivery.tell(owner, {
+      _: 'updateMessagePoll',
+      ...(isPlaced && { peer: message.peerId, msgId: copy }),
+      pollId: media.poll.id,
+      results,
+    })
+  }
+}
