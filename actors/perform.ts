@@ -37,6 +37,7 @@ const LOOKS: readonly Operation['kind'][] = [
   'count_members',
   'member',
   'profile_photos',
+  'sticker_set',
 ]
 
 /** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */

@@ -29,6 +29,8 @@ export interface Chat {
   readonly inviteLink?: string
   /** The newest pinned message, where the network tells. */
   readonly pinned?: Message
+  /** Its messages stand in topics. */
+  readonly isForum?: boolean
   /** What ordinary members may do. */
   readonly permissions?: readonly Permission[]
   /** Whoever joins without an invite link is let in by an administrator. */
@@ -81,9 +83,17 @@ export interface Media {
   readonly title?: string
   readonly performer?: string
   readonly emoji?: string
+  /** The sticker set that a sticker belongs to. */
+  readonly setName?: string
   readonly thumbnail?: Media
   /** Of a photo: the smaller ones, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
+}
+
+export interface StickerSet {
+  readonly name: string
+  readonly title: string
+  readonly stickers: readonly Media[]
 }
 
 export interface Location {
@@ -125,6 +135,20 @@ export interface Poll {
   readonly closesAt?: number
 }
 
+/** How a topic of a forum looks. */
+export interface TopicLook {
+  readonly name: string
+  /** RGB. */
+  readonly iconColor: number
+  /** A custom emoji's id. */
+  readonly icon?: string
+}
+
+/** A topic is named by the message that began it. */
+export interface Topic extends TopicLook {
+  readonly native: string
+}
+
 export type Service =
   | { readonly fact: 'joined'; readonly people: readonly Person[] }
   | { readonly fact: 'left'; readonly person: Person }
@@ -132,6 +156,10 @@ export type Service =
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
+  | ({ readonly fact: 'topic_created' } & TopicLook)
+  /** What is not there has not changed; an empty icon was taken away. */
+  | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }
+  | { readonly fact: 'topic_closed' | 'topic_reopened' }
 
 export type Content =
   | ({ readonly kind: 'text' } & Text)
@@ -190,6 +218,8 @@ export interface Message {
   readonly content: Content
   /** The message this one answers: its native id, and itself where the network tells. */
   readonly replyTo?: { readonly native: string; readonly message?: Message }
+  /** The topic of a forum that it stands in: the message that began it, and itself where the network tells. */
+  readonly topic?: { readonly native: string; readonly message?: Message }
   readonly forward?: Origin
   readonly buttons?: Buttons
   /** Messages sent together as one album share this key. */

@@ -8,18 +8,23 @@ import type {
   Message,
   Poll,
   Reaction,
+  StickerSet,
   Surface,
   Text,
+  Topic,
 } from './content.ts'
 import type { Invite, Member } from './membership.ts'
 import type { ChatOperation, ProfileOperation } from './operation-chats.ts'
 import type { Story, StoryOperation } from './operation-stories.ts'
+import type { TopicOperation } from './operation-topics.ts'
 
 /** What every kind of sending may ask for. */
 interface Sending<Item> {
   readonly replyTo?: Item
   /** Send without the reply when its target is gone. */
   readonly replyOptional?: boolean
+  /** The topic of a forum to send to; absent: the general one, or that of the message answered. */
+  readonly topic?: Item
   readonly silent?: boolean
   /** Recipients shall not pass it on. */
   readonly isProtected?: boolean
@@ -78,7 +83,12 @@ export type MessageOperation<Place, Item> =
       readonly isBig?: boolean
     }
   /** Typing and its kind; `action` is the reference's name. */
-  | { readonly kind: 'act'; readonly chat: Place; readonly action: string }
+  | {
+      readonly kind: 'act'
+      readonly chat: Place
+      readonly action: string
+      readonly topic?: Item
+    }
   | {
       readonly kind: 'answer'
       readonly callback: string
@@ -99,6 +109,15 @@ export type Operation<Place = string, Item = string> =
       readonly message: Item
       readonly person: Place
     }
+  | TopicOperation<Place, Item>
+  /** Shows a text while it is being written; the next one of the same number stands in for it. */
+  | {
+      readonly kind: 'draft'
+      readonly chat: Place
+      readonly draft: number
+      readonly text: Text
+    }
+  | { readonly kind: 'sticker_set'; readonly name: string }
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
@@ -120,6 +139,8 @@ export type OperationResult =
   | { readonly kind: 'members'; readonly members: readonly Member[] }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }
+  | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }
+  | { readonly kind: 'stickers'; readonly set: StickerSet }
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
   /** `surface`: of a deletion, where the network tells in what kind of chat it was. */

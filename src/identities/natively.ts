@@ -65,6 +65,10 @@ export class Natively {
         delete native.replyTo
       }
     }
+    if ('topic' in operation && operation.topic !== undefined) {
+      native.topic = await this.#message(credentialId, operation.chat, operation.topic)
+      if (native.topic === undefined) throw failed('bad_request', 'message thread not found')
+    }
     await this.#renamePeople(credentialId, operation, native)
     return native as unknown as Operation
   }
@@ -81,6 +85,7 @@ export class Natively {
       /^[1-9]\d{0,15}$/.test(person)
         ? nativeChat(this.#db, credentialId, Number(person))
         : undefined
+    if (operation.kind === 'draft') native.text = await renamedText(operation.text, find)
     if ('content' in operation) native.content = await renamedContent(operation.content, find)
     if ('caption' in operation && operation.caption !== undefined) {
       native.caption = await renamedText(operation.caption, find)

@@ -76,20 +76,28 @@ export class Natives {
       case 'poll':
         this.#addContent(result)
         break
+      case 'topic':
+        this.addChat(result.chat)
+        put(this.messages, result.chat.native, result.topic.native)
+        this.own.add(result.topic.native)
+        break
       case 'story':
         this.addChat(result.story.chat)
         break
       case 'photos':
+      case 'stickers':
       case 'number':
       case 'done':
     }
   }
 
   addMessage(message: Message, isOwn: boolean): void {
-    const { chat, native, replyTo } = message
+    const { chat, native, replyTo, topic } = message
     put(this.messages, chat.native, native)
     if (isOwn) this.own.add(native)
     this.#addParts(message)
+    if (topic) put(this.mentioned, chat.native, topic.native)
+    if (topic?.message) this.#addParts(topic.message)
     if (!replyTo) return
     put(this.mentioned, chat.native, replyTo.native)
     if (replyTo.message) this.#addParts(replyTo.message)

@@ -15,6 +15,7 @@ import { Diagnoses } from './0012-diagnoses.ts'
 import { Telegram } from './0013-telegram.ts'
 import { LinkPagesTable } from './0014-link-pages.ts'
 import { TimelineRepeats } from './0015-timeline-repeats.ts'
+import { SandboxForums } from './0016-sandbox-forums.ts'
 import { Stories } from './0017-stories.ts'
 
 export interface NamedMigration {
@@ -39,5 +40,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0013-telegram', class: Telegram },
   { name: '0014-link-pages', class: LinkPagesTable },
   { name: '0015-timeline-repeats', class: TimelineRepeats },
+  { name: '0016-sandbox-forums', class: SandboxForums },
   { name: '0017-stories', class: Stories },
 ]

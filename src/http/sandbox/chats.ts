@@ -27,6 +27,7 @@ const NewChat = Type.Object(
         description: 'Of a supergroup with a name: whoever joins by it asks to be let in',
       }),
     ),
+    is_forum: Type.Optional(Type.Boolean({ description: 'Of a supergroup: with topics' })),
   },
   { additionalProperties: false },
 )
@@ -49,8 +50,8 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async ({ body: { join_by_request: asks = false, ...chat } }) =>
-      ok(body(await chats.create({ ...chat, asks }))),
+    async ({ body: { is_forum: isForum = false, join_by_request: asks = false, ...chat } }) =>
+      ok(body(await chats.create({ ...chat, isForum, asks }))),
   )
 
   app.get(

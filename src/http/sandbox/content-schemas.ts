@@ -132,21 +132,28 @@ const shownFigures = {
   emoji: optional(Type.String()),
 }
 
+export const ShownMedia = Type.Object({
+  type: Kind,
+  file: Type.String(),
+  url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
+  file_name: optional(Type.String()),
+  mime_type: optional(Type.String()),
+  file_size: optional(Type.Integer()),
+  ...shownFigures,
+  set_name: optional(Type.String()),
+  has_spoiler: optional(Type.Boolean()),
+})
+
+export const TopicLook = Type.Object({
+  name: Type.String(),
+  icon_color: Type.Integer(),
+  icon_custom_emoji_id: optional(Type.String()),
+})
+
 export const shownContent = {
   text: optional(Type.String()),
   entities: optional(Type.Array(Entity)),
-  media: optional(
-    Type.Object({
-      type: Kind,
-      file: Type.String(),
-      url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
-      file_name: optional(Type.String()),
-      mime_type: optional(Type.String()),
-      file_size: optional(Type.Integer()),
-      ...shownFigures,
-      has_spoiler: optional(Type.Boolean()),
-    }),
-  ),
+  media: optional(ShownMedia),
   caption: optional(Type.String()),
   caption_entities: optional(Type.Array(Entity)),
   location: optional(Type.Object(place)),

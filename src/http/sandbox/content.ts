@@ -1,6 +1,13 @@
 /** What messages carry, as the routes of the sandbox show it. */
 import type { Static } from 'typebox'
-import type { Content, Location, Media, Poll, Reaction } from '../../../machines/content.ts'
+import type {
+  Content,
+  Location,
+  Media,
+  Poll,
+  Reaction,
+  TopicLook,
+} from '../../../machines/content.ts'
 import type * as wire from './content-schemas.ts'
 import { entityBody, present } from './wire.ts'
 
@@ -41,6 +48,7 @@ export function contentBody(content: Content): object {
       return {
         service: content.fact,
         ...(content.fact === 'photo' && content.photo && { media: mediaBody(content.photo) }),
+        ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
       }
     case 'unsupported':
       return {}
@@ -50,7 +58,13 @@ export function contentBody(content: Content): object {
 const entitiesBody = (name: string, entities: readonly Parameters<typeof entityBody>[0][]) =>
   entities.length > 0 ? { [name]: entities.map(entityBody) } : {}
 
-function mediaBody(media: Media) {
+export const lookBody = ({ name, iconColor, icon }: TopicLook) => ({
+  name,
+  icon_color: iconColor,
+  ...present({ icon_custom_emoji_id: icon }),
+})
+
+export function mediaBody(media: Media): Static<typeof wire.ShownMedia> {
   const file = 'native' in media.file ? media.file.native : media.file.blob
   return {
     type: media.kind,
@@ -66,6 +80,7 @@ function mediaBody(media: Media) {
       title: media.title,
       performer: media.performer,
       emoji: media.emoji,
+      set_name: media.setName,
     }),
   }
 }

@@ -28,7 +28,11 @@ const Press = Type.Object(
   strict,
 )
 const Typing = Type.Object(
-  { to: Addressee, action: Type.String({ default: 'typing', minLength: 1, maxLength: 40 }) },
+  {
+    to: Addressee,
+    action: Type.String({ default: 'typing', minLength: 1, maxLength: 40 }),
+    message_thread_id: Type.Optional(Id),
+  },
   strict,
 )
 export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => {
@@ -74,7 +78,7 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
       },
     },
     async ({ params, body }) => {
-      await hands.type(params.person, body.to, body.action)
+      await hands.type(params.person, body.to, body.action, body.message_thread_id)
       return ok(true as const)
     },
   )

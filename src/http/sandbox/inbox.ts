@@ -7,12 +7,30 @@ import { answers, ok } from '../envelope.ts'
 import { Received } from './message-schemas.ts'
 import { chatBody, nameBody, receivedBody } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Chat, ChatId, PersonName, Time } from './schemas.ts'
+import { Chat, ChatId, Entity, PersonName, Time } from './schemas.ts'
+import { entityBody } from './wire.ts'
 
 const Inbox = Type.Object({
   tag: Type.String({ description: 'Another one for everything else there is to see' }),
   messages: Type.Array(Received),
-  typing: Type.Array(Type.Object({ chat: Chat, person: PersonName, action: Type.String() })),
+  typing: Type.Array(
+    Type.Object({
+      chat: Chat,
+      person: PersonName,
+      action: Type.String(),
+      message_thread_id: Type.Optional(Type.Integer()),
+    }),
+  ),
+  drafts: Type.Array(
+    Type.Object({
+      chat: Chat,
+      person: PersonName,
+      draft_id: Type.Integer(),
+      text: Type.String({ description: 'As far as it is written; empty while it is thought of' }),
+      entities: Type.Optional(Type.Array(Entity)),
+    }),
+    { description: 'Messages that are being written' },
+  ),
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
 })
 
@@ -62,13 +80,25 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
   )
 
   async function sight(person: number, messages: readonly Message[]) {
-    const [typing, codes] = await Promise.all([inboxes.typing(person), inboxes.codes(person)])
+    const [typing, drafts, codes] = await Promise.all([
+      inboxes.typing(person),
+      inboxes.drafts(person),
+      inboxes.codes(person),
+    ])
     const seen = {
       messages: messages.map(receivedBody),
       typing: typing.map((shown) => ({
         chat: chatBody(shown.chat),
         person: nameBody(personOf(shown.person)),
         action: shown.action,
+        ...(shown.topic !== null && { message_thread_id: shown.topic }),
+      })),
+      drafts: drafts.map(({ chat, person, draft, text }) => ({
+        chat: chatBody(chat),
+        person: nameBody(personOf(person)),
+        draft_id: draft,
+        text: text.text,
+        ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
       })),
       codes: codes.map(({ code, sent_at, expires_at }) => ({
         code,

@@ -1,6 +1,6 @@
 /** A message as it is shown under /sandbox. */
 import { Type } from 'typebox'
-import { ReactionBody, shownContent } from './content-schemas.ts'
+import { ReactionBody, shownContent, TopicLook } from './content-schemas.ts'
 import { Chat, Keyboard, PersonName } from './schemas.ts'
 
 export const Message = Type.Object({
@@ -13,6 +13,8 @@ export const Message = Type.Object({
   has_protected_content: Type.Optional(Type.Boolean()),
   ...shownContent,
   service: Type.Optional(Type.String({ description: '`joined`, `left` …' })),
+  topic: Type.Optional(TopicLook),
+  message_thread_id: Type.Optional(Type.Integer({ description: 'The topic it stands in' })),
   reply_to_message_id: Type.Optional(Type.Integer()),
   forwarded_from: Type.Optional(Type.String({ description: 'The name of the first origin' })),
   inline_keyboard: Type.Optional(Keyboard),

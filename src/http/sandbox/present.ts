@@ -56,6 +56,7 @@ export const chatBody = (chat: Chat) => ({
     last_name: chat.lastName,
     username: chat.username,
     description: chat.description,
+    is_forum: chat.isForum,
   }),
 })
 
@@ -81,6 +82,7 @@ export function messageBody(message: Message) {
       edit_date: message.editedAt,
       media_group_id: message.album,
       has_protected_content: message.isProtected,
+      message_thread_id: message.topic && Number(message.topic.native),
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: message.buttons && keyboardBody(message.buttons),

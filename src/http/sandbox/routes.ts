@@ -8,12 +8,16 @@ import { handRoutes } from './hands.ts'
 import { inboxRoutes } from './inbox.ts'
 import { opinionRoutes } from './opinions.ts'
 import { peopleRoutes } from './people.ts'
+import { stickerSetRoutes } from './sticker-sets.ts'
 import { storyRoutes } from './stories.ts'
+import { topicRoutes } from './topics.ts'
 import { writingRoutes } from './writing.ts'
 
 const all = [
   peopleRoutes,
   chatRoutes,
+  topicRoutes,
+  stickerSetRoutes,
   writingRoutes,
   handRoutes,
   opinionRoutes,

@@ -103,4 +103,5 @@ export const Chat = Type.Object({
   last_name: Type.Optional(Type.String()),
   username: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
+  is_forum: Type.Optional(Type.Boolean()),
 })

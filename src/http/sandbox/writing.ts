@@ -28,6 +28,7 @@ const Write = Type.Object(
     to: Addressee,
     ...givenContent,
     reply_to_message_id: Type.Optional(Id),
+    message_thread_id: Type.Optional(Id),
     inline_keyboard: Type.Optional(Keyboard),
     protect_content: Type.Optional(Type.Boolean()),
   },
@@ -93,11 +94,13 @@ export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, file
     async (request, reply) => {
       const { params, body } = request
       const { to, reply_to_message_id: replyTo, inline_keyboard: keyboard } = body
+      const { message_thread_id: topic } = body
       const takeIn = takingIn(files, userOf(request), goneSignal(reply))
       const sent = await hands.send(params.person, {
         to,
         contents: await contentsOf(body, takeIn),
         ...(replyTo !== undefined && { replyTo }),
+        ...(topic !== undefined && { topic }),
         ...(keyboard && { buttons: buttonsOf(keyboard) }),
         ...(body.protect_content && { isProtected: true }),
       })

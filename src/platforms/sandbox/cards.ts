@@ -15,6 +15,7 @@ export interface ChatCard {
   readonly title: string | null
   readonly username: string | null
   readonly description: string | null
+  readonly is_forum: boolean
 }
 
 export interface MessageCard {
@@ -30,14 +31,15 @@ export interface MessageCard {
   readonly buttons: unknown
   readonly album: string | null
   readonly is_protected: boolean
+  readonly topic: number | null
 }
 
 const columns = {
   person: ['id', 'first_name', 'last_name', 'username', 'language_code'],
-  chat: ['id', 'kind', 'native', 'title', 'username', 'description'],
+  chat: ['id', 'kind', 'native', 'title', 'username', 'description', 'is_forum'],
   message: [
     ...['chat_id', 'id', 'sender_id', 'version', 'content', 'reply_to', 'forward', 'buttons'],
-    ...['album', 'is_protected'],
+    ...['album', 'is_protected', 'topic'],
   ],
 }
 
@@ -67,6 +69,7 @@ export interface View {
   readonly chat: ChatCard
   /** The other side of a private chat. */
   readonly other: PersonCard | null
+  /** Of a message in a topic that answers nothing: the message that began the topic. */
   readonly reply: MessageCard | null
   readonly reply_sender: PersonCard | null
 }
@@ -75,7 +78,7 @@ export interface View {
 export const byKey = (table: string, condition: string) =>
   `lateral (select * from ${table} x where ${condition} limit 1)`
 
-/** The cards around a message, for a row source with `chat_id`, `sender_id`, `reply_to` and a viewer's id. */
+/** The cards around a message, for a row source with its ids and those of its reply and topic, and a viewer's id. */
 export const viewJoins = (message: string, viewer: string) => `
   cross join ${byKey('sandbox_chat', `x.id = ${message}.chat_id`)} c
   cross join ${byKey('sandbox_person', `x.id = ${message}.sender_id`)} s
@@ -85,7 +88,8 @@ export const viewJoins = (message: string, viewer: string) => `
   )} o on true
   left join ${byKey(
     'sandbox_message',
-    `x.chat_id = ${message}.chat_id and x.id = ${message}.reply_to and x.deleted_at is null`,
+    `x.chat_id = ${message}.chat_id and x.deleted_at is null
+      and x.id = coalesce(${message}.reply_to, ${message}.topic)`,
   )} r on true
   left join ${byKey('sandbox_person', 'x.id = r.sender_id')} rs on true`
 

@@ -93,15 +93,20 @@ async function pin(
     return
   }
   const message = messageNative(operation.message, 'pin')
-  const rows = await db.query(
-    `insert into sandbox_pin (chat_id, message_id)
-     select chat_id, id from sandbox_message
-     where chat_id = $1 and id = $2 and deleted_at is null and content ->> 'kind' <> 'service'
-     on conflict (chat_id, message_id) do update set at = now() returning message_id`,
+  const [pinned] = await db.query<{ topic: number | null }>(
+    `with target as (
+       select chat_id, id, topic from sandbox_message
+       where chat_id = $1 and id = $2 and deleted_at is null and content ->> 'kind' <> 'service'
+     ),
+     pin as (
+       insert into sandbox_pin (chat_id, message_id) select chat_id, id from target
+       on conflict (chat_id, message_id) do update set at = now()
+     )
+     select topic from target`,
     [chat, message],
   )
-  if (rows.length === 0) throw failed('bad_request', 'message to pin not found')
-  await say(world, doer, operation.chat, { fact: 'pinned', message: `${message}` })
+  if (!pinned) throw failed('bad_request', 'message to pin not found')
+  await say(world, doer, operation.chat, { fact: 'pinned', message: `${message}` }, pinned.topic)
 }
 
 /** The newest pinned message of a chat, by its number. */
@@ -137,11 +142,13 @@ async function say(
   { person }: Doer,
   chat: string,
   facts: Service,
+  topic: number | null = null,
 ): Promise<void> {
   await send(db, outbox, {
     sender: person,
     native: chatNative(chat),
     request: crypto.randomUUID(),
     content: { kind: 'service', ...facts },
+    ...(topic !== null && { topic }),
   })
 }

@@ -5,6 +5,7 @@ import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts
 import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
 import { chatOf } from './neutral.ts'
 import type { World } from './operations.ts'
+import { topicsOf } from './topics.ts'
 import { inTurn } from './turn.ts'
 import { assertFreeUsernames, takenName } from './usernames.ts'
 
@@ -17,6 +18,8 @@ export interface NewChat {
   readonly description?: string
   readonly owner: number
   readonly members?: readonly number[]
+  /** Of a supergroup. */
+  readonly isForum?: boolean
   /** Of a supergroup with a public name: whoever joins by it asks to be let in. */
   readonly asks?: boolean
 }
@@ -25,6 +28,9 @@ export interface ChatRecord {
   readonly chat: Chat
   readonly members: readonly { readonly person: PersonCard; readonly role: Role }[]
 }
+
+/** Clients believe a forum's messages outside any topic to be in this one: no message has its number. */
+const GENERAL_TOPIC = 1
 
 interface Row {
   readonly chat: ChatCard
@@ -50,6 +56,10 @@ export class Chats {
     const people = [chat.owner, ...new Set(chat.members?.filter((id) => id !== chat.owner))]
     await this.#assertPeople(people)
     await assertFreeUsernames(this.#world.db, [chat])
+    const isForum = chat.isForum ?? false
+    if (isForum && chat.kind !== 'supergroup') {
+      throw failed('bad_request', 'only supergroups can be forums')
+    }
     if (chat.asks && (chat.kind !== 'supergroup' || chat.username === undefined)) {
       throw failed('bad_request', 'only supergroups with a username can be joined by request')
     }
@@ -57,8 +67,9 @@ export class Chats {
     const [row] = await this.#world.db
       .query<{ native: number }>(
         `with chat as (
-           insert into sandbox_chat (kind, native, title, username, description, join_by_request)
-           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5, $8)
+           insert into sandbox_chat
+             (kind, native, title, username, description, is_forum, last_message, join_by_request)
+           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5, $8, $9, $10)
            returning id, native
          ),
          member as (
@@ -69,7 +80,7 @@ export class Chats {
          select native from chat`,
         [
           ...[chat.kind, base, chat.title, chat.username ?? null, chat.description ?? null],
-          ...[chat.owner, people, chat.asks ?? false],
+          ...[chat.owner, people, isForum, isForum ? GENERAL_TOPIC : 0, chat.asks ?? false],
         ],
       )
       .catch(takenName)
@@ -89,6 +100,12 @@ export class Chats {
       [limit, before ?? null],
     )
     return rows.map((row) => ({ id: row.chat.id, record: recordOf(row) }))
+  }
+
+  /** The topics of a forum, the oldest first. */
+  async topics(native: number) {
+    await this.#place(native)
+    return topicsOf(this.#world.db, native)
   }
 
   async join(native: number, person: number, role: Role): Promise<ChatRecord> {

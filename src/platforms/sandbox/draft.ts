@@ -42,6 +42,13 @@ export function checkedCaption(caption: Text, limit: number = captionLength): Te
   return stored
 }
 
+/** Of what is still being written there may be nothing yet. */
+export function checkedDraft(text: Text): Text {
+  const stored = storable(text) as Text
+  assertLength(stored, textLength, 'message is too long')
+  return stored
+}
+
 const checkCaption = (caption: Text, limit: number = captionLength) =>
   assertLength(caption, limit, 'message caption is too long')
 

@@ -7,8 +7,10 @@ import type {
   Poll,
   Reaction,
   TextEntity,
+  Topic,
 } from '../../../machines/content.ts'
 import type { Operation } from '../../../machines/operation.ts'
+import type { TopicOperation } from '../../../machines/operation-topics.ts'
 import { answerOf, type CallbackAnswer, press } from './callback.ts'
 import type { Edit } from './edits.ts'
 import { resolve } from './find.ts'
@@ -27,6 +29,7 @@ export interface Writing {
   readonly text: string
   readonly entities?: readonly TextEntity[]
   readonly replyTo?: number
+  readonly topic?: number
   readonly buttons?: Buttons
 }
 
@@ -34,6 +37,7 @@ export interface Sending {
   readonly to: Addressee
   readonly contents: readonly Content[]
   readonly replyTo?: number
+  readonly topic?: number
   readonly buttons?: Buttons
   readonly isProtected?: boolean
 }
@@ -41,6 +45,12 @@ export interface Sending {
 type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
 /** What is to become of a message, but not of which. */
 export type Change = Without<Edit>
+
+export interface NewTopic {
+  readonly name: string
+  readonly iconColor?: number
+  readonly icon?: string
+}
 
 export interface Press {
   readonly callback: number
@@ -71,10 +81,11 @@ export class Hands {
 
   /** One message, or several media as an album. */
   async send(person: number, sending: Sending): Promise<readonly Message[]> {
-    const { to, contents, replyTo, buttons, isProtected } = sending
+    const { to, contents, replyTo, topic, buttons, isProtected } = sending
     const terms = {
       chat: await this.#find(to),
       ...(replyTo !== undefined && { replyTo: String(replyTo) }),
+      ...(topic !== undefined && { topic: String(topic) }),
       ...(isProtected && { isProtected }),
     }
     const [content] = contents
@@ -87,7 +98,11 @@ export class Hands {
     return result.kind === 'messages' ? result.messages : []
   }
 
-  edit(person: number, place: Place, to: Omit<Writing, 'to' | 'replyTo'>): Promise<Message> {
+  edit(
+    person: number,
+    place: Place,
+    to: Omit<Writing, 'to' | 'replyTo' | 'topic'>,
+  ): Promise<Message> {
     const buttons = to.buttons && { buttons: to.buttons }
     const content = text(to.text, to.entities)
     return this.change(person, place, { kind: 'edit', content, ...buttons })
@@ -120,8 +135,19 @@ export class Hands {
     return this.#message(person, { kind, from: chat, message, chat: await this.#find(to) })
   }
 
-  async type(person: number, to: Addressee, action: string): Promise<void> {
-    await this.#do(person, { kind: 'act', chat: await this.#find(to), action })
+  async type(person: number, to: Addressee, action: string, topic?: number): Promise<void> {
+    const within = topic !== undefined && { topic: String(topic) }
+    await this.#do(person, { kind: 'act', chat: await this.#find(to), action, ...within })
+  }
+
+  async createTopic(person: number, chat: number, look: NewTopic): Promise<Topic> {
+    const result = await this.#do(person, { kind: 'create_topic', chat: String(chat), ...look })
+    if (result.kind !== 'topic') throw failed('internal', '')
+    return result.topic
+  }
+
+  async changeTopic(person: number, operation: TopicOperation<string, string>): Promise<void> {
+    await this.#do(person, operation)
   }
 
   /** Presses a button and waits for its answer until the signal aborts. */

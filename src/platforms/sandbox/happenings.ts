@@ -52,7 +52,7 @@ const page = {
       ${personCard('a')} as actor, floor(extract(epoch from e.at))::bigint as at
     from sandbox_event e
     cross join lateral jsonb_to_record(e.detail)
-      as detail (chat_id bigint, sender_id bigint, reply_to bigint)
+      as detail (chat_id bigint, sender_id bigint, reply_to bigint, topic bigint)
     ${viewJoins('detail', 'e.person_id')}
     cross join ${byKey('sandbox_person', 'x.id = e.actor_id')} a
     where e.person_id = $1 and e.seq > $2

@@ -11,6 +11,7 @@ import {
   viewColumns,
   viewJoins,
 } from './cards.ts'
+import { draftsFor, type ShownDraft } from './drafts.ts'
 import { chatCondition } from './natives.ts'
 import { chatOf, messageOf } from './neutral.ts'
 import type { Watchers } from './watchers.ts'
@@ -41,6 +42,8 @@ export interface Typing {
   readonly chat: Chat
   readonly person: PersonCard
   readonly action: string
+  /** The topic of a forum where it is. */
+  readonly topic: number | null
 }
 
 const reading = `
@@ -68,10 +71,12 @@ const reading = `
 export class Inboxes {
   readonly #db: Queryable
   readonly #watchers: Watchers
+  readonly #now: () => number
 
-  constructor(db: Queryable, watchers: Watchers) {
+  constructor(db: Queryable, watchers: Watchers, now: () => number) {
     this.#db = db
     this.#watchers = watchers
+    this.#now = now
   }
 
   /** Newest first. */
@@ -121,9 +126,10 @@ export class Inboxes {
       readonly chat: ChatCard
       readonly other: PersonCard | null
       readonly action: string
+      readonly topic: number | null
     }>(
       `select ${personCard('s')} as person, ${chatCard('c')} as chat, ${personCard('o')} as other,
-         t.action
+         t.action, t.topic
        from sandbox_member m
        join sandbox_typing t on t.chat_id = m.chat_id and t.person_id <> $1 and t.until > now()
        join sandbox_chat c on c.id = t.chat_id
@@ -133,8 +139,11 @@ export class Inboxes {
        where m.person_id = $1 and m.role not in ('left', 'kicked')`,
       [person],
     )
-    return rows.map(({ person, chat, other, action }) => {
-      return { person, chat: chatOf(chat, other), action }
-    })
+    return rows.map(({ chat, other, ...row }) => ({ ...row, chat: chatOf(chat, other) }))
+  }
+
+  /** What others are writing to this person and have not sent yet. */
+  drafts(person: number): Promise<ShownDraft[]> {
+    return draftsFor(this.#db, person, this.#now())
   }
 }

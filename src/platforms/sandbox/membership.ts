@@ -184,4 +184,5 @@ const ALL_BUT_PROMOTING: readonly Right[] = [
   'post_messages',
   'edit_messages',
   'pin_messages',
+  'manage_topics',
 ]

@@ -3,7 +3,7 @@ import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { sendAlbum } from './album.ts'
 import { edit } from './edits.ts'
 import { holderOf, holdingWhile } from './holding.ts'
-import { chatNative, messageNative } from './natives.ts'
+import { chatNative, messageNative, topicNative } from './natives.ts'
 import { messageOf } from './neutral.ts'
 import type { Doer, World } from './operations.ts'
 import type { Draft } from './outbox.ts'
@@ -100,7 +100,7 @@ function draftOf(
   operation: Sending,
   request: string,
 ): Omit<Draft, 'content'> {
-  const { chat, replyTo, replyOptional, isProtected } = operation
+  const { chat, replyTo, replyOptional, isProtected, topic } = operation
   const buttons = 'buttons' in operation ? operation.buttons : undefined
   return {
     sender: person,
@@ -110,6 +110,7 @@ function draftOf(
     ...(replyTo !== undefined && { reply: messageNative(replyTo, 'be replied') }),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
+    ...(topic !== undefined && { topic: topicNative(topic) }),
     ...(buttons && { buttons }),
   }
 }

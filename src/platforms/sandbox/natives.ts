@@ -14,6 +14,11 @@ export function messageNative(text: string, purpose: string): number {
   return Number(text)
 }
 
+export function topicNative(text: string): number {
+  if (!form.test(text)) throw failed('bad_request', 'message thread not found')
+  return Number(text)
+}
+
 /** A private chat is found by both its people, any other by its own id. */
 export const chatCondition = (me: string, native: string) => `(
   c.native = ${native}::bigint or

@@ -31,6 +31,7 @@ export function chatOf(card: ChatCard, other: PersonCard | null): Chat {
     title: card.title ?? '',
     ...(card.username !== null && { username: card.username }),
     ...(card.description !== null && { description: card.description }),
+    ...(card.is_forum && { isForum: true }),
   }
 }
 
@@ -38,12 +39,12 @@ export function messageOf(view: View): Message {
   const { message, chat, other, sender, reply, reply_sender } = view
   const seen = chatOf(chat, other)
   const answered = reply && reply_sender && bareMessage(reply, seen, reply_sender)
-  return {
-    ...bareMessage(message, seen, sender),
-    ...(message.reply_to !== null && {
-      replyTo: { native: String(message.reply_to), ...(answered && { message: answered }) },
-    }),
+  const known = answered && { message: answered }
+  const shown = bareMessage(message, seen, sender)
+  if (message.reply_to !== null) {
+    return { ...shown, replyTo: { native: String(message.reply_to), ...known } }
   }
+  return shown.topic ? { ...shown, topic: { ...shown.topic, ...known } } : shown
 }
 
 /** A channel's posts are the channel's own, whoever wrote them. */
@@ -59,5 +60,6 @@ function bareMessage(card: MessageCard, chat: Chat, sender: PersonCard): Message
     ...(card.buttons !== null && { buttons: card.buttons as Buttons }),
     ...(card.album && { album: card.album }),
     ...(card.is_protected && { isProtected: true }),
+    ...(card.topic && { topic: { native: String(card.topic) } }),
   }
 }

@@ -6,6 +6,7 @@ import { answerCallback } from './callback.ts'
 import { changeChat } from './chat-operations.ts'
 import type { Closing } from './closing.ts'
 import { detailsOf } from './details.ts'
+import { showDraft } from './drafts.ts'
 import type { Files } from './files.ts'
 import { resolve } from './find.ts'
 import { manageInvite } from './invites.ts'
@@ -16,7 +17,9 @@ import { chatNative } from './natives.ts'
 import type { Outbox } from './outbox.ts'
 import { changeProfile, profilePhotos } from './profile.ts'
 import { removeReaction } from './reactions.ts'
+import { findStickerSet } from './sticker-sets.ts'
 import { deleteStory, postStory } from './stories.ts'
+import { changeTopic } from './topics.ts'
 import { showTyping } from './typing.ts'
 
 export interface World {
@@ -58,9 +61,21 @@ export async function carryOut(
     case 'react':
       return changeMessages(world, doer, operation, request)
     case 'act':
-      await showTyping(db, person, chatNative(operation.chat), operation.action)
+      await showTyping(db, person, operation)
       wake([])
       return done
+    case 'draft':
+      await showDraft(world, person, operation)
+      wake([])
+      return done
+    case 'sticker_set':
+      return { kind: 'stickers', set: await findStickerSet(db, operation.name) }
+    case 'create_topic':
+    case 'edit_topic':
+    case 'close_topic':
+    case 'reopen_topic':
+    case 'delete_topic':
+      return changeTopic(world, doer, operation)
     case 'answer':
       await answerCallback(db, person, operation.callback, answerOf(operation))
       wake([])

@@ -21,6 +21,8 @@ export interface Draft {
   /** Messages with the same key are one album. */
   readonly album?: string
   readonly isProtected?: boolean
+  /** Of a forum; absent: that of the message answered, or the general one. */
+  readonly topic?: number
 }
 
 /** What is sent together or not at all. */

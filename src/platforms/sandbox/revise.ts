@@ -58,6 +58,7 @@ const deleting = {
       update sandbox_message e set deleted_at = now()
       from target
       where e.chat_id = target.chat_id and e.id = target.id and e.deleted_at is null
+        and e.topic is distinct from e.id
         and (e.sender_id = $2 or target.kind = 'private' or target.role in ('owner', 'admin'))
       returning e.*
     ),

@@ -15,6 +15,7 @@ import { Linking } from './link.ts'
 import { Outbox } from './outbox.ts'
 import { People } from './people.ts'
 import { LiveSession } from './session.ts'
+import { StickerSets } from './sticker-sets.ts'
 import { Watchers } from './watchers.ts'
 
 export interface Sandbox {
@@ -23,6 +24,7 @@ export interface Sandbox {
   readonly chats: Chats
   readonly hands: Hands
   readonly inboxes: Inboxes
+  readonly stickerSets: StickerSets
   readonly controls: Controls
   readonly files: {
     ingest: Files['media']['ingest']
@@ -74,7 +76,8 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
     people: new People(world),
     chats: new Chats(world),
     hands: new Hands(world, watchers),
-    inboxes: new Inboxes(db, watchers),
+    inboxes: new Inboxes(db, watchers, clock),
+    stickerSets: new StickerSets(world),
     controls: new Controls(db, hub, clock),
     files: {
       ingest: (ingestion, signal) => media.ingest(ingestion, signal),

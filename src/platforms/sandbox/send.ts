@@ -8,7 +8,12 @@ import { chatCondition } from './natives.ts'
 import { messageOf } from './neutral.ts'
 import type { Draft, Outbox } from './outbox.ts'
 import { openPrivateChat } from './private-chat.ts'
-import { MEMBER_PERMISSIONS, mayCarry, sendingWords } from './sending-rights.ts'
+import {
+  MAY_WRITE_WHEN_CLOSED,
+  MEMBER_PERMISSIONS,
+  mayCarry,
+  sendingWords,
+} from './sending-rights.ts'
 
 export async function send(db: Queryable, outbox: Outbox, draft: Draft): Promise<Message> {
   const [message] = await sendTogether(db, outbox, [draft])
@@ -64,21 +69,28 @@ interface Circumstances {
   /** What this member may do, and what ordinary members may; null: everything. */
   readonly ownLimits: readonly Permission[] | null
   readonly chatLimits: readonly Permission[] | null
+  readonly is_topic_known: boolean
+  readonly may_write_there: boolean
 }
 
-async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
+/** Why the first of these cannot be sent. */
+export async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
   const draft = drafts[0]!
   const [found] = await db.query<Circumstances>(
     `select c.kind, m.role, me.deactivated or me.banned as is_ended,
        coalesce(o.deactivated, false) as is_gone,
        exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
-       ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits"
+       ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits",
+       $3::bigint is null or tp.id is not null as is_topic_known,
+       tp.is_closed is not true or ${MAY_WRITE_WHEN_CLOSED} as may_write_there
      from sandbox_chat c
      join sandbox_person me on me.id = $1
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
      left join sandbox_person o on o.id = $2
+     left join sandbox_message t on t.chat_id = c.id and t.id = $4 and t.deleted_at is null
+     left join sandbox_topic tp on tp.chat_id = c.id and tp.id = coalesce($3, t.topic)
      where ${chatCondition('$1', '$2')}`,
-    [draft.sender, draft.native],
+    [draft.sender, draft.native, draft.topic ?? null, draft.reply ?? null],
   )
   if (!found) return failed('bad_request', 'chat not found')
   const { kind, role } = found
@@ -94,6 +106,8 @@ async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
     const unfit = drafts.find(({ content }) => !mayCarry(limits, content))
     if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit.content)}`)
   }
+  if (!found.is_topic_known) return failed('bad_request', 'message thread not found')
+  if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')
   return failed('bad_request', 'message to be replied not found')
 }
 

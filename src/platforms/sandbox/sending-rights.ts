@@ -44,3 +44,8 @@ export function sendingWords(content: Content): string {
 /** Of the member `m`: their own permissions while these last. */
 export const MEMBER_PERMISSIONS =
   'case when m.until is null or m.until > now() then m.permissions end'
+
+/** Of the member `m`, for the topic `tp` of a forum. */
+export const MAY_WRITE_WHEN_CLOSED = `(
+  m.role = 'owner' or tp.creator_id = m.person_id
+  or m.role = 'admin' and (m.rights is null or 'manage_topics' = any(m.rights)))`

@@ -1,14 +1,14 @@
 /** The one statement that sends: admits, numbers, stores and queues any number of messages. */
 import { byKey, messageCard, viewColumns, viewJoins } from './cards.ts'
 import { messageChange, queueing, woken } from './queue.ts'
-import { MEMBER_PERMISSIONS } from './sending-rights.ts'
+import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from './sending-rights.ts'
 
 const given = `
   given as (
     select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
       session bigint, native bigint, request text, content jsonb, reply bigint,
       "replyOptional" boolean, forward jsonb, buttons jsonb, album text, "isProtected" boolean,
-      needs text)
+      topic bigint, needs text)
   )`
 
 const chatOf = `lateral (
@@ -27,10 +27,12 @@ const targetOf = byKey(
   'x.chat_id = c.id and x.id = given.reply and x.deleted_at is null',
 )
 
+const topicOf = byKey('sandbox_topic', 'x.chat_id = c.id and x.id = coalesce(given.topic, t.topic)')
+
 /** Whoever is not admitted here learns the reason from another statement: the good case stays cheap. */
 const place = `
   place as (
-    select given.*, c.id as chat_id, t.id as target,
+    select given.*, c.id as chat_id, t.id as target, tp.id as thread,
       row_number() over (partition by c.id order by given.ord) as step
     from given
     cross join ${chatOf} c
@@ -38,12 +40,15 @@ const place = `
     cross join ${memberOf} m
     left join ${byKey('sandbox_person', 'x.id = given.native')} other on true
     left join ${targetOf} t on true
+    left join ${topicOf} tp on true
     where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
       and (m.role in ('owner', 'admin') or given.needs is null
         or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
           and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
       and (given.reply is null or given."replyOptional" or t.id is not null)
+      and (given.topic is null or tp.id is not null)
+      and (tp.is_closed is not true or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
       and (select 1 from sandbox_block b
         where b.person_id = given.native and b.blocked_id = given.sender) is null
       and (select 1 from sandbox_message d
@@ -68,13 +73,17 @@ const stored = `
     select place.ord, place.session, place.request, place.chat_id, chat.base + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
       place.content, place.target as reply_to, place.forward, place.buttons, place.album,
-      coalesce(place."isProtected", false) as is_protected
+      coalesce(place."isProtected", false) as is_protected,
+      case when place.content @> '{"kind": "service", "fact": "topic_created"}'
+        then chat.base + place.step else place.thread end as topic
     from place join chat on chat.id = place.chat_id
   ),
   inserted as (
     insert into sandbox_message
-      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, album, is_protected)
-    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, album, is_protected
+      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, album, is_protected,
+        topic)
+    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, album, is_protected,
+      topic
     from message
   ),
   change as (${messageChange('message.ord', 'message.session')})`

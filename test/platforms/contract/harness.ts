@@ -30,6 +30,9 @@ export type Ability =
   | 'peerVotes'
   | 'emptyFiles'
   | 'group'
+  | 'forum'
+  | 'peerDrafts'
+  | 'stickerSet'
 
 export interface ContractHarness {
   readonly platform: Platform
@@ -47,10 +50,21 @@ export interface ContractHarness {
   file?(kind: MediaKind, bytes?: Buffer): Promise<Media>
   /** A group that belongs to the account, with the peer as an ordinary member; its native id. */
   group?(account: Account, peer: Peer): Promise<string>
+  /** A forum that belongs to the account, with the peer as an ordinary member. */
+  forum?(account: Account, peer: Peer): Promise<Forum>
+  /** The name of a sticker set. */
+  stickerSet?(): Promise<string>
   /** Where a network knows no finer ones. */
   readonly grades?: Grades
   /** A native chat id in the network's form that leads nowhere. */
   readonly unknownChat?: string
+}
+
+export interface Forum {
+  /** Its native id. */
+  readonly chat: string
+  /** The peer writes in a topic; rejects as the network refuses it. */
+  write(text: string, topic: string): Promise<void>
 }
 
 export interface Grades {
@@ -146,6 +160,8 @@ export interface Peer {
   seesGone(message: Sight, signal: AbortSignal): Promise<void>
   /** Resolves once the account was seen typing after this call. */
   seesTyping(signal: AbortSignal): Promise<void>
+  /** The texts that the account is writing to the peer and has not sent yet. */
+  seesDrafts?(): Promise<readonly string[]>
   /** How many messages with this text the peer's client shows now. */
   count(text: string): Promise<number>
 }

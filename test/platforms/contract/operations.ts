@@ -7,9 +7,11 @@ import { type Checks, messageChecks } from './message-operations.ts'
 import { patience, says } from './recorder.ts'
 import { able, need, perform, type Scene, scene, sending, sent, words } from './scene.ts'
 import { storyOperations } from './stories.ts'
+import { topicChecks } from './topic-operations.ts'
 
 const checks: Checks = {
   ...messageChecks,
+  ...topicChecks,
   send: [
     'a message is sent, and so is an answer to one',
     async (t, { first, peer, store, account }) => {

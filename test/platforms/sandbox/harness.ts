@@ -35,6 +35,26 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
       })
       return chat.native
     },
+    forum: async ({ native }, peer) => {
+      const { chat } = await sandbox.chats.create({
+        kind: 'supergroup',
+        title: 'Forum',
+        isForum: true,
+        owner: Number(native),
+        members: [Number(peer.chat)],
+      })
+      const to = Number(chat.native)
+      const write = async (text: string, topic: string) => {
+        await sandbox.hands.write(Number(peer.chat), { to, text, topic: Number(topic) })
+      }
+      return { chat: chat.native, write }
+    },
+    stickerSet: async () => {
+      const name = `set_${crypto.randomUUID().slice(0, 8)}`
+      const sticker = { ...(await fileToSend(media, owner, 'sticker')), emoji: '🙂' }
+      await sandbox.stickerSets.create({ name, title: 'Set', stickers: [sticker] })
+      return name
+    },
     restarted: () => createSandbox({ db, log: quietLog, media, clock }).platform,
     account: async ({ secondFactor } = {}) => {
       const person = await register(sandbox, {

@@ -78,6 +78,7 @@ export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
         await nextTurn()
       }
     },
+    seesDrafts: async () => (await inboxes.drafts(id)).map(({ text }) => text.text),
     count: async (text) => (await read()).filter((message) => textOf(message) === text).length,
   }
 }

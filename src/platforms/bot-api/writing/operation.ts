@@ -23,6 +23,13 @@ const ABOUT_MESSAGES = [
 
 /** What these networks are not asked for yet. */
 const BEYOND = [
+  'create_topic',
+  'edit_topic',
+  'close_topic',
+  'reopen_topic',
+  'delete_topic',
+  'draft',
+  'sticker_set',
   'remove_reaction',
   'post_story',
   'delete_story',

@@ -1,0 +1,27 @@
+/** What a platform can be asked to do with the topics of a forum. */
+
+interface OneTopic<Place, Item> {
+  readonly chat: Place
+  /** The message that began it. */
+  readonly topic: Item
+}
+
+export type TopicOperation<Place, Item> =
+  | {
+      readonly kind: 'create_topic'
+      readonly chat: Place
+      readonly name: string
+      /** RGB; absent: the network chooses. */
+      readonly iconColor?: number
+      /** A custom emoji's id. */
+      readonly icon?: string
+    }
+  /** What is absent stays as it is; an empty icon is taken away. */
+  | ({
+      readonly kind: 'edit_topic'
+      readonly name?: string
+      readonly icon?: string
+    } & OneTopic<Place, Item>)
+  | ({ readonly kind: 'close_topic' | 'reopen_topic' } & OneTopic<Place, Item>)
+  /** With all its messages. */
+  | ({ readonly kind: 'delete_topic' } & OneTopic<Place, Item>)

@@ -1,0 +1,122 @@
+/** /sandbox/…/topics: the topics of a forum, and what a person does with them. */
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import { answers, ok } from '../envelope.ts'
+import { lookBody } from './content.ts'
+import { TopicLook } from './content-schemas.ts'
+import { described, type SandboxRoutes } from './route.ts'
+import { ChatId, Id } from './schemas.ts'
+import { present } from './wire.ts'
+
+const strict = { additionalProperties: false }
+const Name = Type.String({ minLength: 1, maxLength: 128 })
+const Icon = Type.String({ pattern: '^\\d{1,19}$' })
+
+const Topic = Type.Object({
+  message_thread_id: Type.Integer(),
+  ...TopicLook.properties,
+  is_closed: Type.Boolean(),
+})
+
+const NewTopic = Type.Object(
+  {
+    name: Name,
+    icon_color: Type.Optional(Type.Integer({ minimum: 0, maximum: 0xffffff })),
+    icon_custom_emoji_id: Type.Optional(Icon),
+  },
+  strict,
+)
+
+const TopicChange = Type.Object(
+  {
+    name: Type.Optional(Name),
+    icon_custom_emoji_id: Type.Optional(
+      Type.Union([Icon, Type.Literal('')], { description: 'Empty: without an icon' }),
+    ),
+    is_closed: Type.Optional(Type.Boolean()),
+  },
+  strict,
+)
+
+const Place = Type.Object({ person: Id, chat: ChatId })
+const TopicPlace = Type.Object({ person: Id, chat: ChatId, topic: Id })
+
+export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands } }) => {
+  app.get(
+    '/chats/:chat/topics',
+    {
+      schema: {
+        ...described('The topics of a forum, the oldest first'),
+        params: Type.Object({ chat: ChatId }),
+        response: answers(Type.Array(Topic)),
+      },
+    },
+    async ({ params }) =>
+      ok(
+        (await chats.topics(params.chat)).map(({ native, isClosed, ...look }) => ({
+          message_thread_id: Number(native),
+          ...lookBody(look),
+          is_closed: isClosed,
+        })),
+      ),
+  )
+
+  app.post(
+    '/people/:person/chats/:chat/topics',
+    {
+      schema: {
+        ...described('Begin a topic in a forum'),
+        params: Place,
+        body: NewTopic,
+        response: answers(Topic),
+      },
+    },
+    async ({ params, body: { name, icon_color, icon_custom_emoji_id } }) => {
+      const look = { name, ...present({ iconColor: icon_color, icon: icon_custom_emoji_id }) }
+      const { native, ...shown } = await hands.createTopic(params.person, params.chat, look)
+      return ok({ message_thread_id: Number(native), ...lookBody(shown), is_closed: false })
+    },
+  )
+
+  app.patch(
+    '/people/:person/chats/:chat/topics/:topic',
+    {
+      schema: {
+        ...described('Change how a topic looks, or close it and open it again'),
+        params: TopicPlace,
+        body: TopicChange,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ params, body: { name, icon_custom_emoji_id: icon, is_closed: closes } }) => {
+      const place = { chat: String(params.chat), topic: String(params.topic) }
+      const isEdited = name !== undefined || icon !== undefined
+      if (isEdited === (closes !== undefined)) {
+        throw failed('bad_request', 'a topic is edited, closed or opened: one at a time')
+      }
+      await hands.changeTopic(
+        params.person,
+        isEdited
+          ? { kind: 'edit_topic', ...place, ...present({ name, icon }) }
+          : { kind: closes ? 'close_topic' : 'reopen_topic', ...place },
+      )
+      return ok(true as const)
+    },
+  )
+
+  app.delete(
+    '/people/:person/chats/:chat/topics/:topic',
+    {
+      schema: {
+        ...described('Delete a topic with all its messages'),
+        params: TopicPlace,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async ({ params: { person, chat, topic } }) => {
+      const place = { chat: String(chat), topic: String(topic) }
+      await hands.changeTopic(person, { kind: 'delete_topic', ...place })
+      return ok(true as const)
+    },
+  )
+}

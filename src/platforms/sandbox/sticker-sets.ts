@@ -1,0 +1,70 @@
+/** Sticker sets: made once, found by their names, their stickers sent like any other. */
+import { failed } from '../../../actors/errors.ts'
+import type { Media, StickerSet } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import { storedMedia } from './files.ts'
+import { holdingWhile } from './holding.ts'
+import type { World } from './operations.ts'
+
+export interface NewStickerSet {
+  readonly name: string
+  readonly title: string
+  /** Each with the emoji that it goes with. */
+  readonly stickers: readonly (Media & { readonly emoji: string })[]
+}
+
+const bad = (description: string) => failed('bad_request', description)
+
+export class StickerSets {
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async create({ name, title, stickers: given }: NewStickerSet): Promise<StickerSet> {
+    if (given.some(({ kind }) => kind !== 'sticker')) throw bad('wrong file type')
+    const holder = `stickers:${crypto.randomUUID()}`
+    return holdingWhile(this.#world, [holder], async () => {
+      const stickers: Media[] = []
+      for (const sticker of given) {
+        // The database takes no half surrogate pairs.
+        const known = { emoji: sticker.emoji.toWellFormed(), setName: name }
+        const stored = await storedMedia(this.#world, { ...sticker, ...known }, holder)
+        stickers.push({ ...stored, ...known })
+      }
+      const set = { name, title, stickers }
+      await this.#world.db.transaction((tx) => store(tx, set))
+      return set
+    })
+  }
+
+  find(name: string): Promise<StickerSet> {
+    return findStickerSet(this.#world.db, name)
+  }
+}
+
+export async function findStickerSet(db: Queryable, name: string): Promise<StickerSet> {
+  const [found] = await db.query<StickerSet>(
+    'select name, title, stickers from sandbox_sticker_set where lower(name) = lower($1)',
+    [name],
+  )
+  if (!found) throw bad('STICKERSET_INVALID')
+  return found
+}
+
+/** Whoever sends one of the files by its name from now on sends a sticker of this set. */
+async function store(tx: Queryable, { name, title, stickers }: StickerSet): Promise<void> {
+  const rows = await tx.query(
+    `insert into sandbox_sticker_set (name, title, stickers) values ($1, $2, $3)
+     on conflict do nothing returning name`,
+    [name, title, JSON.stringify(stickers)],
+  )
+  if (rows.length === 0) throw bad('sticker set name is already occupied')
+  await tx.query(
+    `update sandbox_file f set media = sticker.media
+     from jsonb_array_elements($1::jsonb) as sticker (media)
+     where f.kind = 'sticker' and f.native = sticker.media -> 'file' ->> 'native'`,
+    [JSON.stringify(stickers)],
+  )
+}
