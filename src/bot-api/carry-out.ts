@@ -45,7 +45,7 @@ export async function carryOut(asked: Asked, carrier: Carrier): Promise<Result> 
     throw failed('bad_request', `${name} is not supported on ${platform.name}`)
   }
   if (!method.admitsItself) await key.admit(method.scope, rated(method, args))
-  assertHasPlace(method, args)
+  assertHasPlace(method, args, platform)
   const perform = async (operation: PublicOperation): Promise<Json> => {
     const credential = await credentials.find(credentialId)
     const now = Date.now()
@@ -77,12 +77,17 @@ function rated(method: Method, args: Arguments): string | undefined {
   return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
 }
 
-/** No account acts for a business here, and no chat has threads. */
-function assertHasPlace({ parameters }: Method, args: Arguments): void {
+/** No account acts for a business here, and only the groups of some networks have threads. */
+function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platform): void {
   if ('business_connection_id' in parameters && args.has('business_connection_id')) {
     throw failed('bad_request', 'business connection not found')
   }
-  if ('message_thread_id' in parameters && args.messageId('message_thread_id') > 0) {
+  const isThreaded = 'message_thread_id' in parameters && args.messageId('message_thread_id') > 0
+  const mayHaveThreads =
+    platform.capabilities.operations.includes('create_topic') && !isPrivate(args.text('chat_id'))
+  if (isThreaded && !mayHaveThreads) {
     throw failed('bad_request', 'message thread not found')
   }
 }
+
+const isPrivate = (chat = '') => /^\d/.test(chat)

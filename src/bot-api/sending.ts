@@ -36,7 +36,13 @@ export const captioned = {
   show_caption_above_media: 'boolean',
 } as const
 
+export const topicOf = (args: Arguments): { readonly topic?: number } => {
+  const topic = args.messageId('message_thread_id')
+  return topic > 0 ? { topic } : {}
+}
+
 export const deliveryOf = (args: Arguments) => ({
+  ...topicOf(args),
   silent: args.boolean('disable_notification'),
   ...(args.boolean('protect_content') && { isProtected: true }),
 })

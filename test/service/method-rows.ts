@@ -8,6 +8,7 @@ import {
   poll,
   rights,
   sized,
+  stickerSet,
   user,
 } from './method-shapes.ts'
 import type { MethodStage, Value } from './method-stage.ts'
@@ -21,6 +22,7 @@ export function methodRows({
   kim,
   joe,
   chat_id,
+  forum,
   done,
   text,
   follow,
@@ -53,6 +55,17 @@ export function methodRows({
   const asking = async (person: { id: number }) => {
     await follow(person, await link({ creates_join_request: true }))
     return { ...inGroup, user_id: person.id }
+  }
+
+  const topic = { name: 'Tea', icon_color: 0x6fb9f0, message_thread_id: Number }
+  const aTopic = async () => {
+    const { message_thread_id } = await done('createForumTopic', { chat_id: forum, name: 'Tea' })
+    return { chat_id: forum, message_thread_id }
+  }
+  const closedTopic = async () => {
+    const place = await aTopic()
+    await done('closeForumTopic', place)
+    return place
   }
 
   const rows: Readonly<Record<string, Row>> = {
@@ -205,7 +218,14 @@ export function methodRows({
     banChatMember: [true, { ...inGroup, user_id: kim.id }],
     unbanChatMember: [true, { ...inGroup, user_id: kim.id }],
     answerCallbackQuery: [true, async () => ({ callback_query_id: await pressed() })],
+    createForumTopic: [topic, { chat_id: forum, name: 'Tea' }],
+    editForumTopic: [true, async () => ({ ...(await aTopic()), name: 'Coffee' })],
+    closeForumTopic: [true, aTopic],
+    reopenForumTopic: [true, closedTopic],
+    deleteForumTopic: [true, aTopic],
     getForumTopicIconStickers: [[]],
+    getStickerSet: [stickerSet, { name: 'Teapots' }],
+    sendMessageDraft: [true, { chat_id: ada.id, draft_id: 1, text: 'hi' }],
     setMyCommands: [true, { commands: [{ command: 'go', description: 'Goes' }] }],
     getMyCommands: [[{ command: 'go', description: 'Goes' }]],
     deleteMyCommands: [true],

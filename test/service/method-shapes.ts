@@ -8,6 +8,12 @@ export const message = {
 }
 export const file = { file_id: String, file_unique_id: String }
 export const sized = { ...file, width: Number, height: Number }
+export const stickerSet = {
+  name: String,
+  title: String,
+  sticker_type: 'regular',
+  stickers: [{ ...sized, type: 'regular', set_name: String, emoji: String }],
+}
 export const member = { status: String, user }
 export const poll = {
   id: String,

@@ -21,6 +21,17 @@ export async function methodStage(t: Test) {
     owner: bot.id,
     members: [ada.id],
   })
+  const { id: forum } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Forum',
+    is_forum: true,
+    owner: bot.id,
+  })
+  await client.result('POST', '/sandbox/sticker_sets', {
+    name: 'Teapots',
+    title: 'Teapots',
+    stickers: [{ emoji: '🫖', data: (await picture()).toString('base64') }],
+  })
   const files = {
     picture: { bytes: await picture() },
     film: { bytes: film },
@@ -69,6 +80,7 @@ export async function methodStage(t: Test) {
     key,
     credentialId,
     chat_id,
+    forum,
     done,
     text,
     follow,

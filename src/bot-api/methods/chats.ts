@@ -1,7 +1,7 @@
 /** Methods about chats and the account: who am I, what is this chat, typing, pressed buttons. */
 import { failed } from '../../../actors/errors.ts'
 import { type Method, result } from '../method.ts'
-import { forBusiness } from '../sending.ts'
+import { forBusiness, topicOf } from '../sending.ts'
 
 const ACTIONS = [
   'typing',
@@ -54,7 +54,7 @@ const sendChatAction: Method = {
     if (!ACTIONS.includes(action)) {
       throw failed('bad_request', 'wrong parameter action in request')
     }
-    return result(await perform({ kind: 'act', chat, action }))
+    return result(await perform({ kind: 'act', chat, action, ...topicOf(args) }))
   },
 }
 

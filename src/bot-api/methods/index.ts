@@ -4,8 +4,10 @@ import { albumMethods } from './albums.ts'
 import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
 import { commandMethods } from './commands.ts'
+import { draftMethods } from './drafts.ts'
 import { editMethods } from './edits.ts'
 import { fileMethods } from './files.ts'
+import { forumTopicMethods } from './forum-topics.ts'
 import { emptyMethods } from './honest-nothing.ts'
 import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
@@ -16,6 +18,7 @@ import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
 import { sessionMethods } from './session.ts'
+import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
 import { structuredMethods } from './structured.ts'
 import { updateMethods } from './updates.ts'
@@ -35,6 +38,9 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...chatSettingMethods,
     ...memberMethods,
     ...inviteMethods,
+    ...forumTopicMethods,
+    ...stickerSetMethods,
+    ...draftMethods,
     ...fileMethods,
     ...commandMethods,
     ...profileMethods,

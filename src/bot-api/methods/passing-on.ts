@@ -124,7 +124,8 @@ async function unlessRefused(doing: Promise<Json>): Promise<Json | undefined> {
     const isAboutMessage =
       cause instanceof RequestFailed &&
       cause.failure.code === 'bad_request' &&
-      cause.failure.description.startsWith('message ')
+      cause.failure.description.startsWith('message ') &&
+      cause.failure.description !== 'message thread not found'
     if (isAboutMessage) return undefined
     throw cause
   }

@@ -18,6 +18,7 @@ export const chatJson = (chat: Chat, ids: Names) =>
     first_name: chat.surface === 'private' ? (chat.firstName ?? '') : undefined,
     last_name: chat.lastName,
     type: chat.surface,
+    is_forum: chat.isForum || undefined,
     all_members_are_administrators: chat.surface === 'group' ? false : undefined,
   })
 

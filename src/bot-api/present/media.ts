@@ -1,5 +1,5 @@
 /** Media in the reference's JSON: every kind has its own member and its own fields. */
-import type { Content, Media } from '../../../machines/content.ts'
+import type { Content, Media, StickerSet } from '../../../machines/content.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
 import { present } from './chat.ts'
 import type { Names } from './names.ts'
@@ -68,8 +68,16 @@ const stickerJson = (media: Media, ids: Names) => ({
   height: media.height ?? 512,
   is_animated: media.mime === 'application/x-tgsticker',
   is_video: media.mime === 'video/webm',
-  ...present({ emoji: media.emoji }),
+  ...present({ emoji: media.emoji, set_name: media.setName }),
   ...thumb(media, ids),
+})
+
+export const stickerSetJson = ({ name, title, stickers }: StickerSet, ids: Names): object => ({
+  name,
+  title,
+  sticker_type: 'regular',
+  contains_masks: false,
+  stickers: stickers.map((sticker) => stickerJson(sticker, ids)),
 })
 
 const framed = (media: Media, ids: Names) => ({

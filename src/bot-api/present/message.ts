@@ -13,9 +13,13 @@ import { mediaJson, photoJson } from './media.ts'
 import type { Names } from './names.ts'
 import { pollJson } from './poll.ts'
 import { entitiesJson } from './text.ts'
+import { threadJson, topicLookJson } from './topic.ts'
 
 /** Undefined where the bot API has no word for what the message carries. */
-export function messageJson(message: Message, ids: Names): object | undefined {
+export const messageJson = (message: Message, ids: Names): object | undefined =>
+  shownJson(message, replyJson(message, ids), ids)
+
+function shownJson(message: Message, answered: object | undefined, ids: Names): object | undefined {
   const content = contentJson(message, ids)
   if (!content) return undefined
   const chat = chatJson(message.chat, ids)
@@ -29,11 +33,12 @@ export function messageJson(message: Message, ids: Names): object | undefined {
     }),
     chat,
     date: message.at,
+    ...(message.topic && threadJson(message.chat.native, message.topic.native, ids)),
     ...present({
       edit_date: message.editedAt,
       media_group_id: message.album,
       has_protected_content: message.isProtected || undefined,
-      reply_to_message: replyJson(message, ids),
+      reply_to_message: answered,
     }),
     ...(message.forward && originJson(message.forward, ids)),
     ...content,
@@ -48,13 +53,15 @@ export const bareMessageJson = ({ chat, native }: Message, ids: Names): object =
   date: 0,
 })
 
-function replyJson({ chat, replyTo }: Message, ids: Names): object | undefined {
-  if (!replyTo || ids.message(chat.native, replyTo.native) === undefined) return undefined
-  if (replyTo.message) {
-    // One level only: the inner message tells nothing of what it answered itself.
-    const { replyTo: _, ...inner } = replyTo.message
-    return messageJson(inner, ids)
-  }
+/** What stands in a topic and answers nothing else answers the message that began it. */
+function replyJson(
+  { chat, native, topic, replyTo = topic }: Message,
+  ids: Names,
+): object | undefined {
+  if (!replyTo || replyTo.native === native) return undefined
+  if (ids.message(chat.native, replyTo.native) === undefined) return undefined
+  // One level only: the inner message tells nothing of what it answered itself.
+  if (replyTo.message) return shownJson(replyTo.message, undefined, ids)
   return {
     message_id: ids.message(chat.native, replyTo.native),
     chat: chatJson(chat, ids),
@@ -121,6 +128,16 @@ function serviceJson(
       if (message_id === undefined) return undefined
       return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
     }
+    case 'topic_created':
+      return { forum_topic_created: topicLookJson(content) }
+    case 'topic_edited': {
+      const { name, icon: icon_custom_emoji_id } = content
+      return { forum_topic_edited: present({ name, icon_custom_emoji_id }) }
+    }
+    case 'topic_closed':
+      return { forum_topic_closed: {} }
+    case 'topic_reopened':
+      return { forum_topic_reopened: {} }
   }
 }
 

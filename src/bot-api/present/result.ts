@@ -2,11 +2,12 @@
 import type { OperationResult } from '../../../machines/operation.ts'
 import { chatJson } from './chat.ts'
 import { fullChatJson } from './full-chat.ts'
-import { photoJson } from './media.ts'
+import { photoJson, stickerSetJson } from './media.ts'
 import { inviteJson, memberJson } from './membership.ts'
 import { bareMessageJson, messageJson } from './message.ts'
 import type { Names } from './names.ts'
 import { pollJson } from './poll.ts'
+import { topicJson } from './topic.ts'
 
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
@@ -26,6 +27,10 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.members.map((member) => memberJson(member, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
+    case 'topic':
+      return topicJson(result.chat.native, result.topic, ids)
+    case 'stickers':
+      return stickerSetJson(result.set, ids)
     case 'story':
       return { chat: chatJson(result.story.chat, ids), id: result.story.id }
     case 'number':
