@@ -128,6 +128,10 @@ t.test('whoever began a topic changes it without further rights', async (t) => {
     await adas('PATCH', chat_id, { name: 'Mine, too' }, bots),
     bad('not enough rights to edit the topic'),
   )
+  for (const body of [{}, { name: '' }, { name: 'n', icon_custom_emoji_id: 'x' }, { name: 7 }]) {
+    t.match(await adas('POST', chat_id, body), { status: 400 }, JSON.stringify(body))
+  }
+  t.match(await client.ask('GET', '/sandbox/chats/-4242/topics'), { status: 404 })
   const odd = await adas('POST', chat_id, { name: 'half \ud83c' })
   t.match(odd, { body: { result: { name: 'half \ufffd' } } })
   t.match(await adas('PATCH', chat_id, {}, bots), { status: 400 }, 'nothing to do')

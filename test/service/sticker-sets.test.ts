@@ -81,7 +81,8 @@ t.test('what is no set is none', async (t) => {
   for (const name of ['Nothing', '', undefined, '%', 'x'.repeat(5_000)]) {
     t.match(await client.bot(key, 'getStickerSet', { name }), invalid, `${name}`.slice(0, 20))
   }
-  t.match(await client.ask('GET', '/sandbox/sticker_sets/Nothing'), { status: 400 })
+  t.match(await client.ask('GET', '/sandbox/sticker_sets/Nothing'), { status: 404 })
+  t.match(await client.ask('GET', '/sandbox/sticker_sets/1st'), { status: 400 })
   await make('Taken', { '🫙': '#778899' })
   t.match(
     await make('TAKEN', { '🫙': '#000000' }),
@@ -96,4 +97,22 @@ t.test('what is no set is none', async (t) => {
   const unknown = { name: 'Odd', title: 'Odd', stickers: [{ emoji: '🙂', file: 'nothing' }] }
   t.match(await client.ask('POST', '/sandbox/sticker_sets', unknown), { status: 400 })
   t.match(await client.bot(key, 'getStickerSet', { name: 'Odd' }), invalid)
+})
+
+t.test('of custom emoji nothing is known, and what asks for them is looked at', async (t) => {
+  const ask = (custom_emoji_ids?: unknown) =>
+    client.bot(key, 'getCustomEmojiStickers', { custom_emoji_ids })
+  t.same(await api.getCustomEmojiStickers(['5312536423851630001']), [])
+  t.same(await api.getForumTopicIconStickers(), [])
+  const cases = [
+    [undefined, 'parameter "custom_emoji_ids" is required'],
+    ['[', "can't parse custom emoji identifiers JSON object"],
+    [{ id: '1' }, 'expected an Array of custom emoji identifiers'],
+    [[1], 'custom emoji identifier must be of type String'],
+    [['x'], 'invalid custom emoji identifier specified'],
+    [Array(201).fill('1'), 'too many custom emoji identifiers specified'],
+  ] as const
+  for (const [ids, description] of cases) {
+    t.match(await ask(ids), refused(400, `Bad Request: ${description}`), description)
+  }
 })

@@ -35,6 +35,5 @@ export const emptyMethods: readonly Method[] = [
     { boosts: [] },
   ),
   none('getForumTopicIconStickers', 'Icons for topics', {}, []),
-  none('getCustomEmojiStickers', 'Stickers of custom emoji', { custom_emoji_ids: 'json' }, []),
   none('getAvailableGifts', 'Gifts that can be sent', {}, { gifts: [] }),
 ]

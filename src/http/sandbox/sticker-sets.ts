@@ -69,6 +69,6 @@ export const stickerSetRoutes: SandboxRoutes = async (app, { sandbox: { stickerS
         response: answers(StickerSet),
       },
     },
-    async ({ params }) => ok(body(await stickerSets.find(params.name))),
+    async ({ params }) => ok(body(await stickerSets.get(params.name))),
   )
 }

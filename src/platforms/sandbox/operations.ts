@@ -17,7 +17,7 @@ import { chatNative } from './natives.ts'
 import type { Outbox } from './outbox.ts'
 import { changeProfile, profilePhotos } from './profile.ts'
 import { removeReaction } from './reactions.ts'
-import { findStickerSet } from './sticker-sets.ts'
+import { stickerSet } from './sticker-sets.ts'
 import { deleteStory, postStory } from './stories.ts'
 import { changeTopic } from './topics.ts'
 import { showTyping } from './typing.ts'
@@ -69,7 +69,7 @@ export async function carryOut(
       wake([])
       return done
     case 'sticker_set':
-      return { kind: 'stickers', set: await findStickerSet(db, operation.name) }
+      return stickerSet(world, operation.name)
     case 'create_topic':
     case 'edit_topic':
     case 'close_topic':

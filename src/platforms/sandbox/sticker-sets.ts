@@ -1,6 +1,7 @@
 /** Sticker sets: made once, found by their names, their stickers sent like any other. */
 import { failed } from '../../../actors/errors.ts'
 import type { Media, StickerSet } from '../../../machines/content.ts'
+import type { OperationResult } from '../../../machines/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { storedMedia } from './files.ts'
 import { holdingWhile } from './holding.ts'
@@ -39,17 +40,28 @@ export class StickerSets {
     })
   }
 
-  find(name: string): Promise<StickerSet> {
-    return findStickerSet(this.#world.db, name)
+  async get(name: string): Promise<StickerSet> {
+    const found = await findStickerSet(this.#world.db, name)
+    if (!found) throw failed('not_found', '')
+    return found
   }
 }
 
-export async function findStickerSet(db: Queryable, name: string): Promise<StickerSet> {
+export async function stickerSet(
+  { db }: Pick<World, 'db'>,
+  name: string,
+): Promise<OperationResult> {
+  const set = await findStickerSet(db, name)
+  if (!set) throw bad('STICKERSET_INVALID')
+  return { kind: 'stickers', set }
+}
+
+/** Letter case does not tell names apart. */
+async function findStickerSet(db: Queryable, name: string): Promise<StickerSet | undefined> {
   const [found] = await db.query<StickerSet>(
     'select name, title, stickers from sandbox_sticker_set where lower(name) = lower($1)',
     [name],
   )
-  if (!found) throw bad('STICKERSET_INVALID')
   return found
 }
 
