@@ -85,4 +85,7 @@ t.test('limits of a bot itself hold for more than sending', async (t) => {
   t.match(await rename(), refusal, 'nor do they when their own limits would let them')
   await asOwner('setChatPermissions', changing)
   t.match(await rename(), { status: 200 })
+  const writing = { permissions: permissionsOf(['send_messages']), ...independent }
+  await asOwner('restrictChatMember', { user_id: bot.id, ...writing })
+  t.match(await rename(), refusal, 'while the chat lets all others')
 })
