@@ -1,7 +1,4 @@
-/**
- * Methods about the account's own stories. The account posts for itself, so that no business connection is needed:
- * `business_connection_id` is left out or empty, and one that is named is not found, as everywhere.
- */
+/** Methods about the account's own stories. */
 import { failed } from '../../../actors/errors.ts'
 import type { Media } from '../../../machines/content.ts'
 import { Arguments } from '../arguments.ts'
@@ -17,6 +14,10 @@ const bad = (description: string) => failed('bad_request', description)
 
 const { show_caption_above_media: _, ...caption } = captioned
 
+/**
+ * The account posts for itself, so that no business connection is needed: `business_connection_id` is left out or
+ * empty, and one that is named is not found, as everywhere.
+ */
 const postStory: Method = {
   name: 'postStory',
   summary: 'Posts a story of the account itself; business_connection_id is left out or empty',
