@@ -18,6 +18,8 @@ export interface Looks {
   readonly theme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number
+  /** Instead of `localhost`. */
+  readonly origin?: string
 }
 
 export interface Visitor {
@@ -28,9 +30,9 @@ export interface Visitor {
   readonly origin: string
 }
 
-export function openBrowser(): Promise<Browser> {
+export function openBrowser(...args: readonly string[]): Promise<Browser> {
   const options = executablePath === undefined ? {} : { executablePath }
-  return chromium.launch({ ...options, args: ['--no-sandbox', '--disable-gpu'] })
+  return chromium.launch({ ...options, args: ['--no-sandbox', '--disable-gpu', ...args] })
 }
 
 /** Browsers keep secure cookies of `localhost` without TLS. */
@@ -39,9 +41,14 @@ export const originOf = (service: Service) => service.url.replace('127.0.0.1', '
 export async function visit(
   browser: Browser,
   service: Service,
-  { language = 'en', theme = 'light', width = 1280, height = 860 }: Looks = {},
+  {
+    language = 'en',
+    theme = 'light',
+    width = 1280,
+    height = 860,
+    origin = originOf(service),
+  }: Looks = {},
 ): Promise<Visitor> {
-  const origin = originOf(service)
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
@@ -49,7 +56,8 @@ export async function visit(
     reducedMotion: 'reduce',
     baseURL: origin,
   })
-  context.setDefaultTimeout(10_000)
+  // A browser beside a database and other tests on two cores is slow at times.
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))

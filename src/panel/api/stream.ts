@@ -1,5 +1,5 @@
-/** Follows a stream of server-sent events; comes back by itself when it breaks. */
-
+/** Follows a stream of server-sent events while the tab is in sight; comes back by itself when it breaks. */
+import { inSight, whileInSight } from '../live/sight.ts'
 import { accessToken } from './session.ts'
 import { parseEvents } from './sse.ts'
 
@@ -12,18 +12,23 @@ export interface StreamOptions {
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
+const OUT_OF_SIGHT_MS = 30_000
 
 export async function follow(path: string, options: StreamOptions): Promise<void> {
   const { signal, onLive } = options
   let pause = FIRST_PAUSE_MS
   while (!signal.aborted) {
+    await inSight(signal)
+    const sight = whileInSight(signal, OUT_OF_SIGHT_MS)
     try {
-      await read(path, options, () => {
+      await read(path, { ...options, signal: sight.signal }, () => {
         pause = FIRST_PAUSE_MS
         onLive(true)
       })
     } catch {
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    } finally {
+      sight.stop()
     }
     if (signal.aborted) return
     onLive(false)

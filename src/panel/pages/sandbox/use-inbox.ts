@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Inbox } from '../../api/sandbox-types.ts'
+import { inSight } from '../../live/sight.ts'
 
 const MESSAGES = 500
 const WAIT_SECONDS = 25
@@ -25,6 +26,7 @@ export function useInbox(person: number): Seen {
       let inbox: Inbox | undefined
       while (!signal.aborted) {
         try {
+          await inSight(signal)
           inbox = await look(person, inbox, signal)
           if (!signal.aborted) setSeen({ inbox, failure: undefined, of: person })
         } catch (failure) {

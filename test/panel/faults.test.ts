@@ -1,0 +1,152 @@
+/** Everything that the sandbox can make go wrong, switched in one tab, and what the account's page shows in another. */
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+/** An account is taken for deaf after three seconds, which even a busy machine does not need for a round trip. */
+const env = { PROBE_INTERVAL_MS: '500', PROBE_RETRY_MS: '1000', PROBE_TIMEOUT_MS: '3000' }
+
+t.test(
+  'an account is watched while things go wrong',
+  { skip: noBrowser, timeout: 280_000 },
+  async (t) => {
+    const service = await startService(t, { env })
+    const client = await service.client('+14155559103')
+    const bot = await client.person('Vera', 'vera_bot')
+    const friend = await client.person('Neighbour', 'neighbour')
+    const credentialId = await client.link(bot)
+    const { key } = await client.key(credentialId)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, complaints } = visitor
+    await signIn(visitor, service, '+14155559103')
+
+    const lit = (state: string) =>
+      page.locator(`.statechart .lit[data-state="${state}"]`).waitFor({ timeout: 60_000 })
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await page.goto(`/dashboard/accounts/${credentialId}`)
+    await lit('live.online')
+
+    const messenger = await visitor.context.newPage()
+    await messenger.goto(`/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`)
+    await messenger.getByRole('button', { name: 'Faults', exact: true }).click()
+    const dialog = messenger.getByRole('dialog')
+    const setSwitch = async (name: string, to: boolean) => {
+      await dialog.getByRole('switch', { name }).click()
+      await dialog.getByRole('switch', { name, checked: to }).waitFor()
+    }
+    const measured = (name: string) => dialog.locator('form', { hasText: name })
+    const put = async (name: string, amount: string) => {
+      await dialog.getByLabel(name).fill(amount)
+      await measured(name).getByRole('button', { name: 'Put on' }).click()
+      await measured(name).getByRole('button', { name: 'Take off' }).waitFor()
+    }
+    const takeOff = (name: string) =>
+      measured(name).getByRole('button', { name: 'Take off' }).click()
+    const strike = (name: string) => dialog.getByRole('button', { name: `Now: ${name}` }).click()
+
+    await t.test('silence makes it deaf', async () => {
+      await setSwitch('Silence', true)
+      await lit('live.deaf')
+      await page.getByText('Degraded').first().waitFor()
+      await setSwitch('Silence', false)
+      await lit('live.online')
+    })
+
+    await t.test('answers that are too slow do, too', async () => {
+      await put('Answer slowly', '60000')
+      await lit('live.deaf')
+      await takeOff('Answer slowly')
+      await lit('live.online')
+    })
+
+    await t.test('events told twice and out of order arrive once', async (t) => {
+      await setSwitch('Repeat events', true)
+      await setSwitch('Mix events up', true)
+      await client.write(friend.id, '@vera_bot', 'one')
+      await client.write(friend.id, '@vera_bot', 'two')
+      const texts: unknown[] = []
+      let offset = 0
+      await until(async () => {
+        const { body } = await client.bot(key, 'getUpdates', { offset, timeout: 5 })
+        for (const { update_id, message } of body.result) {
+          texts.push(message?.text)
+          offset = update_id + 1
+        }
+        return texts.length >= 2
+      }, 40_000)
+      t.same(texts, ['one', 'two'])
+      await lit('live.online')
+      await page.goto(`/dashboard/accounts/${credentialId}/diagnosis`)
+      await button('Take all steps').click()
+      await page.getByRole('heading', { name: 'It works, but: The account' }).waitFor()
+      await page.getByText('reported twice').first().waitFor()
+      await page.goto(`/dashboard/accounts/${credentialId}`)
+      await setSwitch('Repeat events', false)
+      await setSwitch('Mix events up', false)
+    })
+
+    await t.test('a lost answer leaves the outcome unknown', async () => {
+      await put('Lose answers', '1')
+      await page.getByLabel('Send a real message to (optional)').fill('@neighbour')
+      await button('Test now').click()
+      await page.getByText('Look there before you send again').waitFor()
+      await lit('live.online')
+    })
+
+    await t.test('a restriction passes by itself', async () => {
+      await put('Restrict sending', '10')
+      await lit('live.limited')
+      await page.getByText('the network asks it to slow down').first().waitFor()
+      await lit('live.online')
+    })
+
+    await t.test('a dropped connection is tried again', async () => {
+      await put('Drop the connection', '600')
+      await lit('waiting')
+      await page.getByText('the network cannot be reached').first().waitFor()
+      await page.locator('.timeline .repeated').first().waitFor()
+      await takeOff('Drop the connection')
+      await lit('live.online')
+    })
+
+    await t.test('a ban ends it until somebody restarts it', async () => {
+      await setSwitch('Ban', true)
+      await lit('invalid')
+      await page.getByText('Contact the platform').first().waitFor()
+      await setSwitch('Ban', false)
+      await button('Restart').click()
+      await lit('live.online')
+    })
+
+    await t.test('a session that was taken over wants a new link', async () => {
+      await strike('Take the session over')
+      await lit('replaced')
+      const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', {
+        phone: bot.phone,
+        credential_id: credentialId,
+      })
+      const otp = await client.code(bot.id)
+      await client.result('POST', '/platforms/sandbox/link/verify', { session_id, otp })
+      await lit('live.online')
+    })
+
+    await t.test(
+      'an ended session does, too, and the timeline shows the way on the chart',
+      async (t) => {
+        await strike('End the session')
+        await lit('signedOut')
+        await page.getByText('Link it again').first().waitFor()
+        const entry = page.locator('.timeline button').first()
+        await entry.click()
+        t.equal(await entry.getAttribute('aria-pressed'), 'true')
+        t.match(await entry.innerText(), /session\.revoked/)
+        await page.locator('.statechart .edge.picked').waitFor()
+      },
+    )
+
+    t.same(complaints, [], 'no script fails, and the content policy stops nothing')
+  },
+)
