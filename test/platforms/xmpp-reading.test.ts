@@ -9,7 +9,11 @@ import { read } from '../../src/platforms/xmpp/reading.ts'
 const own = 'me@here.test'
 const friend = 'friend@there.test'
 const trust = { own, domain: 'here.test', archive: true }
-const known = { own, sent: (id: string) => id === 'sent-by-me' }
+const known = {
+  own,
+  sent: (id: string) => id === 'sent-by-me',
+  isRoom: (address: string) => address === 'room@there.test',
+}
 
 const chat = (...children: Element[]) =>
   xml('message', { type: 'chat', id: 'm1', from: `${friend}/phone`, to: own }, ...children)
@@ -123,6 +127,23 @@ t.test('an encrypted message is told as such, without its apology', async (t) =>
   t.match(reading(chat(body('I sent you an encrypted message'), encryption)), {
     message: { content: { kind: 'unsupported', label: 'OMEMO' } },
   })
+})
+
+t.test('a whisper is a chat of its own with somebody in a known room', async (t) => {
+  const whispered = (from: string) =>
+    xml('message', { type: 'chat', id: 'w1', from, to: own }, body('psst'), xml('x', ns.mucUser))
+  t.match(reading(whispered('room@there.test/ada')), {
+    message: {
+      chat: { native: 'room@there.test/ada', surface: 'private', firstName: 'ada' },
+      from: { native: 'room@there.test/ada', firstName: 'ada' },
+    },
+  })
+  t.equal(reading(whispered('other@there.test/ada')), undefined)
+})
+
+t.test('an invitation is no message', async (t) => {
+  const conference = xml('x', { xmlns: ns.conference, jid: 'room@there.test' })
+  t.equal(reading(chat(body('come in'), conference)), undefined)
 })
 
 t.test('what is no message is no event', async (t) => {

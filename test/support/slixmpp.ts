@@ -57,6 +57,7 @@ type Extra = readonly [name: string, attributes: Record<string, unknown>]
 
 const script = new URL('slixmpp-clients.py', import.meta.url).pathname
 const patience = 15_000
+const mucUser = '{http://jabber.org/protocol/muc#user}x'
 
 export class Slixmpp {
   readonly #process: ChildProcessWithoutNullStreams
@@ -141,6 +142,18 @@ export class SlixmppClient {
     this.#tell({ do: 'ask', to, xml })
   }
 
+  /** Asks somebody into a room, through it or besides it. */
+  invite(room: string, whom: string, how: 'mediated' | 'direct') {
+    const mediated = `<invite xmlns="http://jabber.org/protocol/muc#user" to="${whom}"/>`
+    if (how === 'mediated') this.#write(room, [[mucUser, { xml: mediated }]], 'normal')
+    else this.#write(whom, [['{jabber:x:conference}x', { jid: room }]], 'normal')
+  }
+
+  /** To somebody in a room, and to nobody else there. */
+  whisper(occupant: string, body: string): string {
+    return this.send(occupant, body, [mucUser, {}])
+  }
+
   /** Writes "number 0" and on, one after the other. */
   flood(to: string, count: number) {
     this.#tell({ do: 'flood', to, count })
@@ -205,9 +218,13 @@ export class SlixmppClient {
     }
   }
 
-  #write(to: string, children: readonly Extra[]): string {
+  #write(
+    to: string,
+    children: readonly Extra[],
+    type = this.#rooms.has(to) ? 'groupchat' : 'chat',
+  ): string {
     const id = randomUUID()
-    this.#tell({ do: 'write', type: this.#rooms.has(to) ? 'groupchat' : 'chat', to, id, children })
+    this.#tell({ do: 'write', type, to, id, children })
     return id
   }
 }

@@ -39,7 +39,7 @@ export const capabilities: Capabilities = {
   ],
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
-  updates: ['message', 'edited_message', 'deleted_messages'],
+  updates: ['message', 'edited_message', 'deleted_messages', 'my_chat_member'],
   // Bound by the size of a stanza, which counts bytes: `writing.ts` refuses what is within this and yet too large.
   limits: { textLength: 65_536 },
 }

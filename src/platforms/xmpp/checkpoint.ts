@@ -1,5 +1,7 @@
 /** How far the events of an account are stored: a place in its archive, and one in that of each of its rooms. */
 import type { Json } from '../../../actors/platform.ts'
+import type { Invitation } from './invitation.ts'
+import { isObject } from './json.ts'
 
 export interface Checkpoint {
   /** The archive id of the last message that is dealt with; empty: the archive was empty. */
@@ -23,12 +25,18 @@ export function parseCheckpoints(stored: Json, own: string): Checkpoints {
   return checkpoints
 }
 
-export function checkpointsJson(checkpoints: Checkpoints, own: string): Json {
+export function checkpointJson(
+  checkpoints: Checkpoints,
+  own: string,
+  invited: readonly Invitation[],
+): Json {
+  if (checkpoints.size === 0 && invited.length === 0) return null
   const rooms = [...checkpoints].filter(([address]) => address !== own)
   const places = rooms.map(([room, place]) => [room, { ...place }] as const)
   return {
     ...checkpoints.get(own),
     ...(places.length > 0 && { rooms: Object.fromEntries(places) }),
+    ...(invited.length > 0 && { invited: invited.map((each) => ({ ...each })) }),
   }
 }
 
@@ -36,8 +44,4 @@ function parse(stored: Json | undefined): Checkpoint | undefined {
   if (!isObject(stored)) return undefined
   const { mam, at } = stored
   return typeof mam === 'string' ? { mam, at: typeof at === 'number' ? at : 0 } : undefined
-}
-
-function isObject(stored: Json | undefined): stored is { readonly [key: string]: Json } {
-  return typeof stored === 'object' && stored !== null && !Array.isArray(stored)
 }

@@ -1,7 +1,10 @@
 /** Turns deliveries into events, has them stored with the checkpoint, and only then tells senders of the receipt. */
+import { randomUUID } from 'node:crypto'
 import type { SessionReport } from '../../../actors/platform.ts'
-import { type Checkpoint, type Checkpoints, checkpointsJson } from './checkpoint.ts'
+import type { Happening } from '../../../machines/happening.ts'
+import { type Checkpoint, type Checkpoints, checkpointJson } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
+import { type Invitation, readInvitation } from './invitation.ts'
 import { ns } from './namespaces.ts'
 import { read } from './reading.ts'
 import type { Sent } from './sent.ts'
@@ -11,7 +14,19 @@ export interface LedgerEvents {
   found(delivery: Delivery, id: string): void
   /** The sender asked to be told that the message arrived. */
   receiptWanted(to: string, id: string): void
+  /** There is an invitation to be answered. */
+  invited(): void
 }
+
+export interface LedgerStart {
+  readonly own: string
+  readonly checkpoints: Checkpoints
+  readonly invited: readonly Invitation[]
+  readonly sent: Sent
+}
+
+/** More than this nobody means. */
+const mostInvitations = 20
 
 export class Ledger {
   readonly #own: string
@@ -19,17 +34,15 @@ export class Ledger {
   readonly #report: SessionReport
   readonly #events: LedgerEvents
   #checkpoints: Checkpoints
+  #invited: readonly Invitation[]
   /** The account and each of its rooms bring their own; one after the other moves the one checkpoint. */
   #line: Promise<void> = Promise.resolve()
 
-  constructor(
-    start: { own: string; checkpoints: Checkpoints; sent: Sent },
-    report: SessionReport,
-    events: LedgerEvents,
-  ) {
+  constructor(start: LedgerStart, report: SessionReport, events: LedgerEvents) {
     this.#own = start.own
     this.#sent = start.sent
     this.#checkpoints = start.checkpoints
+    this.#invited = start.invited
     this.#report = report
     this.#events = events
   }
@@ -38,12 +51,28 @@ export class Ledger {
     return this.#checkpoints.get(archive)
   }
 
+  /** Those not answered yet. */
+  get invited(): readonly Invitation[] {
+    return this.#invited
+  }
+
   /** Stores a place in an archive without any event. */
   mark(archive: string, checkpoint: Checkpoint): Promise<void> {
-    return this.#queue(async () => {
-      const checkpoints = new Map(this.#checkpoints).set(archive, checkpoint)
-      await this.#report.events([], checkpointsJson(checkpoints, this.#own))
-      this.#checkpoints = checkpoints
+    return this.#queue(() =>
+      this.#store([], new Map(this.#checkpoints).set(archive, checkpoint), this.#invited),
+    )
+  }
+
+  /** Of what is in no archive. */
+  tell(happening: Happening): Promise<void> {
+    return this.#queue(() => this.#store([happening], this.#checkpoints, this.#invited))
+  }
+
+  /** `joined`: what came of it. */
+  answered({ room }: Invitation, joined?: Happening): Promise<void> {
+    return this.#queue(() => {
+      const invited = this.#invited.filter((other) => other.room !== room)
+      return this.#store(joined ? [joined] : [], this.#checkpoints, invited)
     })
   }
 
@@ -52,7 +81,11 @@ export class Ledger {
   }
 
   async #commit(deliveries: readonly Delivery[]): Promise<void> {
-    const known = { own: this.#own, sent: (id: string) => this.#sent.has(id) }
+    const known = {
+      own: this.#own,
+      sent: (id: string) => this.#sent.has(id),
+      isRoom: (address: string) => this.#checkpoints.has(address) && address !== this.#own,
+    }
     const foreign = deliveries.filter((delivery) => !this.#isOwnSend(delivery))
     const happenings = foreign.flatMap((delivery) => read(delivery, known) ?? [])
     // Only what has a place in an archive moves the checkpoint. The library has acknowledged the stanzas to the
@@ -61,12 +94,35 @@ export class Ledger {
     const checkpoints = new Map(this.#checkpoints)
     if (last?.archived !== undefined)
       checkpoints.set(last.archive, { mam: last.archived, at: last.at })
-    if (happenings.length > 0 || last) {
-      const json = checkpoints.size > 0 ? checkpointsJson(checkpoints, this.#own) : null
-      await this.#report.events(happenings, json)
-      this.#checkpoints = checkpoints
+    const invited = this.#withInvitations(foreign)
+    const isInvited = invited !== this.#invited
+    if (happenings.length > 0 || last || isInvited) {
+      await this.#store(happenings, checkpoints, invited)
     }
+    if (isInvited) this.#events.invited()
     for (const delivery of foreign) this.#acknowledge(delivery)
+  }
+
+  async #store(
+    happenings: readonly Happening[],
+    checkpoints: Checkpoints,
+    invited: readonly Invitation[],
+  ): Promise<void> {
+    await this.#report.events(happenings, checkpointJson(checkpoints, this.#own, invited))
+    this.#checkpoints = checkpoints
+    this.#invited = invited
+  }
+
+  #withInvitations(deliveries: readonly Delivery[]): readonly Invitation[] {
+    const invited = [...this.#invited]
+    for (const { message, own, room, archived, at } of deliveries) {
+      const invitation = own || room ? undefined : readInvitation(message)
+      const isKnown = invited.some((other) => other.room === invitation?.room)
+      if (!invitation || isKnown || invited.length >= mostInvitations) continue
+      const key = archived ?? message.attrs.id ?? randomUUID()
+      invited.push({ ...invitation, key, at })
+    }
+    return invited.length > this.#invited.length ? invited : this.#invited
   }
 
   #isOwnSend(delivery: Delivery): boolean {

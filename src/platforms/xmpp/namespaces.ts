@@ -7,6 +7,7 @@ export const ns = {
   card: 'urn:ietf:params:xml:ns:vcard-4.0',
   carbons: 'urn:xmpp:carbons:2',
   chatStates: 'http://jabber.org/protocol/chatstates',
+  conference: 'jabber:x:conference',
   correction: 'urn:xmpp:message-correct:0',
   delay: 'urn:xmpp:delay',
   discovery: 'http://jabber.org/protocol/disco#info',

@@ -9,3 +9,15 @@ export function personAt(bare: string, firstName = nameOf(bare)): Person {
 export function privateChat(bare: string, firstName = nameOf(bare)): Chat {
   return { native: bare, surface: 'private', firstName, username: bare }
 }
+
+/** Words between two who are in the same room, where one need not know who the other is. */
+export function whispering(
+  room: string,
+  nick: string,
+): { readonly chat: Chat; readonly person: Person } {
+  const native = `${room}/${nick}`
+  return {
+    chat: { native, surface: 'private', firstName: nick },
+    person: { native, firstName: nick },
+  }
+}

@@ -2,11 +2,11 @@
 import type { Element } from '@xmpp/client'
 import { failed, RequestFailed } from '../../../actors/errors.ts'
 import type { Chat, Content, Person } from '../../../machines/content.ts'
-import { parseAddress } from './address.ts'
+import { type Address, parseAddress } from './address.ts'
 import type { Archive } from './archive.ts'
 import { type Found, Lookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
-import { personAt, privateChat } from './people.ts'
+import { personAt, privateChat, whispering } from './people.ts'
 import { contentOf } from './reading.ts'
 import type { Requests } from './requests.ts'
 import type { Room } from './rooms/room.ts'
@@ -59,7 +59,7 @@ export class Place {
       : new Lookup(archive, sent, {
           isOwn: ({ attrs }) => bareOf(attrs.from, own) === own,
           author: (from) => bareOf(from, own),
-          with: chat.native,
+          with: bareOf(chat.native, own),
         })
   }
 
@@ -76,11 +76,14 @@ export class Place {
     const found = await this.#lookup.standing(native, signal)
     const content = found && contentOf(found.message)
     if (!found || !content) return undefined
-    const { from } = found.message.attrs
-    const author = this.room
-      ? this.room.author(found.message)
-      : personAt(bareOf(from, this.#parts.own))
-    return { content, author, at: found.at }
+    return { content, author: this.#author(found.message), at: found.at }
+  }
+
+  #author(message: Element): Person {
+    if (this.room) return this.room.author(message)
+    if (bareOf(message.attrs.from, this.#parts.own) === this.#parts.own) return this.self
+    const { native, firstName = native, username } = this.chat
+    return { native, firstName, ...(username && { username }) }
   }
 
   /** Sends it, unless it was sent under this id before. */
@@ -125,29 +128,32 @@ export class Places {
 
   /** A room is joined on the way. */
   async at(chat: string, signal: AbortSignal): Promise<Place> {
-    const address = chatAddress(chat)
-    if (!(await this.#parts.rooms.isRoom(address, signal))) {
-      return new Place(privateChat(address), undefined, this.#parts)
-    }
-    const room = await this.#parts.rooms.inside(address, signal)
-    return new Place(room.chat, room, this.#parts)
+    const { rooms } = this.#parts
+    const { bare, resource } = chatAddress(chat)
+    const isRoom = await rooms.isRoom(bare, signal)
+    if (resource !== undefined && !isRoom) throw failed('bad_request', 'chat not found')
+    if (!isRoom) return new Place(privateChat(bare), undefined, this.#parts)
+    const room = await rooms.inside(bare, signal)
+    if (resource === undefined) return new Place(room.chat, room, this.#parts)
+    return new Place(whispering(bare, resource).chat, undefined, this.#parts)
   }
 
   async leave(chat: string, signal: AbortSignal): Promise<void> {
-    const address = chatAddress(chat)
+    const address = roomOrPerson(chat)
     const { rooms } = this.#parts
     if (!(await rooms.isRoom(address, signal))) throw failed('bad_request', 'chat not found')
     await rooms.leave(address, signal)
   }
 
   async resolve(name: string, signal: AbortSignal): Promise<Chat> {
-    const address = chatAddress(name)
+    const address = roomOrPerson(name)
     const isRoom = await this.#parts.rooms.isRoom(address, signal)
     return isRoom ? this.#parts.rooms.look(address, signal) : privateChat(address)
   }
 
   async describe(chat: string, signal: AbortSignal): Promise<Chat> {
-    const address = chatAddress(chat)
+    if (chatAddress(chat).resource !== undefined) return (await this.at(chat, signal)).chat
+    const address = roomOrPerson(chat)
     if (await this.#parts.rooms.isRoom(address, signal)) {
       return this.#parts.rooms.look(address, signal)
     }
@@ -158,9 +164,15 @@ export class Places {
 /** A server may leave out that a message is the account's own. */
 const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.bare ?? own
 
-/** People and rooms have a local part; what has none is a server. */
-function chatAddress(chat: string): string {
+/** People and rooms have a local part; what has none is a server. With a resource it is somebody in a room. */
+function chatAddress(chat: string): Address {
   const address = parseAddress(chat)
-  if (!address?.local || address.resource) throw failed('bad_request', 'chat not found')
-  return address.bare
+  if (!address?.local) throw failed('bad_request', 'chat not found')
+  return address
+}
+
+function roomOrPerson(chat: string): string {
+  const { bare, resource } = chatAddress(chat)
+  if (resource !== undefined) throw failed('bad_request', 'chat not found')
+  return bare
 }

@@ -8,10 +8,11 @@ import { albumOf } from './album.ts'
 import { bodyOf } from './body.ts'
 import { readContact } from './contact.ts'
 import type { Delivery } from './delivery.ts'
+import { readInvitation } from './invitation.ts'
 import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
 import { ns } from './namespaces.ts'
-import { personAt, privateChat } from './people.ts'
+import { personAt, privateChat, whispering } from './people.ts'
 import { readStyled } from './styling/read.ts'
 import { readXhtml } from './styling/xhtml.ts'
 
@@ -19,6 +20,8 @@ export interface Known {
   readonly own: string
   /** Whether this session sent the message with this id. */
   sent(id: string): boolean
+  /** Whether the account is, or was, in the room with this address. */
+  isRoom(address: string): boolean
 }
 
 export function read(delivery: Delivery, known: Known): Happening | undefined {
@@ -26,31 +29,35 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
   const { message, own } = delivery
   const { type = 'normal', id } = message.attrs
   if (type !== 'chat' && type !== 'normal') return undefined
-  // Invitations and whispers of rooms have the form of private messages.
-  if (message.getChild('x', ns.mucUser)) return undefined
-
-  const from = parseAddress(message.attrs.from)?.bare ?? known.own
-  const to = parseAddress(message.attrs.to)?.bare ?? known.own
+  if (readInvitation(message)) return undefined
+  const ends = endsOf(message, own, known)
+  if (!ends) return undefined
+  const { from, chat } = ends
   const event = {
-    sourceKey: sourceKeyOf(delivery, own, from),
+    sourceKey: sourceKeyOf(delivery, own, from.native),
     direction: own ? 'own' : 'incoming',
     at: delivery.at,
     ...(delivery.recovered && { recovered: true }),
   } as const
-  const chat = own ? to : from
   const target = targetOf(message)
   // Nobody may change what this account wrote but the account itself.
   if (target && !own && known.sent(target.id)) return undefined
   if (target?.change === 'retract') {
-    return { kind: 'deleted', ...event, chat, surface: 'private', messages: [target.id] }
+    return {
+      kind: 'deleted',
+      ...event,
+      chat: chat.native,
+      surface: 'private',
+      messages: [target.id],
+    }
   }
   const content = contentOf(message)
   if (!content) return undefined
   const reply = message.getChild('reply', ns.reply)?.attrs.id
   const result: Message = {
     native: target?.id ?? id ?? delivery.archived ?? event.sourceKey,
-    chat: privateChat(chat),
-    from: personAt(from),
+    chat,
+    from,
     at: delivery.at,
     ...(target && { editedAt: delivery.at }),
     content,
@@ -59,6 +66,20 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
     ...albumOf(message),
   }
   return { kind: target ? 'edited' : 'message', ...event, message: result }
+}
+
+/** Who wrote it, and in which chat; `undefined` for what a room that nobody knows claims to pass on. */
+function endsOf(message: Element, own: boolean, known: Known) {
+  const { from, to } = message.attrs
+  const other = parseAddress(own ? to : from)
+  const self = personAt(known.own)
+  if (other?.resource && known.isRoom(other.bare)) {
+    const { chat, person } = whispering(other.bare, other.resource)
+    return { chat, from: own ? self : person }
+  }
+  if (message.getChild('x', ns.mucUser)) return undefined
+  const bare = other?.bare ?? known.own
+  return { chat: privateChat(bare), from: own ? self : personAt(bare) }
 }
 
 /**

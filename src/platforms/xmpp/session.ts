@@ -10,6 +10,7 @@ import { parseCheckpoints } from './checkpoint.ts'
 import { type Delivery, delivered, recovered } from './delivery.ts'
 import { conditionOf, endingOf } from './failures.ts'
 import { Inbox } from './inbox.ts'
+import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import { download } from './media/download.ts'
@@ -90,10 +91,12 @@ export class XmppSession implements Session {
       domain: login.domain,
       confirmMilliseconds: options.confirmMilliseconds,
     })
-    const checkpoints = parseCheckpoints(account.checkpoint, own)
-    this.#ledger = new Ledger({ own, checkpoints, sent }, report, {
+    const { checkpoint: stored } = account
+    const checkpoints = parseCheckpoints(stored, own)
+    this.#ledger = new Ledger({ own, checkpoints, sent, invited: parseInvited(stored) }, report, {
       found: (delivery, id) => this.#found(delivery, id),
       receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
+      invited: () => this.#rooms.invited(),
     })
     this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log, (archived) =>
       recovered(archived, own),

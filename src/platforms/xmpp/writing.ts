@@ -2,6 +2,7 @@
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../actors/errors.ts'
 import type { Media } from '../../../machines/content.ts'
+import { parseAddress } from './address.ts'
 import { fileSharing } from './media/facts.ts'
 import { ns } from './namespaces.ts'
 
@@ -108,7 +109,9 @@ function chatMessage(
   ...children: (Element | false | undefined)[]
 ): Element {
   const origin = xml('origin-id', { xmlns: ns.ids, id })
-  const message = xml('message', { type, to, id }, ...children, origin)
+  // Nothing but a whisper goes to a full address.
+  const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
+  const message = xml('message', { type, to, id }, ...children, origin, whisper)
   if (Buffer.byteLength(message.toString()) > mostBytes) {
     throw failed('bad_request', 'message is too long')
   }

@@ -34,13 +34,14 @@ export async function bookmarks(requests: Requests, signal: AbortSignal): Promis
 /** From now on a room of all devices of the account. Rejects with `RequestRefused` where the server keeps none. */
 export async function addBookmark(
   requests: Requests,
-  { room, nick }: Bookmark,
+  { room, nick, password }: Bookmark,
   signal: AbortSignal,
 ): Promise<void> {
   const conference = xml(
     'conference',
     { xmlns: ns.bookmarks, autojoin: 'true' },
     nick && xml('nick', {}, nick),
+    password && xml('password', {}, password),
   )
   const option = (name: string, value: string, type?: string) =>
     xml('field', { var: name, type }, xml('value', {}, value))

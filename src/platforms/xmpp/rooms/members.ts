@@ -42,13 +42,8 @@ export class Members {
 
   /** `native`: an address, or an occupant of a room that does not show them. */
   async member(native: string, signal: AbortSignal): Promise<Member> {
-    const present = this.#occupants.find(native)
-    if (present) {
-      const { nick, affiliation, role } = present
-      const person = this.#occupants.person(nick)
-      if (role === 'visitor') return { person, status: 'restricted', permissions: [] }
-      return memberAs(person, isAffiliation(affiliation) ? affiliation : 'member')
-    }
+    const present = this.present(native)
+    if (present) return present
     for (const affiliation of Object.keys(statusOf) as Affiliation[]) {
       const found = (await this.#with(affiliation, signal)).find(
         ({ person }) => person.native === native,
@@ -56,6 +51,16 @@ export class Members {
       if (found) return found
     }
     return { person: personAt(native, nameOf(native)), status: 'left' }
+  }
+
+  /** Of somebody who is there now. */
+  present(native: string): Member | undefined {
+    const occupant = this.#occupants.find(native)
+    if (!occupant) return undefined
+    const { nick, affiliation, role } = occupant
+    const person = this.#occupants.person(nick)
+    if (role === 'visitor') return { person, status: 'restricted', permissions: [] }
+    return memberAs(person, isAffiliation(affiliation) ? affiliation : 'member')
   }
 
   async #with(affiliation: Affiliation, signal: AbortSignal): Promise<Member[]> {

@@ -2,6 +2,7 @@
 import { type Element, xml } from '@xmpp/client'
 import type { Chat, Person } from '../../../../machines/content.ts'
 import type { Happening } from '../../../../machines/happening.ts'
+import type { Member } from '../../../../machines/membership.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp } from '../catch-up.ts'
@@ -19,6 +20,7 @@ import { Ids } from './ids.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
+import { puttingOut } from './putting-out.ts'
 import { readRoom } from './reading.ts'
 import { setRoom } from './settings.ts'
 
@@ -35,6 +37,8 @@ export interface RoomParts {
   /** Whether this session sent a message with this id. */
   sent(id: string): boolean
   failed(cause: unknown): void
+  /** Somebody put the account out. */
+  putOut(room: Room): void
 }
 
 export class Room implements RoomReader {
@@ -139,11 +143,25 @@ export class Room implements RoomReader {
 
   takePresence(presence: Element) {
     const nick = parseAddress(presence.attrs.from)?.resource
+    const before = nick === this.#entrance.nick ? this.members.present(this.#parts.own) : undefined
     if (nick && presence.attrs.type !== 'error') this.#occupants.take(nick, presence)
+    const wasInside = this.#entrance.isInside
     this.#entrance.take(presence)
-    if (!this.#entrance.isInside && presence.attrs.type === 'unavailable') {
-      this.#parts.log.info({ room: this.address }, 'the account is no longer in a room')
-    }
+    if (wasInside && !this.#entrance.isInside) this.#out(presence, before)
+  }
+
+  #out(presence: Element, before?: Member) {
+    const { ledger, log, failed, putOut } = this.#parts
+    log.info({ room: this.address }, 'the account is no longer in a room')
+    const happening = puttingOut(presence, {
+      chat: this.chat,
+      self: this.self,
+      status: before?.status ?? 'member',
+      person: (nick) => this.#occupants.person(nick),
+    })
+    if (!happening) return
+    putOut(this)
+    ledger.tell(happening).catch(failed)
   }
 
   takeMessage(message: Element) {

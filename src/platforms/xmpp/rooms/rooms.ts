@@ -2,14 +2,19 @@
 import type { Element } from '@xmpp/client'
 import { failed } from '../../../../actors/errors.ts'
 import { parseAddress } from '../address.ts'
+import type { Invitation } from '../invitation.ts'
 import { RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { hostsRooms, roomFacts } from './facts.ts'
+import { Invitations } from './invitations.ts'
 import { Room, type RoomParts } from './room.ts'
 
 /** How many rooms are joined at the same time. */
 const mostAtOnce = 5
 const mostDomains = 1_000
+const forgetMilliseconds = 15_000
+/** Whoever is in so many is not invited to more. */
+const mostByInvitation = 200
 
 export class Rooms {
   readonly #parts: RoomParts
@@ -17,9 +22,14 @@ export class Rooms {
   readonly #joining = new Map<string, Promise<Room>>()
   /** Whether the addresses of a domain are rooms. */
   readonly #domains = new Map<string, boolean>()
+  readonly #invitations: Invitations
 
-  constructor(parts: RoomParts) {
-    this.#parts = parts
+  constructor(parts: Omit<RoomParts, 'putOut'>) {
+    this.#parts = { ...parts, putOut: (room) => this.#putOut(room) }
+    this.#invitations = new Invitations({
+      ...parts,
+      enter: (invitation, signal) => this.#follow(invitation, signal),
+    })
   }
 
   /** The stream is a new one: the account is in no room any more. */
@@ -47,6 +57,12 @@ export class Rooms {
       }
     }
     await Promise.all(Array.from({ length: mostAtOnce }, work))
+    this.#invitations.begin(signal)
+  }
+
+  /** There is an invitation that was not answered. */
+  invited() {
+    this.#invitations.wake()
   }
 
   /** Takes what belongs to a room; says whether it did. */
@@ -54,11 +70,12 @@ export class Rooms {
     const from = parseAddress(stanza.attrs.from)
     const room = from && this.#rooms.get(from.bare)
     if (!room) return stanza.attrs.type === 'groupchat'
+    const { type } = stanza.attrs
     if (stanza.is('presence')) room.takePresence(stanza)
-    else if (stanza.is('message') && stanza.attrs.type !== 'error') {
-      // Besides what is said to all there are whispers and invitations, which have no place here.
-      if (stanza.attrs.type === 'groupchat' || !from.resource) room.takeMessage(stanza)
-    } else return false
+    // What one of its people says to the account alone is a private message.
+    else if (stanza.is('message') && (type === 'groupchat' || (type !== 'error' && !from.resource)))
+      room.takeMessage(stanza)
+    else return false
     return true
   }
 
@@ -84,7 +101,7 @@ export class Rooms {
     const room = this.#rooms.get(address)
     if (room?.isJoined && !this.#joining.has(address)) return room
     const entered = await this.#enter({ room: address }, signal)
-    if (!room) this.#remember(address, entered.self.firstName, signal)
+    if (!room) this.#remember({ room: address, nick: entered.self.firstName }, signal)
     return entered
   }
 
@@ -133,9 +150,29 @@ export class Rooms {
     }
   }
 
-  #remember(room: string, nick: string, signal: AbortSignal) {
-    addBookmark(this.#parts.requests, { room, nick }, signal).catch((cause) => {
+  async #follow(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined> {
+    const { room, password } = invitation
+    if (this.#rooms.get(room)?.isJoined) return undefined
+    if (this.#rooms.size >= mostByInvitation) throw failed('bad_request', 'too many rooms')
+    const secret = password !== undefined && { password }
+    const entered = await this.#enter({ room, ...secret }, signal)
+    this.#remember({ room, nick: entered.self.firstName, ...secret }, signal)
+    return entered
+  }
+
+  /** Not joined again unless somebody asks for it. */
+  #putOut({ address }: Room) {
+    const { log, requests } = this.#parts
+    this.#rooms.delete(address)
+    removeBookmark(requests, address, AbortSignal.timeout(forgetMilliseconds)).catch((err) =>
+      log.info({ err, room: address }, 'a room was not taken from the bookmarks'),
+    )
+  }
+
+  #remember(bookmark: Bookmark, signal: AbortSignal) {
+    addBookmark(this.#parts.requests, bookmark, signal).catch((cause) => {
       const condition = cause instanceof RequestRefused ? cause.condition : cause
+      const { room } = bookmark
       this.#parts.log.info({ room, condition }, 'a room was not added to the bookmarks')
     })
   }

@@ -1,0 +1,48 @@
+/** Being asked into a room: by the room (XEP-0045) or by somebody directly (XEP-0249). */
+import type { Element } from '@xmpp/client'
+import type { Json } from '../../../actors/platform.ts'
+import { parseAddress } from './address.ts'
+import { isObject } from './json.ts'
+import { ns } from './namespaces.ts'
+
+export interface Invitation {
+  /** The same for the same invitation, whenever it is read. */
+  readonly key: string
+  readonly room: string
+  /** Who asks: an address, or an occupant of the room. */
+  readonly by: string
+  readonly password?: string
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
+/** Nobody vouches for who asks. */
+export function readInvitation(message: Element): Omit<Invitation, 'key' | 'at'> | undefined {
+  if (message.attrs.type === 'error') return undefined
+  const from = parseAddress(message.attrs.from)
+  const user = message.getChild('x', ns.mucUser)
+  const mediated = user?.getChild('invite')
+  const direct = message.getChild('x', ns.conference)?.attrs
+  const room = mediated ? from : parseAddress(direct?.jid)
+  const by = mediated ? (parseAddress(mediated.attrs.from) ?? from) : from
+  if (!room?.local || !by || (!mediated && !direct)) return undefined
+  const password = mediated ? user?.getChildText('password') : direct?.password
+  const isOccupant = by.bare === room.bare && by.resource !== undefined
+  return {
+    room: room.bare,
+    by: isOccupant ? `${by.bare}/${by.resource}` : by.bare,
+    ...(password && { password }),
+  }
+}
+
+/** Those that are not answered yet are kept along with the checkpoint. */
+export function parseInvited(stored: Json): Invitation[] {
+  const invited = isObject(stored) && Array.isArray(stored.invited) ? stored.invited : []
+  return invited.flatMap((each: Json): Invitation[] => {
+    if (!isObject(each)) return []
+    const { key, room, by, password, at } = each
+    if (typeof key !== 'string' || typeof room !== 'string' || typeof by !== 'string') return []
+    const since = typeof at === 'number' ? at : 0
+    return [{ key, room, by, at: since, ...(typeof password === 'string' && { password }) }]
+  })
+}

@@ -1,0 +1,6 @@
+/** Reading what was stored as JSON. */
+import type { Json } from '../../../actors/platform.ts'
+
+export function isObject(stored: Json | undefined): stored is { readonly [key: string]: Json } {
+  return typeof stored === 'object' && stored !== null && !Array.isArray(stored)
+}

@@ -1,0 +1,94 @@
+/** Goes where the account is invited to, one room after the other, and tells of it once it is in. */
+import { RequestFailed } from '../../../../actors/errors.ts'
+import type { Person } from '../../../../machines/content.ts'
+import type { Happening } from '../../../../machines/happening.ts'
+import { parseAddress } from '../address.ts'
+import type { Invitation } from '../invitation.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Log } from '../log.ts'
+import { personAt } from '../people.ts'
+import type { Room } from './room.ts'
+
+export interface InvitationsParts {
+  readonly ledger: Ledger
+  readonly log: Log
+  /** Joins the room; `undefined` when the account is there already. */
+  enter(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined>
+  failed(cause: unknown): void
+}
+
+export class Invitations {
+  readonly #parts: InvitationsParts
+  #tried = new Set<string>()
+  #signal: AbortSignal | undefined
+  #working: Promise<void> | undefined
+
+  constructor(parts: InvitationsParts) {
+    this.#parts = parts
+  }
+
+  /** From now on, until `signal` aborts; first those that are left of before. */
+  begin(signal: AbortSignal) {
+    this.#signal = signal
+    this.#tried = new Set()
+    this.wake()
+  }
+
+  wake() {
+    this.#working ??= this.#work()
+      .catch((cause) => this.#parts.failed(cause))
+      .finally(() => {
+        this.#working = undefined
+        if (this.#next()) this.wake()
+      })
+  }
+
+  #next(): Invitation | undefined {
+    if (!this.#signal || this.#signal.aborted) return undefined
+    return this.#parts.ledger.invited.find(({ key }) => !this.#tried.has(key))
+  }
+
+  async #work(): Promise<void> {
+    for (let next = this.#next(); next && this.#signal; next = this.#next()) {
+      this.#tried.add(next.key)
+      await this.#answer(next, this.#signal)
+    }
+  }
+
+  async #answer(invitation: Invitation, signal: AbortSignal): Promise<void> {
+    const { ledger, log } = this.#parts
+    const { room } = invitation
+    try {
+      const joined = await this.#join(invitation, signal)
+      await ledger.answered(invitation, joined)
+    } catch (cause) {
+      if (!(cause instanceof RequestFailed)) throw cause
+      const isRefused = ['bad_request', 'forbidden'].includes(cause.failure.code)
+      log.info({ room, failure: cause.failure, isRefused }, 'an invitation led nowhere')
+      // What is only out of reach is tried again by the next session.
+      if (isRefused) await ledger.answered(invitation)
+    }
+  }
+
+  async #join(invitation: Invitation, signal: AbortSignal): Promise<Happening | undefined> {
+    const room = await this.#parts.enter(invitation, signal)
+    if (!room) return undefined
+    const { self: person } = room
+    return {
+      kind: 'member',
+      sourceKey: `invited:${invitation.key}`,
+      direction: 'incoming',
+      at: invitation.at,
+      chat: room.chat,
+      by: inviter(invitation),
+      isSelf: true,
+      before: { person, status: 'left' },
+      after: { ...(await room.members.member(person.native, signal)), person },
+    }
+  }
+}
+
+function inviter({ by }: Invitation): Person {
+  const nick = parseAddress(by)?.resource
+  return nick === undefined ? personAt(by) : { native: by, firstName: nick }
+}
