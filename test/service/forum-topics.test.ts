@@ -82,8 +82,12 @@ t.test('whatever is sent keeps to its topic', async (t) => {
   t.match(answer, { message_thread_id, reply_to_message: { ...reply_parameters } })
   await done('pinChatMessage', { chat_id, message_id: answer.message_id })
   t.match((await stage.shown(chat_id)).at(-1), { service: 'pinned', message_thread_id })
-  await done('sendChatAction', { ...there, action: 'typing' })
-  t.match((await stage.inbox()).typing, [{ chat: { id: chat_id }, message_thread_id }])
+  for (const place of [{ chat_id }, there, { chat_id }]) {
+    await done('sendChatAction', { ...place, action: 'typing' })
+    const [typing] = (await stage.inbox()).typing
+    t.match(typing, { chat: { id: chat_id }, person: { id: bot.id } })
+    t.equal(typing.message_thread_id, 'message_thread_id' in place ? message_thread_id : undefined)
+  }
 })
 
 t.test('what people write and do in topics is told with its thread', async (t) => {

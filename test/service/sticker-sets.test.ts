@@ -76,6 +76,21 @@ t.test('people send stickers of sets, too', async (t) => {
   t.match(again.sticker, { set_name: 'Spoons' })
 })
 
+t.test('a sticker that was sent before may come into a set later', async (t) => {
+  const data = (await picture(300, 200, '#665544')).toString('base64')
+  const { media } = await client.result('POST', `/sandbox/people/${ada.id}/messages`, {
+    to: bot.id,
+    media: { type: 'sticker', data, emoji: '🧂' },
+  })
+  t.notOk('set_name' in media)
+  const stickers = [{ emoji: '🍚', file: media.file }]
+  await client.result('POST', '/sandbox/sticker_sets', { name: 'Late', title: 'Late', stickers })
+  const set = await api.getStickerSet('Late')
+  t.match(set.stickers, [{ emoji: '🍚', set_name: 'Late' }])
+  const { sticker } = await api.sendSticker(ada.id, set.stickers[0]?.file_id ?? '')
+  t.match(sticker, { emoji: '🍚', set_name: 'Late' })
+})
+
 t.test('what is no set is none', async (t) => {
   const invalid = refused(400, 'Bad Request: STICKERSET_INVALID')
   for (const name of ['Nothing', '', undefined, '%', 'x'.repeat(5_000)]) {
