@@ -21,7 +21,8 @@ import { openRequestJournal } from './observability/request-journal.ts'
 import { bale, telegramBot } from './platforms/bot-api/flavour.ts'
 import { createBotApi } from './platforms/bot-api/platform.ts'
 import { createSandbox, type Sandbox } from './platforms/sandbox/sandbox.ts'
-import { telegramPlatform } from './platforms/telegram/platform.ts'
+import type { TelegramOptions } from './platforms/telegram/platform.ts'
+import { unconfiguredTelegram } from './platforms/telegram/unconfigured.ts'
 import { xmppPlatform } from './platforms/xmpp/platform.ts'
 import { openVault } from './security/vault.ts'
 
@@ -115,7 +116,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     ...(sandbox ? [sandbox.platform] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
     xmppPlatform({ log: logger, media: media.desk, allowPrivate: !config.production }),
-    telegramPlatform({ application: config.telegram, db, media: media.desk, log: logger }),
+    await telegramOf(config.telegram, { db, media: media.desk, log: logger }),
     ...botApis.map(({ platform }) => platform),
     ...(options.platforms ?? []),
   ]
@@ -159,4 +160,14 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     await close()
   })
   return { address, core, media, sandbox }
+}
+
+/** Its library is a quarter of what a start would load. */
+async function telegramOf(
+  application: Config['telegram'],
+  options: Omit<TelegramOptions, 'application'>,
+): Promise<Platform> {
+  if (!application) return unconfiguredTelegram()
+  const { telegramPlatform } = await import('./platforms/telegram/platform.ts')
+  return telegramPlatform({ application, ...options })
 }

@@ -1,6 +1,7 @@
 /** Linking an account of Telegram: other data centres, other ways of the code, QR codes, waits, restarts. */
 import t, { type Test } from 'tap'
 import type { Json, LinkAttempt, LinkStep } from '../../actors/platform.ts'
+import { unconfiguredTelegram } from '../../src/platforms/telegram/unconfigured.ts'
 import { acceptLogin } from '../support/telegram-dc/auth.ts'
 import type { PersonOptions } from '../support/telegram-dc/network.ts'
 import { patience, run, Store } from './contract/recorder.ts'
@@ -94,7 +95,7 @@ t.test('Telegram accounts are linked', async (t) => {
   })
 
   await t.test('without a registration of the service nothing is linked', async (t) => {
-    const platform = stage.platform({ application: undefined })
+    const platform = unconfiguredTelegram()
     t.match(platform.unavailable, /TELEGRAM_API_ID/)
     const failure = await refusalOf(
       (async () => platform.startLink('phone', { phone: '15550100' }, patience()))(),

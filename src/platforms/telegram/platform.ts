@@ -1,9 +1,8 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
 import { failed } from '../../../actors/errors.ts'
-import type { Json, LinkAttempt, LinkStep, Platform, Session } from '../../../actors/platform.ts'
+import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/platform.ts'
 import type { SessionOptions } from './assemble.ts'
-import { capabilities } from './capabilities.ts'
-import { type Application, createClient } from './client.ts'
+import { createClient } from './client.ts'
 import { PhoneLink } from './link/phone.ts'
 import { QrLink } from './link/qr.ts'
 import type { SignIn } from './link/sign-in.ts'
@@ -12,15 +11,12 @@ import { noPeers } from './storage/peers.ts'
 import { fieldsOf, parseSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
+import { facts, unusable } from './unconfigured.ts'
 
 export interface TelegramOptions
   extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'log'>,
-    Pick<SessionOptions, 'db' | 'media' | 'log'> {
-  /** The service's own registration with the network; absent: accounts cannot be used. */
-  readonly application: Application | undefined
-}
+    Pick<SessionOptions, 'application' | 'db' | 'media' | 'log'> {}
 
-const MISSING = 'TELEGRAM_API_ID and TELEGRAM_API_HASH are not set; see https://my.telegram.org'
 const defaults = {
   resumeMilliseconds: 20_000,
   answerMilliseconds: 25_000,
@@ -30,16 +26,12 @@ const defaults = {
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
   const options = { ...defaults, ...given }
 
-  const usable = (): Application => {
-    if (application) return application
-    throw failed('unavailable', MISSING)
-  }
   const signIn = (stored: Json = null): SignIn => {
     const secrets = parseSecrets(fieldsOf(stored).session)
     const state = new UpdateState(null)
     const storage = new SessionStorage({ state, peers: noPeers, ...(secrets && { secrets }) })
     const client = createClient({
-      application: usable(),
+      application,
       storage,
       updates: false,
       defect: (err) => options.log.warn({ err }, 'a part of a link failed'),
@@ -49,15 +41,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
   }
 
   return {
-    id: 'telegram',
-    name: 'Telegram',
-    ids: 'integer',
-    capabilities,
-    ...(!application && { unavailable: MISSING }),
-    linkMethods: [
-      { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
-      { method: 'qr', fields: [] },
-    ],
+    ...facts,
     startLink(method, fields, signal) {
       if (method !== 'phone' && method !== 'qr') {
         return Promise.reject(failed('bad_request', 'field "method" must be phone or qr'))
@@ -77,7 +61,6 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     open(account, report, signal) {
       const secrets = parseSecrets(account.secrets)
       if (!secrets) return unusable(() => report.invalid('secrets_unreadable'))
-      if (!application) return unusable(() => report.lost('not_configured'))
       const session = new TelegramSession(account, secrets, report, { ...options, application })
       const close = () => {
         session.close({ signOut: false }).catch((err) => {
@@ -113,12 +96,4 @@ async function attempt(
     await to.client.destroy()
     throw cause
   }
-}
-
-/** A session that never was: its account cannot be used as it is stored, or as the service is set up. */
-function unusable(tell: () => void): Session {
-  // After the caller has the session, as every other report.
-  queueMicrotask(tell)
-  const refuse = () => Promise.reject(failed('unavailable', 'the account cannot be used'))
-  return { perform: refuse, probe: refuse, download: refuse, close: async () => undefined }
 }
