@@ -11,7 +11,7 @@ import { Intake } from './intake.ts'
 import type { Log } from './log.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
-import { fillGaps } from './recovery.ts'
+import { Recovery } from './recovery.ts'
 import { PostgresPeers } from './storage/peers.ts'
 import { Places } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
@@ -46,6 +46,7 @@ export interface Parts {
   readonly intake: Intake
   readonly places: Places
   readonly state: UpdateState
+  readonly recovery: Recovery
 }
 
 export function assemble(
@@ -95,6 +96,6 @@ export function assemble(
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
-  fillGaps({ client, calls, state, recoverChannels, bounds, log, ending })
-  return { client, calls, intake, places, state }
+  const recovery = new Recovery({ client, calls, state, recoverChannels, bounds, log, ending })
+  return { client, calls, intake, places, state, recovery }
 }

@@ -8,13 +8,17 @@ export type DialogPage = tl.messages.RawDialogs | tl.messages.RawDialogsSlice
 const PAGE = 100
 const PAGES = 10
 
-export async function* dialogPages(calls: Calls, options: CallOptions): AsyncGenerator<DialogPage> {
+export async function* dialogPages(
+  calls: Calls,
+  options: CallOptions,
+  pages = PAGES,
+): AsyncGenerator<DialogPage> {
   let from: Pick<tl.messages.RawGetDialogsRequest, 'offsetDate' | 'offsetId' | 'offsetPeer'> = {
     offsetDate: 0,
     offsetId: 0,
     offsetPeer: { _: 'inputPeerEmpty' },
   }
-  for (let page = 0; page < PAGES; page++) {
+  for (let page = 0; page < pages; page++) {
     const found = await calls.call(
       { _: 'messages.getDialogs', ...from, limit: PAGE, hash: Long.ZERO },
       options,

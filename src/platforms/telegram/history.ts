@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
 import { RequestFailed } from '../../../actors/errors.ts'
 import type { Calls } from './calls.ts'
+import type { Log } from './log.ts'
 import type { Written } from './reading/message.ts'
 
 /** How many messages are read again after too long a gap. */
@@ -69,6 +70,15 @@ export class History {
     }
     if (found.length > most) this.skipped.add(native)
     this.#messages.push(...found.slice(0, most))
+  }
+
+  /** What was read, and what was not. */
+  tell(log: Log): void {
+    const messages = this.#messages.length
+    log.info({ messages }, 'messages of a gap that was too long were read from the chats')
+    if (this.skipped.size === 0) return
+    const chats = [...this.skipped]
+    log.warn({ chats }, 'older messages of a gap that was too long were skipped')
   }
 
   /** In the network's order: messages of private chats and small groups are numbered together. */

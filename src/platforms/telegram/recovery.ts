@@ -1,12 +1,14 @@
-/** What the network no longer lists after too long a gap is read from the chats, before anything is counted. */
+/** Where the library would go on behind a gap, what was missed is asked for or read from the chats, before anything is counted. */
 import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
+import { ChannelCounts } from './channel-counts.ts'
 import type { Client } from './client.ts'
-import { dialogPages, topMessageOf } from './dialogs.ts'
-import { History, isMissed, type RecoveryBounds, type Since } from './history.ts'
+import { wordOf } from './failures.ts'
+import type { RecoveryBounds } from './history.ts'
 import type { Log } from './log.ts'
-import { nativeOf } from './natives.ts'
-import { COMMON, type UpdateState } from './storage/update-state.ts'
+import { readAccount } from './missed-account.ts'
+import { isBroadcast, onlyLive, readChannel } from './missed-channel.ts'
+import type { UpdateState } from './storage/update-state.ts'
 
 export interface RecoveryOptions {
   readonly client: Client
@@ -19,111 +21,132 @@ export interface RecoveryOptions {
   readonly ending: AbortSignal
 }
 
-/** What is counted may be some seconds behind the time that is noted with it. */
-const SLACK_SECONDS = 300
+type Asking<Answer> = () => Promise<Answer>
+type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 
-/** The library would go on behind the gap: it is answered as if the network had listed everything. */
-export function fillGaps(options: RecoveryOptions): void {
-  const { client } = options
-  const call = client.call.bind(client)
-  const filling: Client['call'] = async (request, params) => {
-    const answer = await call(request, params)
-    return ((await filled(options, request, answer)) ?? answer) as typeof answer
-  }
-  client.call = filling
-}
+/** The network does not know the count that it is asked from. */
+const UNKNOWN_COUNT = 'PERSISTENT_TIMESTAMP_INVALID'
+const CLOSED = ['CHANNEL_PRIVATE', 'CHANNEL_INVALID']
 
-async function filled(options: RecoveryOptions, request: tl.RpcMethod, answer: unknown) {
-  if (request._ === 'updates.getDifference') {
-    const difference = answer as tl.updates.TypeDifference
-    if (difference._ === 'updates.differenceTooLong') return ofAccount(options, request, difference)
-  }
-  if (request._ === 'updates.getChannelDifference' && request.channel._ === 'inputChannel') {
-    const difference = answer as tl.updates.TypeChannelDifference
-    if (difference._ !== 'updates.channelDifferenceTooLong') return undefined
-    return ofChannel(options, request.channel, difference)
-  }
-  return undefined
-}
+export class Recovery {
+  readonly #options: RecoveryOptions
+  /** How far the account's events were seen is worth nothing any more. */
+  #isAstray = false
+  /** Unix time in seconds. */
+  #liveSince = Number.POSITIVE_INFINITY
 
-async function ofAccount(
-  options: RecoveryOptions,
-  { qts, date }: tl.updates.RawGetDifferenceRequest,
-  { pts }: tl.updates.RawDifferenceTooLong,
-): Promise<tl.updates.RawDifferenceSlice> {
-  const { calls, client, state, bounds, ending: signal } = options
-  const since = sinceOf(state, COMMON)
-  const chats = new Set<string>()
-  const moved: tl.RawUpdateChannelTooLong[] = []
-  for await (const page of dialogPages(calls, { signal, looks: true })) {
-    const dialogs = page.dialogs.filter((one) => one._ === 'dialog')
-    let isRecent = false
-    for (const dialog of dialogs) {
-      const { peer } = dialog
-      const top = topMessageOf(page, dialog)
-      if (top && top.date >= since.date) isRecent = true
-      if (peer._ === 'peerChannel') moved.push(...movedOf(state, peer.channelId, dialog))
-      else if (top && isMissed(top, since)) chats.add(nativeOf(peer))
+  constructor(options: RecoveryOptions) {
+    this.#options = options
+    const { client, state } = options
+    const call = client.call.bind(client)
+    const filling: Client['call'] = async (request, params) => {
+      const ask = () => call(request, params)
+      type Answer = Awaited<ReturnType<typeof ask>>
+      if (request._ === 'updates.getDifference') {
+        return this.#difference(request, ask as Asking<tl.updates.TypeDifference>) as Answer
+      }
+      if (request._ === 'updates.getChannelDifference') {
+        const asking = ask as Asking<tl.updates.TypeChannelDifference>
+        return this.#channelDifference(request, asking) as Answer
+      }
+      return ask()
     }
-    if (!isRecent) break
+    client.call = filling
+    const { updates } = client
+    if (!updates) return
+    // It would take the network's own count instead, and never ask what happened up to there.
+    updates._fetchUpdatesState = async () => {
+      this.#isAstray = true
+      updates.catchUp()
+    }
+    updates.cpts = new ChannelCounts((channel) => this.#askAgain(channel))
+    updates.cptsMod = new ChannelCounts()
+    for (const [channel, pts] of state.channelCounts()) updates.cpts.set(channel, pts)
   }
-  const history = new History(calls, bounds, signal)
-  for (const native of chats) await history.read(native, since)
-  tell(options, history)
-  const { seq = 0 } = client.updates ?? {}
-  return {
-    _: 'updates.differenceSlice',
-    ...history.listed(),
-    newEncryptedMessages: [],
-    otherUpdates: moved,
-    intermediateState: { _: 'updates.state', pts, qts, date, seq, unreadCount: 0 },
+
+  /** The network tells what happens from now on. */
+  live(): void {
+    this.#liveSince = Math.floor(Date.now() / 1000)
   }
-}
 
-async function ofChannel(
-  options: RecoveryOptions,
-  { channelId }: tl.RawInputChannel,
-  difference: tl.updates.RawChannelDifferenceTooLong,
-): Promise<tl.updates.RawChannelDifference | undefined> {
-  const { calls, state, bounds, recoverChannels, ending } = options
-  const { dialog, chats, users, timeout } = difference
-  if (dialog._ !== 'dialog' || dialog.pts === undefined) return undefined
-  const history = new History(calls, bounds, ending)
-  const isBroadcast = chats.some(
-    (one) => one._ === 'channel' && one.id === channelId && one.broadcast,
-  )
-  if (recoverChannels || !isBroadcast) {
-    await history.read(nativeOf(dialog.peer), sinceOf(state, channelId))
-    tell(options, history)
+  /** Asks what is still owed because it could not be asked or read before. */
+  resume(): void {
+    const { state, client } = this.#options
+    if (this.#isAstray) client.updates?.catchUp()
+    for (const channel of state.owed) this.#askAgain(channel)
   }
-  const listed = history.listed()
-  return {
-    _: 'updates.channelDifference',
-    final: true,
-    pts: dialog.pts,
-    newMessages: listed.newMessages,
-    otherUpdates: [],
-    chats: [...chats, ...listed.chats],
-    users: [...users, ...listed.users],
-    ...(timeout !== undefined && { timeout }),
+
+  async #difference(
+    request: tl.updates.RawGetDifferenceRequest,
+    ask: Asking<tl.updates.TypeDifference>,
+  ): Promise<tl.updates.TypeDifference> {
+    if (this.#isAstray) return this.#anew()
+    try {
+      const answer = await ask()
+      if (answer._ !== 'updates.differenceTooLong') return answer
+      const { seq = 0 } = this.#options.client.updates ?? {}
+      return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
+    } catch (cause) {
+      if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
+      return this.#anew()
+    }
   }
-}
 
-function tell({ log }: RecoveryOptions, history: History) {
-  const messages = history.listed().newMessages.length
-  log.info({ messages }, 'the gap was too long for the network: messages were read from the chats')
-  if (history.skipped.size === 0) return
-  const chats = [...history.skipped]
-  log.warn({ chats }, 'older messages of a gap that was too long were skipped')
-}
+  async #anew(): Promise<tl.updates.RawDifferenceSlice> {
+    const { calls, log, ending: signal } = this.#options
+    this.#isAstray = true
+    log.warn({}, 'the network counts events anew: messages are read from the chats')
+    const state = await calls.call({ _: 'updates.getState' }, { signal, looks: true })
+    const read = await readAccount(this.#options, state)
+    this.#isAstray = false
+    return read
+  }
 
-const sinceOf = (state: UpdateState, box: number): Since => ({
-  message: state.newest(box),
-  date: state.date - SLACK_SECONDS,
-})
+  async #channelDifference(
+    request: ChannelRequest,
+    ask: Asking<tl.updates.TypeChannelDifference>,
+  ): Promise<tl.updates.TypeChannelDifference> {
+    const { channel } = request
+    if (channel._ !== 'inputChannel') return ask()
+    const { channelId } = channel
+    const { state } = this.#options
+    try {
+      return await this.#listed(channel, ask)
+    } catch (cause) {
+      if (CLOSED.includes(wordOf(cause) ?? '')) state.settle(channelId)
+      else state.owe(channelId)
+      throw cause
+    }
+  }
 
-function movedOf(state: UpdateState, channelId: number, { pts = 0 }: tl.RawDialog) {
-  const known = state.channelCount(channelId)
-  if (known === undefined || pts <= known) return []
-  return [{ _: 'updateChannelTooLong', channelId, pts: known } as const]
+  async #listed(
+    channel: tl.RawInputChannel,
+    ask: Asking<tl.updates.TypeChannelDifference>,
+  ): Promise<tl.updates.TypeChannelDifference> {
+    const { calls, recoverChannels, log, ending: signal } = this.#options
+    const { channelId } = channel
+    try {
+      const answer = await ask()
+      if (answer._ === 'updates.channelDifferenceTooLong') {
+        const { dialog } = answer
+        if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
+        return await readChannel(this.#options, channelId, { ...answer, pts: dialog.pts })
+      }
+      if (answer._ === 'updates.channelDifferenceEmpty' || recoverChannels) return answer
+      if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
+      return onlyLive(answer, this.#liveSince)
+    } catch (cause) {
+      if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
+      log.warn({ channelId }, 'the network counts events of a channel anew: its messages are read')
+      const request = { _: 'channels.getFullChannel', channel } as const
+      const { fullChat, chats, users } = await calls.call(request, { signal, looks: true })
+      if (fullChat._ !== 'channelFull') throw cause
+      return readChannel(this.#options, channelId, { pts: fullChat.pts, chats, users })
+    }
+  }
+
+  #askAgain(channel: number): void {
+    const { client, state } = this.#options
+    client.updates?._fetchChannelDifferenceViaUpdate(channel, state.channelCount(channel))
+  }
 }

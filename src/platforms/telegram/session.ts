@@ -2,17 +2,14 @@
 import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
-import { assemble, type SessionOptions } from './assemble.ts'
-import { type Calls, over } from './calls.ts'
-import type { Client } from './client.ts'
+import { assemble, type Parts, type SessionOptions } from './assemble.ts'
+import { over } from './calls.ts'
 import { type Ending, endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './identity.ts'
-import type { Intake } from './intake.ts'
 import { carryOut } from './operations/operations.ts'
-import { forgetAccount, type Places } from './storage/places.ts'
+import { forgetAccount } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
-import type { UpdateState } from './storage/update-state.ts'
 
 const SIGN_OUT_MS = 5_000
 
@@ -20,11 +17,7 @@ export class TelegramSession implements Session {
   readonly #options: SessionOptions
   readonly #account: LinkedAccount
   readonly #report: SessionReport
-  readonly #client: Client
-  readonly #calls: Calls
-  readonly #intake: Intake
-  readonly #places: Places
-  readonly #state: UpdateState
+  readonly #parts: Parts
   readonly #ending = new AbortController()
   #isOpened = false
   #isConnected = false
@@ -39,17 +32,12 @@ export class TelegramSession implements Session {
     this.#options = options
     this.#account = account
     this.#report = report
-    const parts = assemble(account, secrets, report, options, {
+    this.#parts = assemble(account, secrets, report, options, {
       ending: this.#ending.signal,
       end: (ending, cause) => this.#end(ending, cause),
       defect: (cause) => this.#defect(cause),
     })
-    this.#client = parts.client
-    this.#calls = parts.calls
-    this.#intake = parts.intake
-    this.#places = parts.places
-    this.#state = parts.state
-    this.#client.onConnectionState.add((state) => {
+    this.#parts.client.onConnectionState.add((state) => {
       if (state === 'connecting') this.#disconnected()
       if (state === 'connected') this.#connected()
     })
@@ -70,63 +58,66 @@ export class TelegramSession implements Session {
     if (!this.#isOpened || this.#ending.signal.aborted) throw over()
     const { media } = this.#options
     const self = this.#account.identity.native
-    const [calls, places] = [this.#calls, this.#places]
+    const { calls, places } = this.#parts
     return carryOut({ calls, self, places, media, requestId, signal }, operation)
   }
 
   /** The network's own count of events tells at once whether some did not arrive. */
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
-    const { pts } = await this.#calls.call({ _: 'updates.getState' }, { signal, looks: true })
+    const { calls, client, recovery } = this.#parts
+    const { pts } = await calls.call({ _: 'updates.getState' }, { signal, looks: true })
     const latency = performance.now() - began
-    if (pts > (this.#client.updates?.pts ?? pts)) this.#client.updates?.catchUp()
+    if (pts > (client.updates?.pts ?? pts)) client.updates?.catchUp()
+    recovery.resume()
     return latency
   }
 
   download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     if (this.#ending.signal.aborted) return Promise.reject(over())
-    return download(this.#calls, file, offset, AbortSignal.any([signal, this.#ending.signal]))
+    return download(this.#parts.calls, file, offset, AbortSignal.any([signal, this.#ending.signal]))
   }
 
   async close({ signOut }: { readonly signOut: boolean }): Promise<void> {
     if (signOut && !this.#ending.signal.aborted) await this.#signOut()
-    if (!this.#ending.signal.aborted) await this.#intake.close()
+    if (!this.#ending.signal.aborted) await this.#parts.intake.close()
     await this.#stop(new Error('The session is closed'))
   }
 
   async #begin(): Promise<void> {
     this.#disconnected()
     const { signal } = this.#ending
-    await this.#client.connect()
+    await this.#parts.client.connect()
     const options = { signal, looks: true }
     const wanted = { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] } as const
-    const [user] = await this.#calls.call({ ...wanted, id: [...wanted.id] }, options)
+    const [user] = await this.#parts.calls.call({ ...wanted, id: [...wanted.id] }, options)
     if (user?._ !== 'user') throw new Error('The network does not say who the account is')
     await this.#findPlace()
     if (signal.aborted) return
     this.#live()
     this.#isOpened = true
     this.#report.opened(identityOf(user))
-    await this.#client.notifyLoggedIn(user)
+    await this.#parts.client.notifyLoggedIn(user)
+    this.#parts.recovery.resume()
   }
 
   /** An account that was never live begins with what happens from now on. */
   async #findPlace(): Promise<void> {
-    const { updates } = this.#client
+    const { updates } = this.#parts.client
     if (!updates || updates.pts !== undefined) return
     const options = { signal: this.#ending.signal, looks: true }
-    const state = await this.#calls.call({ _: 'updates.getState' }, options)
+    const state = await this.#parts.calls.call({ _: 'updates.getState' }, options)
     updates.pts = state.pts
     updates.qts = state.qts
     updates.date = state.date
     updates.seq = state.seq
-    const channels = await getAcquainted(this.#calls, options).catch((err) => {
+    const channels = await getAcquainted(this.#parts.calls, options).catch((err) => {
       this.#options.log.warn({ err }, 'the chats of the account were not listed')
       return new Map<number, ChannelPlace>()
     })
-    this.#state.begin(state, channels)
+    this.#parts.state.begin(state, channels)
     // Before anything else happens: what is told from now on can be told again.
-    await this.#report.events([], this.#state.checkpoint())
+    await this.#report.events([], this.#parts.state.checkpoint())
   }
 
   /** The library reconnects by itself, for as long as it may. */
@@ -148,13 +139,15 @@ export class TelegramSession implements Session {
   /** A socket proves nothing: only an answer does. What was missed is not asked for by the library itself. */
   async #resume(): Promise<void> {
     const options = { signal: this.#ending.signal, looks: true }
-    await this.#calls.call({ _: 'updates.getState' }, options)
+    await this.#parts.calls.call({ _: 'updates.getState' }, options)
     this.#live()
-    this.#client.updates?.catchUp()
+    this.#parts.client.updates?.catchUp()
+    this.#parts.recovery.resume()
   }
 
   #live() {
     this.#isConnected = true
+    this.#parts.recovery.live()
     clearTimeout(this.#giveUp)
     this.#giveUp = undefined
   }
@@ -171,7 +164,7 @@ export class TelegramSession implements Session {
     const { db, log } = this.#options
     const signal = AbortSignal.timeout(SIGN_OUT_MS)
     try {
-      await this.#client.call({ _: 'auth.logOut' }, { abortSignal: signal })
+      await this.#parts.client.call({ _: 'auth.logOut' }, { abortSignal: signal })
     } catch (err) {
       log.warn({ err }, 'the network was not told of the sign-out')
     }
@@ -193,7 +186,7 @@ export class TelegramSession implements Session {
     if (this.#ending.signal.aborted) return
     this.#ending.abort(cause)
     clearTimeout(this.#giveUp)
-    this.#intake.abandon()
-    await this.#client.destroy()
+    this.#parts.intake.abandon()
+    await this.#parts.client.destroy()
   }
 }

@@ -24,6 +24,8 @@ export interface Channel {
   /** Only its owner writes there; else it is a supergroup. */
   readonly isBroadcast: boolean
   readonly owner: number
+  /** When those who look at it came in; Unix time in seconds. */
+  joinedAt: number
   readonly username: string
   readonly members: Set<number>
   about: string
@@ -36,6 +38,10 @@ export interface Channel {
   readonly admins: Map<number, tl.RawChatAdminRights>
   readonly banned: Map<number, tl.RawChatBannedRights>
   pts: number
+  /** Asked from an older count, the network does not know it. */
+  countsFrom: number
+  /** So often it does not tell what was missed. */
+  failures: number
   /** Unix time in seconds. */
   changedAt: number
   nextMessage: number
@@ -73,6 +79,6 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
     ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
     defaultBannedRights: place.defaultRights,
     photo,
-    date: 1,
+    date: place.joinedAt,
   }
 }

@@ -42,6 +42,8 @@ export interface Person {
   pts: number
   /** Of more missed events than that the network says only that they are too many. */
   mostMissed: number
+  /** Asked from an older count, the network does not know it. */
+  countsFrom: number
   nextMessage: number
   readonly events: BoxEvent[]
   readonly messages: Map<number, tl.RawMessage | tl.RawMessageService>
@@ -74,6 +76,7 @@ export function newPerson(
     cutUntil: 0,
     pts: 1,
     mostMissed: Number.POSITIVE_INFINITY,
+    countsFrom: 0,
     nextMessage: 1,
     events: [],
     messages: new Map(),

@@ -16,6 +16,7 @@ export function stateHandlers(network: TelegramNetwork): Handlers {
     'updates.getDifference': ({ pts, date }, origin) => {
       const person = network.asker(origin)
       origin.connection.wantsUpdates = true
+      assertKnown(person, pts)
       const missed = person.events.filter((event) => event.pts > pts)
       const channels = channelsOf(network, person, date)
       if (missed.length === 0 && channels.length === 0) {
@@ -39,6 +40,11 @@ export function stateHandlers(network: TelegramNetwork): Handlers {
       if (found?.kind !== 'channel' || !found.members.has(person.id)) {
         throw new RpcRefusal(400, 'CHANNEL_PRIVATE')
       }
+      if (found.failures > 0) {
+        found.failures -= 1
+        throw new RpcRefusal(400, 'HISTORY_GET_FAILED')
+      }
+      assertKnown(found, pts)
       const missed = found.events.filter((event) => event.pts > pts)
       if (missed.length === 0) {
         return { _: 'updates.channelDifferenceEmpty', final: true, pts: found.pts }
@@ -61,6 +67,11 @@ export function stateHandlers(network: TelegramNetwork): Handlers {
       }
     },
   }
+}
+
+function assertKnown(box: { readonly countsFrom: number; readonly pts: number }, pts: number) {
+  const isKnown = pts >= box.countsFrom && pts <= box.pts
+  if (!isKnown) throw new RpcRefusal(400, 'PERSISTENT_TIMESTAMP_INVALID')
 }
 
 /** A client learns which channels have moved, and asks them one by one for what it missed. */

@@ -13,16 +13,19 @@ export class UpdateState {
   readonly #values = new Map<string, number>()
   /** Of each box the newest message that was told of. */
   readonly #newest = new Map<number, number>()
+  /** Channels that have more than could be asked for. */
+  readonly #owed = new Set<number>()
   #isChanged = false
 
   constructor(checkpoint: Json) {
-    const { channels, newest, ...counters } = fieldsOf(checkpoint)
+    const { channels, newest, owed, ...counters } = fieldsOf(checkpoint)
     for (const name of COUNTERS) {
       if (Number.isInteger(counters[name])) this.#values.set(name, Number(counters[name]))
     }
     for (const [id, value] of Object.entries(fieldsOf(channels))) {
       if (Number.isInteger(value)) this.#values.set(`${CHANNEL}${id}`, Number(value))
     }
+    for (const channel of Array.isArray(owed) ? owed : []) this.#owed.add(Number(channel))
     for (const [box, message] of Object.entries(fieldsOf(newest))) {
       if (Number.isInteger(message)) this.#newest.set(Number(box), Number(message))
     }
@@ -58,6 +61,26 @@ export class UpdateState {
     return this.#values.get(`${CHANNEL}${channelId}`)
   }
 
+  *channelCounts(): Generator<[channelId: number, pts: number]> {
+    for (const [name, value] of this.#values) {
+      if (name.startsWith(CHANNEL)) yield [Number(name.slice(CHANNEL.length)), value]
+    }
+  }
+
+  get owed(): readonly number[] {
+    return [...this.#owed]
+  }
+
+  /** Part of the next checkpoint: it is to be asked again what the channel has. */
+  owe(channelId: number): void {
+    this.#owed.add(channelId)
+    this.#isChanged = true
+  }
+
+  settle(channelId: number): void {
+    this.#owed.delete(channelId)
+  }
+
   newest(box: number): number | undefined {
     return this.#newest.get(box)
   }
@@ -78,6 +101,7 @@ export class UpdateState {
   set(key: string, bytes: Uint8Array): void {
     const name = key.slice(PREFIX.length)
     const value = Buffer.from(bytes).readInt32LE()
+    if (name.startsWith(CHANNEL)) this.settle(Number(name.slice(CHANNEL.length)))
     if (this.#values.get(name) === value) return
     this.#values.set(name, value)
     // The time alone is no progress.
@@ -92,12 +116,12 @@ export class UpdateState {
   }
 
   checkpoint(): Json {
-    const channels: Record<string, number> = {}
-    const counters: Record<string, number> = {}
-    for (const [name, value] of this.#values) {
-      if (name.startsWith(CHANNEL)) channels[name.slice(CHANNEL.length)] = value
-      else counters[name] = value
+    const counters = [...this.#values].filter(([name]) => !name.startsWith(CHANNEL))
+    return {
+      ...Object.fromEntries(counters),
+      channels: Object.fromEntries(this.channelCounts()),
+      newest: Object.fromEntries(this.#newest),
+      ...(this.#owed.size > 0 && { owed: this.owed }),
     }
-    return { ...counters, channels, newest: Object.fromEntries(this.#newest) }
   }
 }
