@@ -1,4 +1,5 @@
 /** Stories: posted by the account, seen by those who have talked to it, deleted. */
+import { Bot, InputFile } from 'grammy'
 import t from 'tap'
 import { callWithFiles, film, picture } from './files.ts'
 import { refused, scene } from './scene.ts'
@@ -82,6 +83,14 @@ t.test('no business connection is needed, and none is known', async (t) => {
   const named = { business_connection_id: 'abc' }
   t.match(await post({ content: photo, ...day, ...named }), bad('business connection not found'))
   t.match(await remove({ story_id: 1, ...named }), bad('business connection not found'))
+})
+
+t.test('grammY posts one and deletes it', async (t) => {
+  const { api } = new Bot(key, { client: { apiRoot: service.url } })
+  const content = { type: 'photo', photo: new InputFile(files.shot.bytes) } as const
+  const story = await api.postStory('', content, 86_400, { caption: 'from a library' })
+  t.match((await seenBy(ada))[0], { story_id: story.id, caption: 'from a library' })
+  t.equal(await api.deleteStory('', story.id), true)
 })
 
 t.test('what is no story is refused', async (t) => {
