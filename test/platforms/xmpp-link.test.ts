@@ -43,6 +43,22 @@ t.test('servers are named by scheme, host and port', async (t) => {
   }
 })
 
+t.test('the end of a connection has a reason that lasts', async (t) => {
+  const because = (code: string) => endingOf(Object.assign(new Error('x'), { code }))
+  for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', '']) {
+    t.strictSame(because(code), { kind: 'lost', reason: 'network' }, code)
+  }
+  for (const code of [
+    'CERT_HAS_EXPIRED',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ]) {
+    t.strictSame(because(code), { kind: 'lost', reason: 'bad_certificate' }, code)
+  }
+  const conflict = Object.assign(new Error('x'), { name: 'StreamError', condition: 'conflict' })
+  t.strictSame(endingOf(conflict), { kind: 'replaced' })
+})
+
 t.test('fields that cannot be right are refused without a connection', async (t) => {
   const platform = xmppPlatform({ log: quietLog, allowPrivate: false, media: new Files() })
   const refusal = (more: object, method = 'password') =>

@@ -114,6 +114,15 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     t.strictSame(bodiesOf(friend), ['during the restart'])
   })
 
+  await t.test('a session whose events are not stored ends, and says so', async (t) => {
+    const { account, friend, store, first, open } = await scene(t, network)
+    store.failing = 1
+    friend.send(account.jid, 'refused at first')
+    t.strictSame(await first.reported('lost'), ['events_not_stored', undefined])
+    await open()
+    await store.message('refused at first')
+  })
+
   await t.test('what the session cannot send in time certainly was not sent', async (t) => {
     const { account, chat, first } = await scene(t, network, { confirmMilliseconds: 300 })
     account.relay.block()

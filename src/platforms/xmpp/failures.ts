@@ -43,6 +43,11 @@ export function bounced(condition: string): RequestFailed {
   }
 }
 
+/** What the session has to report could not be stored. */
+export class NotStored extends Error {
+  override readonly name = 'NotStored'
+}
+
 /** A question ended without an answer; nothing was to happen by it. */
 export function unanswered(cause: unknown): RequestFailed {
   const isSlow = cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)
@@ -59,15 +64,15 @@ export type Ending =
 
 /** What the end of a connection means; `lost` unless the server said more. */
 export function endingOf(cause: unknown): Ending {
-  if (!(cause instanceof Error)) return { kind: 'lost', reason: 'connection_lost' }
+  if (!(cause instanceof Error)) return { kind: 'lost', reason: 'network' }
+  if (cause instanceof NotStored) return { kind: 'lost', reason: 'events_not_stored' }
   if (cause instanceof EncryptionMissing) return { kind: 'lost', reason: 'no_encryption' }
   if (cause instanceof ServerUnproven) return { kind: 'lost', reason: 'server_unproven' }
   const condition = 'condition' in cause ? String(cause.condition) : undefined
   if (cause.name === 'SASLError') return refusedLogin(condition)
   if (cause.name === 'StreamError') return closedStream(condition, cause.message)
-  if (cause.name === 'AbortError') return { kind: 'lost', reason: 'closed' }
-  const code = 'code' in cause ? String(cause.code).toLowerCase() : undefined
-  return { kind: 'lost', reason: code ?? 'connection_lost' }
+  const code = 'code' in cause ? String(cause.code) : ''
+  return { kind: 'lost', reason: /CERT|ISSUER/.test(code) ? 'bad_certificate' : 'network' }
 }
 
 function refusedLogin(condition: string | undefined): Ending {

@@ -1,5 +1,6 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
 import type { Delivery } from './delivery.ts'
+import { NotStored } from './failures.ts'
 
 export interface InboxEvents {
   /** Stores a batch. */
@@ -24,7 +25,7 @@ export class Inbox {
   push(delivery: Delivery) {
     const waiting = this.#held ?? this.#queue
     waiting.push(delivery)
-    if (waiting.length > mostWaiting) this.#fail(new Error('Too many messages wait to be stored'))
+    if (waiting.length > mostWaiting) this.#fail(new NotStored('Too many messages wait'))
     else if (!this.#held) this.#wake()
   }
 

@@ -4,6 +4,7 @@ import type { SessionReport } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import { type Checkpoint, type Checkpoints, checkpointJson } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
+import { NotStored } from './failures.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
 import { ns } from './namespaces.ts'
 import { read } from './reading.ts'
@@ -108,7 +109,10 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    await this.#report.events(happenings, checkpointJson(checkpoints, this.#own, invited))
+    const checkpoint = checkpointJson(checkpoints, this.#own, invited)
+    await this.#report.events(happenings, checkpoint).catch((cause) => {
+      throw new NotStored('The events could not be stored', { cause })
+    })
     this.#checkpoints = checkpoints
     this.#invited = invited
   }
