@@ -41,7 +41,7 @@ t.test('whoever waits for news is told of a draft at once', async (t) => {
   const { tag } = await inbox()
   const waiting = inbox(`?wait_seconds=50&known=${tag}`)
   await api.sendMessageDraft(ada.id, 21, 'look')
-  t.match((await waiting).drafts, [{ draft_id: 7 }, { draft_id: 21, text: 'look' }])
+  t.match((await waiting).drafts.at(-1), { draft_id: 21, text: 'look' })
 })
 
 t.test('what the other one writes ends no draft, and nobody sees their own', async (t) => {
