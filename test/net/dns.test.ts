@@ -1,0 +1,130 @@
+/** The guard before a name server that lies: mixed answers, changing ones, aliases that lead inside, and silence. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+import { safeFetch } from '../../src/net/fetch.ts'
+import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
+import { publicResolver } from '../../src/net/resolve.ts'
+import { checkReachable } from '../../src/webhooks/address.ts'
+import { Sender } from '../../src/webhooks/sender.ts'
+import { nameServer, type Zone } from './name-server.ts'
+
+const canary = createServer((request, response) => {
+  canaryHits.push(request.headers.host ?? '')
+  response.end('inside')
+}).listen(0, '::')
+const canaryHits: string[] = []
+await once(canary, 'listening')
+const { port } = canary.address() as AddressInfo
+t.teardown(() => {
+  canary.closeAllConnections()
+  canary.close()
+})
+t.beforeEach(() => {
+  canaryHits.length = 0
+})
+
+const zoneOf =
+  (entries: Record<string, ReturnType<Zone>>): Zone =>
+  (name, kind) =>
+    entries[`${name} ${kind}`] ?? { addresses: [] }
+
+async function get(t: Test, host: string, options: GuardOptions): Promise<unknown> {
+  const agent = createGuardedAgent({ connectTimeoutMs: 10_000, ...options })
+  t.teardown(() => agent.destroy())
+  const url = `http://${host}:${port}/`
+  const asked = { agent, totalMs: 20_000, maxBytes: 100 }
+  return await safeFetch(url, asked).catch((error: unknown) => error)
+}
+
+t.test('the resolver tells every address that the name server knows', async (t) => {
+  const { address } = await nameServer(
+    t,
+    zoneOf({
+      'both.test A': { addresses: ['8.8.8.8', '1.1.1.1'] },
+      'both.test AAAA': { addresses: ['2606:4700::1111'] },
+      'alias.test A': { alias: 'both.test', addresses: ['8.8.4.4'] },
+    }),
+  )
+  const resolve = publicResolver([address])
+  t.same(await resolve('both.test'), [
+    { address: '8.8.8.8', family: 4 },
+    { address: '1.1.1.1', family: 4 },
+    { address: '2606:4700::1111', family: 6 },
+  ])
+  t.same(await resolve('alias.test'), [{ address: '8.8.4.4', family: 4 }])
+  await t.rejects(resolve('nothing.test'), { message: 'the host name does not resolve' })
+})
+
+t.test('one answer that leads inside spoils all the others', async (t) => {
+  const thousands = Array.from({ length: 2_000 }, (_, n) => `8.8.${n >> 8}.${n & 255}`)
+  const { address } = await nameServer(
+    t,
+    zoneOf({
+      'inside.test A': { addresses: ['127.0.0.1'] },
+      'mixed.test A': { addresses: ['8.8.8.8', '127.0.0.1'] },
+      'mixed-six.test A': { addresses: ['8.8.8.8'] },
+      'mixed-six.test AAAA': { addresses: ['::1'] },
+      'mapped.test AAAA': { addresses: ['::ffff:7f00:1'] },
+      'metadata.test A': { addresses: ['169.254.169.254'] },
+      'alias.test A': { alias: 'localhost', addresses: ['127.0.0.1'] },
+      'many.test A': { addresses: [...thousands, '127.0.0.1'] },
+    }),
+  )
+  const resolve = publicResolver([address])
+  const names = ['inside', 'mixed', 'mixed-six', 'mapped', 'metadata', 'alias', 'many']
+  for (const name of names) t.type(await get(t, `${name}.test`, { resolve }), AddressRefused, name)
+  t.equal((await resolve('many.test')).length, thousands.length + 1, 'all of them were told')
+  t.same(canaryHits, [])
+})
+
+t.test('a name that was public when it was set leads nobody inside later', async (t) => {
+  let isPublic = true
+  const { address, questions } = await nameServer(t, (_, kind) => ({
+    addresses: kind === 'A' ? [isPublic ? '8.8.8.8' : '127.0.0.1'] : [],
+  }))
+  const resolve = publicResolver([address])
+  const url = `http://rebind.test:${port}/`
+  await checkReachable(new URL(url), undefined, { allowPrivate: false, resolve })
+  isPublic = false
+  const target: WebhookTarget = {
+    url,
+    ipAddress: undefined,
+    maxConnections: 1,
+    secretToken: undefined,
+    certificate: undefined,
+  }
+  const sender = new Sender(target, { allowPrivate: false, timeoutMs: 20_000, resolve })
+  t.teardown(() => sender.close())
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const sent = await sender.send('{}', [], new AbortController().signal)
+    t.match(sent, { status: undefined, error: 'IP address is reserved' })
+    t.ok(questions.filter(({ kind }) => kind === 'A').length > attempt, 'it asks each time')
+  }
+  await t.rejects(checkReachable(new URL(url), undefined, { allowPrivate: false, resolve }), {
+    message: /reserved/,
+  })
+  t.same(canaryHits, [])
+})
+
+t.test('what was resolved is what is dialled, without another question', async (t) => {
+  let asked = 0
+  // The second answer leads nowhere.
+  const { address } = await nameServer(t, (_, kind) => ({
+    addresses: kind === 'A' ? [asked++ === 0 ? '127.0.0.1' : '192.0.2.1'] : [],
+  }))
+  const resolve = publicResolver([address])
+  t.match(await get(t, 'here.test', { resolve, allowPrivate: true }), { status: 200 })
+  t.same(canaryHits, [`here.test:${port}`])
+})
+
+t.test('a name server that is silent is not waited for long', async (t) => {
+  const { address } = await nameServer(t, () => undefined)
+  const began = performance.now()
+  const error = await get(t, 'silent.test', { resolve: publicResolver([address]) })
+  t.type(error, Error)
+  t.ok(performance.now() - began < 9_000, `${performance.now() - began} ms`)
+  t.same(canaryHits, [])
+})
