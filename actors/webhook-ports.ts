@@ -1,6 +1,6 @@
 /** What the delivery of a webhook needs from the world. `src/webhooks` implements it. */
 import type { Filter } from '../machines/update-kinds.ts'
-import type { Trouble } from '../machines/webhook.ts'
+import type { Notice, Trouble } from '../machines/webhook.ts'
 import type { Item } from '../machines/webhook-lanes.ts'
 import type { Progress } from '../machines/webhook-progress.ts'
 import type { WebhookChange, WebhookChanged, WebhookTarget } from '../machines/webhook-terms.ts'
@@ -14,6 +14,8 @@ export interface WebhookUpdate extends Item {
 export interface Delivery {
   readonly updateId: number
   readonly body: string
+  /** It is to show whether an endpoint that was taken for dead is back. */
+  readonly isProbe?: boolean
 }
 
 /** How one attempt ended. */
@@ -64,8 +66,13 @@ export interface Webhooks {
     key: WebhookKey,
     reader: WebhookReader,
   ): Promise<{ readonly updates: readonly WebhookUpdate[]; readonly head: number }>
-  /** Resolves once it is stored: `progress` is asked for just before, so that it is the newest. */
-  saveProgress(apiKeyId: number, progress: () => Progress): Promise<void>
+  /**
+   * Resolves once it is stored: `progress` is asked for just before, so that it is the newest. What is rushed survives a
+   * crash of the service, and perhaps none of the database.
+   */
+  saveProgress(apiKeyId: number, progress: () => Progress, isRushed: boolean): Promise<void>
+  /** The owner learns of it once, however often it is told: each that begins at `since` is told apart. */
+  tell(key: WebhookKey, notice: Notice, since: number): void
   /** Buffered. */
   saveState(apiKeyId: number, state: WebhookState): void
   /** An update was given up after a week of tries. */

@@ -5,12 +5,12 @@ import { type Progress, Reading } from '../machines/webhook-progress.ts'
 import { HOPELESS_MS, LONGEST_REST_MS, waitAfter } from '../machines/webhook-schedule.ts'
 import { Alarm } from './alarm.ts'
 import { Feed, type FeedWorld } from './webhook-feed.ts'
-import type { Attempt, AttemptRecord, WebhookUpdate } from './webhook-ports.ts'
+import type { Attempt, AttemptRecord, Delivery, WebhookUpdate } from './webhook-ports.ts'
 import { Saver, type SaverWorld } from './webhook-saver.ts'
 
 export interface PumpWorld extends SaverWorld, FeedWorld {
   readonly maxConnections: number
-  deliver(updateId: number, body: string, signal: AbortSignal): Promise<Attempt>
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
   record(attempt: AttemptRecord): void
   /** An update was given up after a week. */
   dropped(): void
@@ -43,14 +43,14 @@ export class Pump {
   readonly #reading: Reading
   readonly #saver: Saver
   readonly #feed: Feed
-  readonly #lanes = new Lanes<WebhookUpdate>()
+  readonly #lanes: Lanes<WebhookUpdate>
   readonly #cut = new AbortController()
   readonly #alarm: Alarm
   #flow: Flow = 'closed'
   #width = CAUTIOUS
   #inFlight = 0
   #isPoked = false
-  /** When the last attempt ended. */
+  /** When attempts ended the last time. */
   activeAt: number
   #probing: WebhookUpdate | undefined
   #trouble: Trouble | undefined
@@ -65,13 +65,14 @@ export class Pump {
     this.#alarm = new Alarm(world, () => this.poke())
     this.activeAt = world.now()
     this.#reading = new Reading(cursor, progress)
+    this.#lanes = new Lanes(progress?.failing)
     const saved = (stored: number) => {
       world.saved(stored)
       this.poke()
     }
-    // With half of the connections there is enough to go on with while the other half is stored.
-    const enough = world.maxConnections / 2
-    this.#saver = new Saver({ ...world, saved }, () => this.#reading.progress, enough)
+    // With a quarter of the connections there is enough to go on with while the rest is stored.
+    const enough = 0.75 * world.maxConnections
+    this.#saver = new Saver({ ...world, saved }, () => this.progress, enough)
     this.#feed = new Feed({
       world,
       reading: this.#reading,
@@ -88,7 +89,8 @@ export class Pump {
   }
 
   get progress(): Progress {
-    return this.#reading.progress
+    const { failing } = this.#lanes
+    return failing.length > 0 ? { ...this.#reading.progress, failing } : this.#reading.progress
   }
 
   /** Nothing is under way, and nothing is left to be delivered or stored. */
@@ -140,26 +142,28 @@ export class Pump {
   }
 
   #start() {
+    if (this.#room <= 0) return
+    const now = this.#world.now()
+    const isProbe = this.#flow === 'single'
     while (this.#room > 0) {
-      const isProbe = this.#flow === 'single'
-      const update = isProbe ? this.#lanes.probe() : this.#lanes.take(this.#world.now())
+      const update = isProbe ? this.#lanes.probe() : this.#lanes.take(now)
       if (!update) return
       if (isProbe) this.#probing = update
       this.#inFlight++
-      void this.#attempt(update)
+      void this.#attempt(update, now)
     }
   }
 
-  async #attempt(update: WebhookUpdate): Promise<void> {
-    const at = this.#world.now()
+  async #attempt(update: WebhookUpdate, at: number): Promise<void> {
     const attempt = this.#lanes.failuresOf(update) + 1
     try {
       const body = update.body ?? (await this.#feed.bodyOf(update))
       // Retention took it meanwhile.
       if (body === undefined) return this.#end(update, 'given up')
-      const outcome = await this.#world.deliver(update.updateId, body, this.#cut.signal)
-      if (this.#cut.signal.aborted && !outcome.ok) return this.#end(update, 'cut')
       const { updateId, traceId } = update
+      const isProbe = this.#probing === update
+      const outcome = await this.#world.deliver({ updateId, body, isProbe }, this.#cut.signal)
+      if (this.#cut.signal.aborted && !outcome.ok) return this.#end(update, 'cut')
       const nextAttemptAt = outcome.ok ? this.#succeed(update) : this.#fail(update, outcome)
       this.#world.record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
     } catch (cause) {
@@ -211,10 +215,10 @@ export class Pump {
 
   #end(update: WebhookUpdate, how: 'delivered' | 'given up' | 'failed' | 'cut') {
     this.#inFlight--
-    this.activeAt = this.#world.now()
     if (this.#probing === update) this.#probing = undefined
     if (how === 'cut') this.#lanes.cut(update)
-    else if (how !== 'failed') {
+    else if (how === 'failed') this.#saver.touch()
+    else {
       if (how === 'delivered') this.#lanes.succeeded(update)
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
@@ -231,6 +235,7 @@ export class Pump {
     this.#isPoked = true
     queueMicrotask(() => {
       this.#isPoked = false
+      this.activeAt = this.#world.now()
       this.poke()
     })
   }

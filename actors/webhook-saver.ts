@@ -2,7 +2,8 @@
 import type { Progress } from '../machines/webhook-progress.ts'
 
 export interface SaverWorld {
-  save(progress: () => Progress): Promise<void>
+  /** Rushed: they come faster than they can be stored one by one. */
+  save(progress: () => Progress, isRushed: boolean): Promise<void>
   /** This is stored now. */
   saved(cursor: number): void
   defect(cause: unknown): void
@@ -12,6 +13,8 @@ export interface SaverWorld {
 const AGAIN_MS = 1_000
 /** How long an acknowledgement may wait for others to be stored with. */
 const LINGER_MS = 5
+/** A webhook of a few connections is never in such a hurry. */
+const RUSH = 16
 
 export class Saver {
   readonly #world: SaverWorld
@@ -42,9 +45,10 @@ export class Saver {
     this.#consider()
   }
 
+  /** Nothing was acknowledged, and still there is something new. */
   touch(): void {
     this.#isDirty = true
-    this.#begin()
+    this.#consider()
   }
 
   /** The last write; it is not tried again. */
@@ -53,6 +57,11 @@ export class Saver {
     if (this.#isDirty) this.#begin()
     await this.#writing
     this.#cancel?.()
+  }
+
+  /** So many came that none had to linger for others. */
+  get #isRushed(): boolean {
+    return this.#unsaved >= Math.max(this.#enough, RUSH)
   }
 
   #consider() {
@@ -80,13 +89,14 @@ export class Saver {
       let covered = 0
       let cursor = 0
       try {
-        await this.#world.save(() => {
+        const newest = () => {
           const progress = this.#progress()
           this.#isDirty = false
           covered = this.#unsaved
           cursor = progress.cursor
           return progress
-        })
+        }
+        await this.#world.save(newest, this.#isRushed)
         this.#unsaved -= covered
         this.#world.saved(cursor)
       } catch (cause) {

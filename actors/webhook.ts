@@ -27,12 +27,16 @@ export interface DeliveryOptions {
 
 /** A rest that is longer than this is slept through: somebody will wake the actor. */
 const LONG_MS = 60_000
+/** How long the key's machine may not know how far the delivery is: the delivery itself does, and so does the table. */
+const MOVED_LAG_MS = 100
 
 export class WebhookDelivery {
   readonly #options: DeliveryOptions
   readonly #endpoint: WebhookEndpoint
   readonly #pump: Pump
   readonly #actor: ReturnType<typeof createWebhook>
+  /** What the key's machine is to be told, while it waits for that. */
+  #moved: { cursor: number; readonly cancel: () => void } | undefined
 
   constructor(options: DeliveryOptions) {
     const { key, facts, cursor, webhooks } = options
@@ -70,18 +74,38 @@ export class WebhookDelivery {
   async stop(): Promise<void> {
     this.#actor.stop()
     await this.#pump.stop()
+    this.#moved?.cancel()
     this.#endpoint.close()
   }
 
+  #later(work: () => void, milliseconds: number): () => void {
+    const { clock } = this.#options
+    const timer = clock.setTimeout(work, milliseconds)
+    return () => clock.clearTimeout(timer)
+  }
+
+  #saved(cursor: number) {
+    if (this.#moved) {
+      this.#moved.cursor = cursor
+      return
+    }
+    const tell = () => {
+      const { cursor: newest } = this.#moved ?? { cursor }
+      this.#moved = undefined
+      this.#options.moved(newest)
+    }
+    this.#moved = { cursor, cancel: this.#later(tell, MOVED_LAG_MS) }
+  }
+
   #world(): PumpWorld {
-    const { key, facts, webhooks, log, clock, logger, filter, mayReceive, moved } = this.#options
+    const { key, facts, webhooks, log, clock, logger, filter, mayReceive } = this.#options
     return {
       maxConnections: facts.maxConnections,
       read: (after, limit) => webhooks.read(key, { filter: filter(), after, limit }),
       listen: (after, notify) => log.listen(key.credentialId, after, notify),
-      deliver: (updateId, body, signal) => this.#endpoint.deliver({ updateId, body }, signal),
-      save: (progress) => webhooks.saveProgress(key.apiKeyId, progress),
-      saved: moved,
+      deliver: (delivery, signal) => this.#endpoint.deliver(delivery, signal),
+      save: (progress, isRushed) => webhooks.saveProgress(key.apiKeyId, progress, isRushed),
+      saved: (cursor) => this.#saved(cursor),
       record: (attempt) => webhooks.record(key, facts, attempt),
       dropped: () => webhooks.dropped(key.apiKeyId),
       failed: (trouble) => {
@@ -93,10 +117,7 @@ export class WebhookDelivery {
       mayReceive,
       now: () => clock.now(),
       chance: () => Math.random(),
-      later(work, milliseconds) {
-        const timer = clock.setTimeout(work, milliseconds)
-        return () => clock.clearTimeout(timer)
-      },
+      later: (work, milliseconds) => this.#later(work, milliseconds),
     }
   }
 }
@@ -118,6 +139,10 @@ const logic = webhookMachine.provide({
     remind: ({ system }, at: number) => {
       const { key, webhooks, clock } = services.of({ system }).options
       if (at - clock.now() > LONG_MS) webhooks.remind(key.apiKeyId, at)
+    },
+    tell: ({ system, context: { trouble } }, notice) => {
+      const { key, webhooks } = services.of({ system }).options
+      if (notice && trouble) webhooks.tell(key, notice, trouble.since)
     },
     turnOff: ({ system }) => services.of({ system }).options.gone(),
   },

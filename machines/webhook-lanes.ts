@@ -1,4 +1,5 @@
 /** The lanes of one webhook: one update at a time in each, in order; lanes do not wait for each other. */
+import type { FailingUpdate } from './webhook-progress.ts'
 
 export interface Item {
   readonly updateId: number
@@ -24,13 +25,29 @@ export class Lanes<Update extends Item> {
   readonly #ready = new Set<Lane<Update>>()
   /** In the order of their last tries. */
   readonly #failing = new Set<Lane<Update>>()
+  /** What failed before a restart and was not read again yet, by its update. */
+  readonly #before: Map<number, FailingUpdate>
   #healthyBusy = 0
   #suspects = 0
+
+  constructor(before: readonly FailingUpdate[] = []) {
+    this.#before = new Map(before.map((failing) => [failing[0], failing]))
+  }
 
   add(update: Update): void {
     const lane = this.#lanes.get(update.lane) ?? this.#begin(update.lane)
     lane.queue.push(update)
+    if (this.#before.size > 0) this.#recall(update, lane)
     if (!lane.isBusy && lane.failures === 0) this.#ready.add(lane)
+  }
+
+  /** What a restart has to know of the lanes. */
+  get failing(): FailingUpdate[] {
+    const failing = [...this.#before.values()]
+    for (const { queue, failures, failingSince, dueAt } of this.#failing) {
+      if (queue[0]) failing.push([queue[0].updateId, failures, failingSince, dueAt])
+    }
+    return failing
   }
 
   /** Lanes that could deliver at once and never failed. */
@@ -149,6 +166,14 @@ export class Lanes<Update extends Item> {
     lane.queue.shift()
     if (lane.queue.length > 0) this.#ready.add(lane)
     else this.#lanes.delete(update.lane)
+  }
+
+  #recall({ updateId }: Update, lane: Lane<Update>) {
+    const before = this.#before.get(updateId)
+    if (!before) return
+    this.#before.delete(updateId)
+    ;[, lane.failures, lane.failingSince, lane.dueAt] = before
+    this.#failing.add(lane)
   }
 
   #begin(name: string): Lane<Update> {

@@ -9,7 +9,17 @@ export interface Progress {
   readonly waiting: number
   /** Where those are: first and last id of each run, one pair after another. */
   readonly open: readonly number[]
+  /** What is known of those among them that failed; absent: nothing failed. */
+  readonly failing?: readonly FailingUpdate[]
 }
+
+/** How often in a row, since when, and when it is tried again. */
+export type FailingUpdate = readonly [
+  updateId: number,
+  failures: number,
+  since: number,
+  dueAt: number,
+]
 
 export class Reading {
   /** Ids that wait for their acknowledgement, with their place among all that were read; in order. */

@@ -6,6 +6,21 @@ import { GONE_MS, HOPELESS_MS } from './webhook-schedule.ts'
 /** How many attempts may be under way at once: as many as the webhook allows, one, or none. */
 export type Flow = 'open' | 'single' | 'closed'
 
+/** What an owner is told of an endpoint that gets nothing. */
+export type Notice =
+  | 'failing_15_minutes'
+  | 'failing_1_hour'
+  | 'failing_24_hours'
+  | 'suspended'
+  | 'removed'
+
+/** The longest first. */
+const notices: readonly (readonly [afterMs: number, notice: Notice])[] = [
+  [86_400_000, 'failing_24_hours'],
+  [3_600_000, 'failing_1_hour'],
+  [900_000, 'failing_15_minutes'],
+]
+
 /** What is stored of an endpoint that fails. */
 export interface Trouble {
   /** In a row. */
@@ -34,6 +49,9 @@ interface WebhookContext {
   readonly now: number
 }
 
+const noticeAt = ({ trouble, now }: WebhookContext): Notice | undefined =>
+  notices.find(([afterMs]) => now - (trouble?.since ?? now) >= afterMs)?.[1]
+
 const known = ({ trouble }: WebhookContext): Trouble => {
   if (!trouble) throw new Error('nothing is known to have failed')
   return trouble
@@ -51,6 +69,8 @@ export const webhookMachine = setup({
     note: port.action<'delivering' | 'resting' | 'suspended'>('note'),
     /** Somebody has to come back at that time, even if this actor is gone by then. */
     remind: port.action<number>('remind'),
+    /** The owner is told, once of each; nothing where there is nothing to tell. */
+    tell: port.action<Notice | undefined>('tell'),
     /** The receiver wants no more: the webhook is removed. */
     turnOff: port.action('turnOff'),
     learn: assign((_, { trouble, now }: { trouble: Trouble; now: number }) => ({ trouble, now })),
@@ -88,16 +108,20 @@ export const webhookMachine = setup({
     },
     judging: {
       always: [
-        { guard: 'isGone', target: 'off' },
+        { guard: 'isGone', target: 'off', actions: { type: 'tell', params: 'removed' } },
         {
           guard: 'isHopeless',
           target: 'suspended',
-          actions: { type: 'note', params: 'suspended' },
+          actions: [
+            { type: 'note', params: 'suspended' },
+            { type: 'tell', params: 'suspended' },
+          ],
         },
         {
           target: 'resting',
           actions: [
             { type: 'note', params: 'resting' },
+            { type: 'tell', params: ({ context }) => noticeAt(context) },
             { type: 'remind', params: ({ context }) => known(context).dueAt },
           ],
         },

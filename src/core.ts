@@ -8,7 +8,6 @@ import type { Clock } from '../actors/ports.ts'
 import { StartBudget } from '../actors/start-budget.ts'
 import { CredentialSupervisor } from '../actors/supervisor.ts'
 import type { WebhookKey } from '../actors/webhook-ports.ts'
-import type { Arguments } from './bot-api/arguments.ts'
 import { FileIds } from './bot-api/file-id.ts'
 import { Translator } from './bot-api/translator.ts'
 import type { Config } from './config.ts'
@@ -24,6 +23,7 @@ import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Vault } from './security/vault.ts'
 import { PostgresUpdateLog } from './updates/log.ts'
+import type { CallBack } from './webhooks/reply-call.ts'
 import { Roster } from './webhooks/roster.ts'
 import type { AttemptCounts } from './webhooks/tally.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -42,7 +42,7 @@ export interface CoreOptions {
   remindKey?(apiKeyId: number, at: Date): void
 }
 
-type ReplyCall = (key: ApiKeyActor, args: Arguments, traceId: string) => Promise<unknown>
+type ReplyCall = (key: ApiKeyActor, call: CallBack, traceId: string) => Promise<unknown>
 
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -82,10 +82,11 @@ export function createCore({
     db,
     vault,
     logger,
+    node: config.node,
     config: config.webhooks,
     log: () => log,
     flushCursors: () => keyStore.flush(),
-    call: async (apiKeyId, args, traceId) => replyCall(await keys.find(apiKeyId), args, traceId),
+    call: async (apiKeyId, call, traceId) => replyCall(await keys.find(apiKeyId), call, traceId),
     remind: (apiKeyId, at) => remindKey(apiKeyId, new Date(at)),
     counted: attempted,
     changed(apiKeyId, hasWebhook) {
@@ -194,8 +195,8 @@ export function createCore({
     roster,
 
     /** What becomes of a call that the answer to a webhook carries. */
-    onReplyCall(carryOut: ReplyCall): void {
-      replyCall = carryOut
+    onReplyCall(carryBack: ReplyCall): void {
+      replyCall = carryBack
     },
 
     /** Held polls are answered with nothing. */

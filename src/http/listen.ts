@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { downloadFrom } from '../../actors/credential.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { carryOut } from '../bot-api/carry-out.ts'
 import type { CallWorld } from '../bot-api/method.ts'
 import { botPaths } from '../bot-api/openapi.ts'
 import { profileOf } from '../bot-api/profile.ts'
@@ -23,15 +22,15 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import type { Sandbox } from '../platforms/sandbox/sandbox.ts'
 import { VERSION } from '../version.ts'
-import { replyCall } from '../webhooks/reply-call.ts'
+import { carryBack } from '../webhooks/reply-call.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { drained } from './drain.ts'
 import { filePaths, fileRoutes } from './files.ts'
 import { healthRoutes } from './health.ts'
 import { apiKeyRoutes } from './management/api-keys.ts'
-import { backlogRoute } from './management/backlog.ts'
 import { authRoutes } from './management/auth.ts'
+import { backlogRoute } from './management/backlog.ts'
 import { credentialChangesRoute } from './management/credential-changes.ts'
 import { credentialListRoutes } from './management/credential-list.ts'
 import { credentialTestRoute } from './management/credential-test.ts'
@@ -165,7 +164,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   const uploads = { media: media.desk, uploadBytes: media.limits.uploadBytes }
   const carrier = { credentials, platformOf, world }
   await app.register(botRoutes, { gate, ...carrier, uploads })
-  core.onReplyCall((key, args, traceId) => carryOut(replyCall(key, args, traceId), carrier))
+  core.onReplyCall((key, call, traceId) => carryBack(key, call, traceId, { ...carrier, uploads }))
   await app.register(fileRoutes, { gate, downloads })
 }
 

@@ -3,9 +3,18 @@ import type { AttemptRecord, WebhookKey } from '../../actors/webhook-ports.ts'
 import { WriteBuffer } from '../database/buffer.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
+import { numbersText, textsText } from './array-text.ts'
 
-interface Entry extends AttemptRecord, WebhookKey {
+/** What all attempts at one endpoint have in common; the same object for all of them. */
+export interface DeliveryPlace {
+  readonly key: WebhookKey
+  /** As its owner may see it. */
   readonly url: string
+}
+
+interface Entry {
+  readonly place: DeliveryPlace
+  readonly attempt: AttemptRecord
 }
 
 const LAG_MS = 500
@@ -34,8 +43,8 @@ export class DeliveryLog {
     })
   }
 
-  add(key: WebhookKey, url: string, attempt: AttemptRecord): void {
-    this.#buffer.add({ ...attempt, ...key, url })
+  add(place: DeliveryPlace, attempt: AttemptRecord): void {
+    this.#buffer.add({ place, attempt })
   }
 
   flush(): Promise<void> {
@@ -55,30 +64,40 @@ export class DeliveryLog {
   }
 }
 
+/** The order is kept: of attempts within a millisecond the later one has the higher id. */
 const statement = {
   name: 'webhook-deliveries',
   text: `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status,
            error, duration_ms, next_attempt_at, trace_id)
-         select to_timestamp(at / 1000), user_id, api_key_id, update_id, attempt, url, status,
-           error, duration_ms, to_timestamp(next / 1000), trace_id
-         from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::text[],
-           $7::smallint[], $8::text[], $9::real[], $10::float8[], $11::text[])
-           as d (at, user_id, api_key_id, update_id, attempt, url, status, error, duration_ms, next,
-             trace_id)`,
+         select to_timestamp(d.at / 1000), p.user_id, p.api_key_id, d.update_id, d.attempt, p.url,
+           d.status, d.error, d.duration_ms, to_timestamp(d.next / 1000), d.trace_id
+         from unnest($1::int[], $2::float8[], $3::bigint[], $4::int[], $5::smallint[], $6::text[],
+           $7::real[], $8::float8[], $9::text[]) with ordinality
+           as d (place, at, update_id, attempt, status, error, duration_ms, next, trace_id, n)
+         join unnest($10::bigint[], $11::bigint[], $12::text[]) with ordinality
+           as p (user_id, api_key_id, url, n) on p.n = d.place
+         order by d.n`,
 }
 
 async function insert(db: Database, entries: readonly Entry[]): Promise<void> {
+  const numbers = new Map<DeliveryPlace, number>()
+  for (const { place } of entries) {
+    if (!numbers.has(place)) numbers.set(place, numbers.size + 1)
+  }
+  const places = [...numbers.keys()]
+  const attempts = entries.map(({ attempt }) => attempt)
   await db.query(statement, [
-    entries.map(({ at }) => at),
-    entries.map(({ userId }) => userId),
-    entries.map(({ apiKeyId }) => apiKeyId),
-    entries.map(({ updateId }) => updateId),
-    entries.map(({ attempt }) => attempt),
-    entries.map(({ url }) => url),
-    entries.map(({ status }) => status ?? null),
-    entries.map(({ error }) => error ?? null),
-    entries.map(({ durationMs }) => durationMs),
-    entries.map(({ nextAttemptAt }) => nextAttemptAt ?? null),
-    entries.map(({ traceId }) => traceId ?? null),
+    numbersText(entries.map(({ place }) => numbers.get(place))),
+    numbersText(attempts.map(({ at }) => at)),
+    numbersText(attempts.map(({ updateId }) => updateId)),
+    numbersText(attempts.map(({ attempt }) => attempt)),
+    numbersText(attempts.map(({ status }) => status)),
+    textsText(attempts.map(({ error }) => error)),
+    numbersText(attempts.map(({ durationMs }) => Math.round(100 * durationMs) / 100)),
+    numbersText(attempts.map(({ nextAttemptAt }) => nextAttemptAt)),
+    textsText(attempts.map(({ traceId }) => traceId)),
+    numbersText(places.map(({ key }) => key.userId)),
+    numbersText(places.map(({ key }) => key.apiKeyId)),
+    textsText(places.map(({ url }) => url)),
   ])
 }

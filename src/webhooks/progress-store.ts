@@ -4,19 +4,21 @@ import type { Database } from '../database/database.ts'
 
 interface Waiting {
   readonly progress: () => Progress
+  readonly isRushed: boolean
   readonly settled: PromiseWithResolvers<void>
 }
 
 /**
- * Nobody waits for the disk: a crash of the service loses nothing by that, and one of the database only has the
- * acknowledgements of its last moment repeated.
+ * Whoever is delivered to flat out does not wait for the disk: a crash of the service loses nothing by that, and one
+ * of the database only has the acknowledgements of its last moment repeated.
  */
+const pace = `select set_config('synchronous_commit',
+                case when $4 then 'off' else current_setting('synchronous_commit') end, true)`
+
 const statement = {
   name: 'webhook-progress',
-  text: `with quick as (
-           select set_config('synchronous_commit', 'off', true)
-         ), locked as (
-           select id from api_key, quick where id = any($1::bigint[]) order by id for update of api_key
+  text: `with pace as (${pace}), locked as (
+           select id from api_key, pace where id = any($1::bigint[]) order by id for update of api_key
          )
          update api_key k
             set cursor = greatest(k.cursor, p.cursor), webhook_progress = p.progress::jsonb
@@ -27,10 +29,10 @@ const statement = {
 /** A key that is delivered to flat out is mostly alone: it need not be locked in the order of others. */
 const single = {
   name: 'webhook-progress-single',
-  text: `with quick as (select set_config('synchronous_commit', 'off', true))
+  text: `with pace as (${pace})
          update api_key k
             set cursor = greatest(k.cursor, $2::bigint), webhook_progress = $3::jsonb
-           from quick where k.id = $1::bigint`,
+           from pace where k.id = $1::bigint`,
 }
 
 const AT_ONCE = 500
@@ -44,10 +46,10 @@ export class ProgressStore {
     this.#db = db
   }
 
-  /** `progress` is asked for just before it is written. */
-  save(apiKeyId: number, progress: () => Progress): Promise<void> {
+  /** `progress` is asked for just before it is written; what is rushed may be forgotten by a database that crashes. */
+  save(apiKeyId: number, progress: () => Progress, isRushed: boolean): Promise<void> {
     const settled = this.#waiting.get(apiKeyId)?.settled ?? Promise.withResolvers<void>()
-    this.#waiting.set(apiKeyId, { progress, settled })
+    this.#waiting.set(apiKeyId, { progress, isRushed, settled })
     if (!this.#isWriting) void this.#writeAll()
     return settled.promise
   }
@@ -66,23 +68,25 @@ export class ProgressStore {
 
   async #write(batch: readonly (readonly [number, Waiting])[]): Promise<void> {
     const rows = batch.map(([id, { progress }]) => rowOf(id, progress()))
+    const isRushed = batch.every(([, waiting]) => waiting.isRushed)
     try {
-      await this.#store(rows)
+      await this.#store(rows, isRushed)
       for (const [, { settled }] of batch) settled.resolve()
     } catch (error) {
       for (const [, { settled }] of batch) settled.reject(error)
     }
   }
 
-  #store(rows: readonly Row[]): Promise<unknown> {
+  #store(rows: readonly Row[], isRushed: boolean): Promise<unknown> {
     const [only] = rows
     if (only && rows.length === 1) {
-      return this.#db.query(single, [only.id, only.cursor, only.progress])
+      return this.#db.query(single, [only.id, only.cursor, only.progress, isRushed])
     }
     return this.#db.query(statement, [
       rows.map(({ id }) => id),
       rows.map(({ cursor }) => cursor),
       rows.map(({ progress }) => progress),
+      isRushed,
     ])
   }
 }

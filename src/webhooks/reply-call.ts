@@ -1,11 +1,13 @@
 /** The method call that an answer to a delivery may carry: read like the body of an ordinary call. */
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { Arguments } from '../bot-api/arguments.ts'
-import type { Asked } from '../bot-api/carry-out.ts'
+import { type Carrier, carryOut } from '../bot-api/carry-out.ts'
 import { formEntries, utf8 } from '../http/bot/form.ts'
 import { jsonEntries } from '../http/bot/json.ts'
+import { Receiving, releaseAll, type UploadPlace } from '../http/bot/uploads.ts'
 import type { Reply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536
@@ -15,39 +17,81 @@ const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 /** Asking makes no sense where nobody reads the answer, and a receiver must not turn itself off by accident. */
 const unheeded = /^(get|(setwebhook|deletewebhook|close|logout)$)/i
 
+export interface CallBack {
+  readonly method: string
+  readonly args: Arguments
+  /** By the names of their parts. */
+  readonly files: ReadonlyMap<string, File>
+}
+
 /** Undefined where there is none, or none that may be made this way. */
-export async function callIn(reply: Reply): Promise<Arguments | undefined> {
+export async function callIn(reply: Reply): Promise<CallBack | undefined> {
   if (reply.body.length === 0) return undefined
   try {
-    const args = new Arguments(entriesOf(reply.type, await plain(reply)))
+    const { entries, files } = await contentOf(reply.type, await plain(reply))
+    const args = new Arguments(entries)
     const method = args.text('method')
-    return method === undefined || unheeded.test(method) ? undefined : args
+    return method === undefined || unheeded.test(method) ? undefined : { method, args, files }
   } catch {
     // What is no call is an answer like any other.
     return undefined
   }
 }
 
-/** The call as an ordinary one of this key; nobody waits for it, so it has a time of its own. */
-export function replyCall(key: ApiKeyActor, args: Arguments, traceId: string): Asked {
+export interface CallBackWorld extends Carrier {
+  readonly uploads: UploadPlace
+}
+
+/** Makes it as an ordinary call of this key; nobody waits for it, so it has a time of its own. */
+export async function carryBack(
+  key: ApiKeyActor,
+  { method, args, files }: CallBack,
+  traceId: string,
+  { uploads: place, ...carrier }: CallBackWorld,
+): Promise<void> {
   const signal = AbortSignal.timeout(TAKES_MS)
-  return {
-    method: args.text('method') ?? '',
-    key,
-    args,
-    uploads: new Map(),
-    traceId,
-    signal: () => signal,
-    leaving: () => signal,
+  const receiving = new Receiving(place, signal)
+  try {
+    for (const [part, file] of files) {
+      const bytes = Readable.from([Buffer.from(await file.arrayBuffer())])
+      await receiving.take(part, bytes, { name: file.name, ...(file.type && { mime: file.type }) })
+    }
+    const { uploads } = receiving
+    const own = { signal: () => signal, leaving: () => signal }
+    await carryOut({ method, key, args, uploads, traceId, ...own }, carrier)
+  } finally {
+    await releaseAll(receiving.uploads)
   }
 }
 
-function entriesOf(type: string, body: Buffer): Iterable<readonly [string, string]> {
-  if (/^application\/json/i.test(type)) return jsonEntries(utf8(body))
-  if (/^application\/x-www-form-urlencoded/i.test(type)) {
-    return formEntries(body.toString('latin1'))
+interface Content {
+  readonly entries: Iterable<readonly [string, string]>
+  readonly files: ReadonlyMap<string, File>
+}
+
+const noFiles: ReadonlyMap<string, File> = new Map()
+
+async function contentOf(type: string, body: Buffer): Promise<Content> {
+  if (/^application\/json/i.test(type)) {
+    return { entries: jsonEntries(utf8(body)), files: noFiles }
   }
-  return []
+  if (/^application\/x-www-form-urlencoded/i.test(type)) {
+    return { entries: formEntries(body.toString('latin1')), files: noFiles }
+  }
+  if (/^multipart\/form-data/i.test(type)) return await partsOf(type, body)
+  return { entries: [], files: noFiles }
+}
+
+/** All of it is there already, and it is short: it need not be read as a stream. */
+async function partsOf(type: string, body: Buffer): Promise<Content> {
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData()
+  const entries: [string, string][] = []
+  const files = new Map<string, File>()
+  for (const [name, value] of form) {
+    if (typeof value === 'string') entries.push([name, value])
+    else if (!files.has(name)) files.set(name, value)
+  }
+  return { entries, files }
 }
 
 async function plain({ body, encoding }: Reply): Promise<Buffer> {

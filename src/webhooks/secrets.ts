@@ -26,6 +26,8 @@ export class SigningSecrets {
   readonly #known = new LRUCache<number, Known>({
     max: 20_000,
     ttl: 60_000,
+    // Every attempt asks: finer, it would begin a timer in each millisecond.
+    ttlResolution: 1_000,
   })
 
   #asked = new Map<number, PromiseWithResolvers<Known>>()

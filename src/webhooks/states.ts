@@ -5,8 +5,8 @@ import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
 
 interface Ends {
-  readonly success?: number
-  readonly failure?: { readonly at: number; readonly error: string }
+  readonly success: number | undefined
+  readonly failure: { readonly at: number; readonly error: string } | undefined
 }
 
 const LAG_MS = 500
@@ -36,11 +36,9 @@ export class WebhookStates {
 
   ended(apiKeyId: number, { at, durationMs, ok, error }: AttemptRecord): void {
     const end = at + durationMs
-    const before = this.#ends.get(apiKeyId)
-    this.#ends.set(apiKeyId, {
-      ...before,
-      ...(ok ? { success: end } : { failure: { at: end, error: error ?? '' } }),
-    })
+    const failure = ok ? this.#ends.get(apiKeyId)?.failure : { at: end, error: error ?? '' }
+    const success = ok ? end : this.#ends.get(apiKeyId)?.success
+    this.#ends.set(apiKeyId, { success, failure })
   }
 
   async flush(): Promise<void> {

@@ -1,7 +1,6 @@
 /** What the delivery of webhooks needs from the world, built from its parts. */
-import type { WebhookEndpoint, WebhookKey, Webhooks } from '../../actors/webhook-ports.ts'
+import type { WebhookKey, Webhooks } from '../../actors/webhook-ports.ts'
 import type { WebhookTarget } from '../../machines/webhook-terms.ts'
-import type { Arguments } from '../bot-api/arguments.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Resolve } from '../net/resolve.ts'
@@ -10,16 +9,16 @@ import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import { updateJson } from '../updates/row.ts'
 import { shownUrl } from './address.ts'
-import { DeliveryLog } from './delivery-log.ts'
-import type { Reply } from './exchange.ts'
+import { Connections } from './connections.ts'
+import { DeliveryLog, type DeliveryPlace } from './delivery-log.ts'
+import { Endpoint } from './endpoint.ts'
 import { webhookEnds } from './info.ts'
 import { laneOf } from './lane.ts'
+import { Notices } from './notices.ts'
 import { Pace } from './pace.ts'
 import { ProgressStore } from './progress-store.ts'
-import { callIn } from './reply-call.ts'
-import { SigningSecrets, secretsInForce } from './secrets.ts'
-import { Sender, type SenderOptions } from './sender.ts'
-import { signatures } from './signature.ts'
+import type { CallBack } from './reply-call.ts'
+import { SigningSecrets } from './secrets.ts'
 import { WebhookStates } from './states.ts'
 import { WebhookStore } from './store.ts'
 import { type AttemptCounts, AttemptTally } from './tally.ts'
@@ -28,6 +27,8 @@ export interface WebhookOptions {
   readonly db: Database
   readonly vault: Vault
   readonly logger: Log
+  /** This node's name. */
+  readonly node: string
   readonly config: {
     readonly allowPrivate: boolean
     readonly timeoutMs: number
@@ -37,7 +38,7 @@ export interface WebhookOptions {
   log(): PostgresUpdateLog
   flushCursors(): Promise<void>
   /** A call that an answer carried, made like any other of this key. */
-  call(apiKeyId: number, args: Arguments, traceId: string): Promise<unknown>
+  call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
@@ -51,6 +52,7 @@ export function createWebhooks(options: WebhookOptions) {
   const states = new WebhookStates(db, logger)
   const deliveries = new DeliveryLog(db, logger, config.logDays)
   const progress = new ProgressStore(db)
+  const notices = new Notices({ db, log: logger, node: options.node })
   const tally = new AttemptTally(options.counted)
   const flush = async () => {
     await Promise.all([states.flush(), options.flushCursors()])
@@ -58,11 +60,11 @@ export function createWebhooks(options: WebhookOptions) {
   const store = new WebhookStore({ db, vault, reach: { allowPrivate, resolve }, flush })
 
   /** Every attempt is recorded under its address. */
-  const shown = new WeakMap<WebhookTarget, string>()
+  const places = new WeakMap<WebhookTarget, DeliveryPlace>()
 
   const port: Webhooks = {
     open(key, target) {
-      shown.set(target, shownUrl(target.url))
+      places.set(target, { key, url: shownUrl(target.url) })
       return new Endpoint(key, target, { allowPrivate, timeoutMs, resolve }, parts)
     },
     async read(key, { filter, after, limit }) {
@@ -77,11 +79,12 @@ export function createWebhooks(options: WebhookOptions) {
       }))
       return { updates, head }
     },
-    saveProgress: (apiKeyId, read) => progress.save(apiKeyId, read),
+    saveProgress: (apiKeyId, read, isRushed) => progress.save(apiKeyId, read, isRushed),
     saveState: (apiKeyId, state) => states.save(apiKeyId, state),
+    tell: (key, notice, since) => notices.tell(key, notice, since),
     record(key, target, attempt) {
       states.ended(key.apiKeyId, attempt)
-      deliveries.add(key, shown.get(target) ?? '', attempt)
+      deliveries.add(places.get(target) ?? { key, url: '' }, attempt)
       tally.add(key, attempt.ok)
     },
     dropped(apiKeyId) {
@@ -97,7 +100,7 @@ export function createWebhooks(options: WebhookOptions) {
       return changed
     },
   }
-  const parts = { secrets, logger, call: options.call }
+  const parts = { secrets, logger, call: options.call, connections: new Connections() }
 
   const pace = new Pace()
 
@@ -121,63 +124,3 @@ export function createWebhooks(options: WebhookOptions) {
 }
 
 export type WebhookWorld = ReturnType<typeof createWebhooks>
-
-interface Parts {
-  readonly secrets: SigningSecrets
-  readonly logger: Log
-  call(apiKeyId: number, args: Arguments, traceId: string): Promise<unknown>
-}
-
-class Endpoint implements WebhookEndpoint {
-  readonly #apiKeyId: number
-  readonly #sender: Sender
-  readonly #parts: Parts
-
-  constructor(
-    { apiKeyId }: WebhookKey,
-    target: WebhookTarget,
-    sender: SenderOptions,
-    parts: Parts,
-  ) {
-    this.#apiKeyId = apiKeyId
-    this.#sender = new Sender(target, sender)
-    this.#parts = parts
-  }
-
-  async deliver(
-    { updateId, body }: { updateId: number; body: string },
-    signal: AbortSignal,
-  ): ReturnType<WebhookEndpoint['deliver']> {
-    const now = Date.now()
-    const began = performance.now()
-    const { secrets } = this.#parts
-    const known = secrets.known(this.#apiKeyId) ?? (await secrets.load(this.#apiKeyId))
-    // The same for every attempt, so that a receiver can tell what it has seen.
-    const id = `${this.#apiKeyId}-${updateId}`
-    const timestamp = Math.floor(now / 1000)
-    const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
-    const inForce = secretsInForce(known.found, now)
-    if (inForce.length > 0) {
-      headers.push('webhook-signature', signatures({ id, timestamp, body }, inForce))
-    }
-    const sent = await this.#sender.send(body, headers, signal)
-    if (sent.reply) void this.#carryOut(sent.reply, id)
-    const { status, error, retryAfterMs } = sent
-    const durationMs = performance.now() - began
-    return { ok: error === undefined, status, error, retryAfterMs, durationMs }
-  }
-
-  close(): void {
-    this.#sender.close()
-  }
-
-  /** Its outcome is nobody's business: the receiver has gone. */
-  async #carryOut(reply: Reply, traceId: string): Promise<void> {
-    const apiKeyId = this.#apiKeyId
-    const args = await callIn(reply)
-    if (!args) return
-    await this.#parts.call(apiKeyId, args, traceId).catch((err) => {
-      this.#parts.logger.warn({ err, apiKeyId }, 'a call in the answer to a webhook failed')
-    })
-  }
-}

@@ -10,6 +10,7 @@ import type {
   Webhooks,
   WebhookUpdate,
 } from '../../actors/webhook-ports.ts'
+import type { Notice } from '../../machines/webhook.ts'
 import type { Progress } from '../../machines/webhook-progress.ts'
 import type { WebhookFacts } from '../../machines/webhook-terms.ts'
 import { settled, TestClock } from '../support/clock.ts'
@@ -49,6 +50,8 @@ export class WebhookRig {
   readonly sent: number[] = []
   readonly records: AttemptRecord[] = []
   readonly states: WebhookState[] = []
+  /** What the owner was told, and how long after the first failure. */
+  readonly told: { notice: Notice; afterMs: number }[] = []
   readonly reminders: number[] = []
   readonly saved: Progress[] = []
   reads = 0
@@ -137,6 +140,10 @@ export class WebhookRig {
         this.saved.push(progress())
       },
       saveState: (_, state) => this.states.push(state),
+      tell: (_, notice, since) => {
+        if (this.told.at(-1)?.notice === notice) return
+        this.told.push({ notice, afterMs: this.clock.now() - since })
+      },
       record: (_, __, attempt) => this.records.push(attempt),
       remind: (_, at) => this.reminders.push(at),
     })
