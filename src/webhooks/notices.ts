@@ -1,0 +1,79 @@
+/** Notices of endpoints that get nothing: a line in the timeline of the key's account, and one for the operators. */
+import type { WebhookKey } from '../../actors/webhook-ports.ts'
+import type { Notice } from '../../machines/webhook.ts'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../database/log.ts'
+
+export interface NoticesOptions {
+  readonly db: Database
+  readonly log: Log
+  readonly node: string
+}
+
+interface Told {
+  readonly notice: Notice
+  readonly since: number
+}
+
+const endings: Partial<Record<Notice, { to: string; event: string }>> = {
+  suspended: { to: 'suspended', event: 'webhook.suspended' },
+  removed: { to: 'removed', event: 'webhook.removed' },
+}
+const reasons: Partial<Record<Notice, string>> = { suspended: 'failing_7_days', removed: 'gone' }
+
+/** Far more than fail at once; what falls out is found in the timeline. */
+const REMEMBERED = 10_000
+
+export class Notices {
+  readonly #options: NoticesOptions
+  /** The newest of each key, so that not every failure asks the database. */
+  readonly #told = new Map<number, Told>()
+
+  constructor(options: NoticesOptions) {
+    this.#options = options
+  }
+
+  tell(key: WebhookKey, notice: Notice, since: number): void {
+    const { apiKeyId } = key
+    const last = this.#told.get(apiKeyId)
+    if (last?.notice === notice && last.since === since) return
+    if (this.#told.size >= REMEMBERED) this.#told.clear()
+    this.#told.set(apiKeyId, { notice, since })
+    this.#write(key, notice, since).catch((err) => {
+      this.#told.delete(apiKeyId)
+      this.#options.log.warn({ err, apiKeyId, notice }, 'a notice could not be written')
+    })
+  }
+
+  /** After a restart nobody remembers what was told; the timeline does. */
+  async #write(key: WebhookKey, notice: Notice, since: number): Promise<void> {
+    const { db, log, node } = this.#options
+    const { to, event } = endings[notice] ?? { to: 'failing', event: 'webhook.failing' }
+    const now = Date.now()
+    const written = await db.query(
+      `insert into credential_transition
+         (credential_id, at, from_state, to_state, event, reason, duration_ms, actor, node)
+       select id, $2, $3, $4, $5, $6, $7, $8, $9 from credential c
+        where id = $1 and not exists (
+          select from credential_transition t
+           where t.credential_id = c.id and t.actor = $8 and t.event = $5 and t.reason = $6
+             and t.at >= $10)
+       returning id`,
+      [
+        key.credentialId,
+        new Date(now),
+        'delivering',
+        to,
+        event,
+        reasons[notice] ?? notice,
+        Math.max(0, now - since),
+        `api_key:${key.apiKeyId}`,
+        node,
+        new Date(since),
+      ],
+    )
+    if (written.length === 0) return
+    const { apiKeyId, userId, credentialId } = key
+    log.warn({ apiKeyId, userId, credentialId, notice }, 'a webhook gets nothing')
+  }
+}
