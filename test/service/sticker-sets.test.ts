@@ -70,7 +70,7 @@ t.test('people send stickers of sets, too', async (t) => {
   const sticker = await until(async () => {
     const updates = await api.getUpdates({ timeout: 2 })
     return updates.find(({ message }) => message?.sticker)?.message?.sticker
-  })
+  }, 60_000)
   t.match(sticker, { set_name: 'Spoons', emoji: '🥄' })
   const again = await api.sendSticker(ada.id, sticker?.file_id ?? '')
   t.match(again.sticker, { set_name: 'Spoons' })
