@@ -16,14 +16,14 @@ const check = `axe.run(document, { resultTypes: ['violations'] }).then(({ violat
 
 t.test(
   'no page has a serious accessibility problem',
-  { skip: noBrowser, timeout: 120_000 },
+  { skip: noBrowser, timeout: 290_000 },
   async (t) => {
     const scene = await panelScene(t)
     const browser = await openBrowser()
     t.teardown(() => browser.close())
     for (const language of ['en', 'fa'] as const) {
       const theme = language === 'en' ? 'light' : 'dark'
-      await t.test(`${language}, ${theme}`, { timeout: 60_000 }, async (t) => {
+      await t.test(`${language}, ${theme}`, { timeout: 140_000 }, async (t) => {
         const visitor = await visit(browser, scene.service, { language, theme })
         const { page } = visitor
         // Through the debugger, which the content policy does not concern.

@@ -10,7 +10,7 @@ import { panelScene } from './scene.ts'
 
 t.test(
   'a failing webhook, its repair and a replay',
-  { skip: noBrowser, timeout: 90_000 },
+  { skip: noBrowser, timeout: 240_000 },
   async (t) => {
     const scene = await panelScene(t)
     const { client, friend, key } = scene
@@ -51,7 +51,7 @@ t.test(
 
     await t.test('once repaired it arrives, and once more on request', async (t) => {
       status = 200
-      await until(() => texts.includes('Are you there?'), 40_000)
+      await until(() => texts.includes('Are you there?'), 90_000)
       await page.locator('summary', { hasText: '200' }).first().waitFor()
       texts.length = 0
       await button('Replay').click()
@@ -59,7 +59,7 @@ t.test(
       await page.getByRole('spinbutton').fill('1')
       await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
       await page.getByText('Delivering again').first().waitFor()
-      await until(() => texts.length >= 2, 20_000)
+      await until(() => texts.length >= 2, 60_000)
       t.same(texts.slice(0, 2), ['Good morning! Is the shop open today?', 'Are you there?'])
     })
 

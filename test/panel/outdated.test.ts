@@ -5,7 +5,7 @@ import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
 t.test(
   'a page that is gone is loaded anew, once',
-  { skip: noBrowser, timeout: 60_000 },
+  { skip: noBrowser, timeout: 240_000 },
   async (t) => {
     const service = await startService(t)
     const browser = await openBrowser()

@@ -23,26 +23,79 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
   const chatId = body.result[0].message.chat.id
   await client.bot(key.key, 'sendMessage', { chat_id: chatId, text: 'Yes, from nine to five.' })
   await client.bot(key.key, 'sendMessage', { chat_id: 1, text: 'to nobody' })
+  const poll = { question: 'Tea or coffee?', options: ['Tea', 'Coffee'] }
+  const place = { location: { latitude: 35.6997, longitude: 51.3381 } }
+  const path = `/sandbox/people/${friend.id}/messages`
+  await client.result('POST', path, { to: '@support_bot', ...place })
+  await client.result('POST', path, { to: '@support_bot', poll })
+  await client.bot(key.key, 'sendMessage', {
+    chat_id: chatId,
+    text: 'Shall we *keep one* for you?',
+    parse_mode: 'Markdown',
+    reply_markup: {
+      inline_keyboard: [
+        [
+          { text: 'Yes', callback_data: 'yes' },
+          { text: 'No', callback_data: 'no' },
+        ],
+      ],
+    },
+  })
   await client.result('PUT', `/sandbox/people/${gone.id}/faults/revoke`, {})
   await client.result('PUT', `/sandbox/people/${banned.id}/faults/ban`, {})
   await client.state(goneId, 'logged_out')
   await client.state(bannedId, 'invalid')
-  return { service, client, phone, bot, friend, credentialId, goneId, key, chatId }
+  const gonesKey = await client.key(goneId)
+  const diagnosed = `/api_keys/${gonesKey.api_key_id}/diagnosis`
+  const diagnosis = await client.result('POST', diagnosed, { all: true })
+  const { session_id: linking } = await client.result('POST', '/platforms/sandbox/link/start', {
+    phone: friend.phone,
+  })
+  return {
+    service,
+    client,
+    phone,
+    bot,
+    friend,
+    credentialId,
+    goneId,
+    key,
+    chatId,
+    gonesKey,
+    diagnosis,
+    linking,
+  }
 }
 
 export type PanelScene = Awaited<ReturnType<typeof panelScene>>
 
 /** Every address with something of its own to show. */
-export const addressesOf = ({ credentialId, goneId, key }: PanelScene) => ({
+export const addressesOf = ({
+  bot,
+  friend,
+  credentialId,
+  goneId,
+  key,
+  gonesKey,
+  diagnosis,
+  linking,
+}: PanelScene) => ({
   dashboard: '/dashboard',
   accounts: '/dashboard/accounts',
   account: `/dashboard/accounts/${credentialId}`,
   'account-logged-out': `/dashboard/accounts/${goneId}`,
-  link: '/dashboard/link',
+  link: '/dashboard/link?platform=sandbox',
+  'link-code': `/dashboard/link/sandbox/${linking}`,
   keys: '/dashboard/keys',
   key: `/dashboard/keys/${key.api_key_id}`,
+  'key-webhook': `/dashboard/keys/${key.api_key_id}?tab=webhook`,
+  'key-requests': `/dashboard/keys/${key.api_key_id}?tab=requests`,
+  'key-usage': `/dashboard/keys/${key.api_key_id}?tab=usage`,
+  'key-new': '/dashboard/keys?create=',
   diagnosis: `/dashboard/keys/${key.api_key_id}/diagnosis`,
+  verdict: `/dashboard/keys/${gonesKey.api_key_id}/diagnosis?diagnosis=${diagnosis.diagnosis_id}`,
   sandbox: '/dashboard/sandbox',
+  chat: `/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`,
   settings: '/dashboard/account',
   missing: '/dashboard/nothing',
 })

@@ -1,7 +1,7 @@
 /** Places the states of a machine: each level by itself, as one box of the level above. */
 import { Graph, layout as place } from '@dagrejs/dagre'
 import type { Chart, ChartState } from '../api/types.ts'
-import { arrowsOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
+import { anyOf, arrowsOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
 
 export interface Point {
   readonly x: number
@@ -23,11 +23,17 @@ export interface Edge {
   readonly label: Point
 }
 
+/** Where arrows begin that any state of its level takes. */
+export interface Mark extends Point {
+  readonly path: string
+}
+
 export interface Drawing {
   readonly width: number
   readonly height: number
   readonly boxes: readonly Box[]
   readonly edges: readonly Edge[]
+  readonly marks: readonly Mark[]
 }
 
 const LETTER = 7.1
@@ -36,6 +42,8 @@ const LINE = 15
 const STATE_HEIGHT = 38
 const PADDING = 18
 const TITLE = 30
+export const MARK_WIDTH = 34
+export const MARK_HEIGHT = 20
 
 export function drawingOf(chart: Chart): Drawing {
   const arrows = arrowsOf(chart)
@@ -50,7 +58,15 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
       .map(({ path }) => [path, level(chart, arrows, path)]),
   )
   const graph = new Graph({ multigraph: false })
-  graph.setGraph({ rankdir: 'TB', nodesep: 26, ranksep: 30, edgesep: 14, marginx: 2, marginy: 2 })
+  graph.setGraph({
+    rankdir: 'TB',
+    acyclicer: 'greedy',
+    nodesep: 26,
+    ranksep: 30,
+    edgesep: 14,
+    marginx: 2,
+    marginy: 2,
+  })
   for (const { path } of states) {
     const inside = insides.get(path)
     graph.setNode(path, {
@@ -59,6 +75,14 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
     })
   }
   const own = arrows.filter((arrow) => arrow.parent === parent)
+  const any = anyOf(parent)
+  const hasAny = own.some(({ from }) => from === any)
+  const first = states.find(({ initial }) => initial)
+  if (hasAny) {
+    graph.setNode(any, { width: MARK_WIDTH, height: MARK_HEIGHT })
+    // Not drawn: without it the first state, which others lead back to, would sink.
+    if (first) graph.setEdge(any, first.path, { width: 0, height: 0 })
+  }
   for (const { from, to, events } of own) {
     graph.setEdge(from, to, {
       width: Math.max(...events.map(({ text }) => text.length * SMALL_LETTER)) + 10,
@@ -69,6 +93,7 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
   place(graph)
 
   const boxes: Box[] = []
+  const marks: Mark[] = hasAny ? [{ path: any, ...pointOf(graph.node(any)) }] : []
   const edges: Edge[] = own.map(({ from, to, events }) => {
     const { points = [], x = 0, y = 0 } = graph.edge(from, to) as Partial<Edge & Point>
     return { key: keyOf({ from, to }), events, points, label: { x, y } }
@@ -83,12 +108,18 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
     const by = { x: corner.x + (width - inside.width) / 2, y: corner.y + TITLE }
     boxes.push(...inside.boxes.map((box) => ({ ...box, x: box.x + by.x, y: box.y + by.y })))
     edges.push(...inside.edges.map((edge) => movedEdge(edge, by)))
+    marks.push(...inside.marks.map(({ path, x, y }) => ({ path, ...moved({ x, y }, by) })))
   }
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
-  return { width, height, boxes, edges }
+  return { width, height, boxes, edges, marks }
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+
+const pointOf = (node: unknown): Point => {
+  const { x, y } = node as Point
+  return { x, y }
+}
 
 const titleWidth = (path: string) => nameOf(path).length * LETTER + 34
 

@@ -1,8 +1,8 @@
 /** A machine as a drawing: where it is now, and which way it has just gone. */
 import { memo, useEffect, useId, useMemo, useRef } from 'react'
 import type { Chart } from '../api/types.ts'
-import { type Box, drawingOf, type Edge, pathThrough } from './layout.ts'
-import { ancestorsOf, arrowOf, drawnState, keyOf } from './visible.ts'
+import { type Box, drawingOf, type Edge, MARK_HEIGHT, MARK_WIDTH, pathThrough } from './layout.ts'
+import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
 
 /** A step to show: where from, where to and by which event. */
 export interface Step {
@@ -25,8 +25,8 @@ export interface StatechartProps {
 }
 
 const MARGIN = 12
-/** On a phone it is scrolled rather than shrunk further. */
-const SMALLEST = 560
+/** Where there is less room it is scrolled rather than shrunk further. */
+const SMALLEST = 0.8
 
 export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
   const head = useId()
@@ -37,7 +37,9 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
   const ends = chosen && [drawnState(chart, chosen.from), drawnState(chart, chosen.to)]
   const edgeKey = (step: Step | undefined) => {
     const arrow = step && arrowOf(chart, step.from, step.to)
-    return arrow && keyOf(arrow)
+    if (!arrow) return undefined
+    const keys = [keyOf(arrow), keyOf({ from: anyOf(arrow.parent), to: arrow.to })]
+    return keys.find((key) => drawing.edges.some((edge) => edge.key === key))
   }
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -53,7 +55,7 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
         viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
         width={width}
         height={height}
-        style={{ minWidth: Math.min(width, SMALLEST) }}
+        style={{ minWidth: width * SMALLEST }}
         className={`tone-${tone}`}
         role="img"
         aria-label={label}
@@ -79,6 +81,20 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
             isAround={around.has(box.state.path)}
             isChosen={ends?.includes(box.state.path) ?? false}
           />
+        ))}
+        {drawing.marks.map(({ path, x, y }) => (
+          <g key={path} className="any">
+            <rect
+              x={x - MARK_WIDTH / 2}
+              y={y - MARK_HEIGHT / 2}
+              width={MARK_WIDTH}
+              height={MARK_HEIGHT}
+              rx={MARK_HEIGHT / 2}
+            />
+            <text x={x} y={y + 3.5}>
+              any
+            </text>
+          </g>
         ))}
         {drawing.edges.map((edge) => (
           <Arrow

@@ -28,17 +28,24 @@ export interface Arrow {
 
 export const keyOf = ({ from, to }: Pick<Arrow, 'from' | 'to'>) => `${from}→${to}`
 
-/** Undefined where nothing is to be drawn: within one state, or from a state into its own inside. */
+/** Stands for whatever state of a level the machine is in. */
+export const anyOf = (parent: string | null): string => (parent === null ? '*' : `${parent}.*`)
+
+export const isAny = (path: string): boolean => path.endsWith('*')
+
+/** Undefined where nothing is to be drawn: within one state. From a state into its own inside it leads from any there. */
 export function arrowOf(chart: Chart, from: string, to: string): Arrow | undefined {
   const start = drawnState(chart, from)
   const end = drawnState(chart, to)
   if (start === undefined || end === undefined) return undefined
   const starts = ancestorsOf(start)
   const ends = ancestorsOf(end)
-  const parting = starts.findIndex((ancestor, depth) => ends[depth] !== ancestor)
-  const [a, b] = [starts[parting], ends[parting]]
-  if (a === undefined || b === undefined) return undefined
-  return { parent: starts[parting - 1] ?? null, from: a, to: b }
+  const found = starts.findIndex((ancestor, depth) => ends[depth] !== ancestor)
+  const parting = found === -1 ? starts.length : found
+  const parent = starts[parting - 1] ?? null
+  const into = ends[parting]
+  if (into === undefined) return undefined
+  return { parent, from: starts[parting] ?? anyOf(parent), to: into }
 }
 
 export interface DrawnArrow extends Arrow {
@@ -51,21 +58,24 @@ export interface Label {
   readonly text: string
 }
 
-/** Where a machine goes on at once, only the way without a condition is drawn; the others are told in words. */
-const isDrawn = ({ from, event, guard }: ChartTransition) =>
-  from !== null && !(event === 'always' && guard !== null)
+/** Where a machine goes on at once by many conditions, they are told in words. */
+const isDrawn = (chart: Chart, { from, event, guard }: ChartTransition) =>
+  event !== 'always' ||
+  guard === null ||
+  chart.transitions.filter((one) => one.from === from && one.event === event && one.guard !== null)
+    .length === 1
 
 export function arrowsOf(chart: Chart): DrawnArrow[] {
   const arrows = new Map<string, DrawnArrow>()
   for (const transition of chart.transitions) {
-    const { from, to, event } = transition
-    if (from === null || to === null || !isDrawn(transition)) continue
+    const { from, to, event, guard } = transition
+    if (from === null || to === null || !isDrawn(chart, transition)) continue
     const arrow = arrowOf(chart, from, to)
     if (!arrow) continue
     const known = arrows.get(keyOf(arrow))?.events ?? []
-    const origin = drawnState(chart, from)
-    const inside = origin?.slice(arrow.from.length + 1)
-    const text = inside ? `${inside}: ${event}` : event
+    const inside = isAny(arrow.from) ? '' : drawnState(chart, from)?.slice(arrow.from.length + 1)
+    const said = event === 'always' && guard !== null ? `[${guard}]` : event
+    const text = inside ? `${inside}: ${said}` : said
     if (known.some((label) => label.text === text)) continue
     arrows.set(keyOf(arrow), { ...arrow, events: [...known, { event, text }] })
   }
