@@ -14,6 +14,8 @@ export interface WebhookEnds {
   readonly lastSuccessAt: number | undefined
 }
 
+const SUSPENDED = 'The webhook was suspended after 7 days of nothing but failures'
+
 /** How the last attempts ended; also of a webhook that its receiver turned off. */
 export async function webhookEnds(db: Database, apiKeyId: number): Promise<WebhookEnds> {
   const [row] = await db.query<Row>(
@@ -21,9 +23,10 @@ export async function webhookEnds(db: Database, apiKeyId: number): Promise<Webho
        from webhook where api_key_id = $1`,
     [apiKeyId],
   )
-  const { last_error_at: at, last_error_message: message } = row ?? {}
+  const { last_error_at: at, last_error_message: message, suspended_at: suspended } = row ?? {}
+  const told = suspended && message ? `${SUSPENDED}: ${message}` : message
   return {
-    lastError: at && message ? { at: seconds(at), message } : undefined,
+    lastError: at && told ? { at: seconds(at), message: told } : undefined,
     lastSuccessAt: row?.last_success_at ? seconds(row.last_success_at) : undefined,
   }
 }

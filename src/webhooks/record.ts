@@ -17,6 +17,9 @@ export const WebhookRecord = Type.Object({
     Type.Literal('resting'),
     Type.Literal('suspended'),
   ]),
+  failing_since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Since then nothing has got through' }),
+  ),
   next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
 })
 
@@ -30,6 +33,7 @@ export interface WebhookColumns {
   readonly error: string | null
   readonly success_at: number | null
   readonly due_at: number | null
+  readonly failing_since: number | null
   readonly suspended: boolean
 }
 
@@ -40,7 +44,7 @@ export const webhookObject = `case when w.api_key_id is not null then jsonb_buil
   'url', w.shown_url, 'has_certificate', w.has_certificate, 'max_connections', w.max_connections,
   'ip_address', w.ip_address, 'error_at', ${unix('last_error_at')}, 'error', w.last_error_message,
   'success_at', ${unix('last_success_at')}, 'due_at', ${unix('due_at')},
-  'suspended', w.suspended_at is not null) end`
+  'failing_since', ${unix('failing_since')}, 'suspended', w.suspended_at is not null) end`
 
 export function webhookRecord(row: WebhookColumns, pending: number, filter: Filter) {
   const kinds = currentKinds(filter)
@@ -57,9 +61,12 @@ export function webhookRecord(row: WebhookColumns, pending: number, filter: Filt
     }),
     ...(row.success_at !== null && { last_success_date: Math.floor(row.success_at) }),
     state: stateOf(row),
-    ...(row.due_at !== null && { next_attempt_at: new Date(1000 * row.due_at).toISOString() }),
+    ...(row.failing_since !== null && { failing_since: instant(row.failing_since) }),
+    ...(row.due_at !== null && { next_attempt_at: instant(row.due_at) }),
   }
 }
+
+const instant = (seconds: number) => new Date(1000 * seconds).toISOString()
 
 function stateOf({ suspended, due_at }: WebhookColumns) {
   if (suspended) return 'suspended' as const
