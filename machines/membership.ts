@@ -17,6 +17,8 @@ export const PERMISSIONS = [
   'invite_users',
   'pin_messages',
   'manage_topics',
+  'react_to_messages',
+  'edit_tag',
 ] as const
 
 export type Permission = (typeof PERMISSIONS)[number]

@@ -1,5 +1,6 @@
 /** The reference's updates as what happened: every kind, in its new and its old form. */
 import t from 'tap'
+import { permissionsOf } from '../../src/platforms/bot-api/reading/membership.ts'
 import { happeningOf } from '../../src/platforms/bot-api/reading/update.ts'
 
 const reader = { self: '123456', now: 1_800_000_000 }
@@ -194,4 +195,12 @@ t.test('the other kinds of updates are told', async (t) => {
   for (const unknown of [{ inline_query: {} }, {}, { callback_query: { id: '1', from: ada } }]) {
     t.equal(read(unknown), undefined)
   }
+})
+
+t.test('a permission that a server does not know of goes with another', async (t) => {
+  const older = { can_send_messages: true, can_send_polls: false, can_pin_messages: false }
+  t.same(permissionsOf(older), ['send_messages', 'react_to_messages'])
+  t.same(permissionsOf({ ...older, can_react_to_messages: false }), ['send_messages'])
+  t.same(permissionsOf({ can_pin_messages: true }), ['pin_messages', 'manage_topics', 'edit_tag'])
+  t.same(permissionsOf({ can_react_to_messages: true }), ['react_to_messages'])
 })

@@ -89,3 +89,43 @@ t.test('limits of a bot itself hold for more than sending', async (t) => {
   await asOwner('restrictChatMember', { user_id: bot.id, ...writing })
   t.match(await rename(), refusal, 'while the chat lets all others')
 })
+
+t.test('members react as far as they are let', async (t) => {
+  const kind = 'supergroup'
+  const chat = { kind, title: 'Group', owner: bot.id, members: [ada.id, kim.id] }
+  const { id: group } = await client.result('POST', '/sandbox/chats', chat)
+  const { message_id } = await done('sendMessage', { chat_id: group, text: 'like it' })
+  const react = ({ id }: { id: number }, ...emoji: string[]) => {
+    const path = `/sandbox/people/${id}/chats/${group}/messages/${message_id}/reactions`
+    return client.ask('PUT', path, { reactions: emoji.map((one) => ({ emoji: one })) })
+  }
+  const refusal = bad('not enough rights to react to messages in the chat')
+  const set = (method: string, permissions: object, more: object = {}) =>
+    done(method, { chat_id: group, permissions, ...more })
+  const writing = { can_send_messages: true, can_send_other_messages: true, can_send_polls: true }
+
+  t.match(await react(ada, '👍'), { status: 200 })
+  await set('setChatPermissions', { can_send_photos: true })
+  t.match(await react(ada, '🔥'), refusal, 'without a word it goes with the right to write')
+  t.match(await react(ada), { status: 200 }, 'what was given may be taken back')
+  await set('setChatPermissions', { ...writing, can_react_to_messages: false })
+  t.match(await react(ada, '👍'), refusal)
+  const { permissions } = await done('getChat', { chat_id: group })
+  t.match(permissions, { can_send_messages: true, can_react_to_messages: false })
+  await set('setChatPermissions', { can_react_to_messages: true })
+  t.match(await react(ada, '👍'), { status: 200 }, 'reacting alone')
+
+  await set('setChatPermissions', writing)
+  const quiet = { ...writing, can_react_to_messages: false }
+  await set('restrictChatMember', quiet, { user_id: ada.id })
+  t.match(await react(ada, '🔥'), refusal)
+  t.match(await react(kim, '🔥'), { status: 200 })
+  t.match(await done('getChatMember', { chat_id: group, user_id: ada.id }), {
+    status: 'restricted',
+    can_send_messages: true,
+    can_react_to_messages: false,
+  })
+  const reaction = [{ type: 'emoji', emoji: '👍' }]
+  const own = { chat_id: group, message_id, reaction }
+  t.equal(await done('setMessageReaction', own), true, 'the owner may always')
+})

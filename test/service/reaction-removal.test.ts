@@ -72,13 +72,3 @@ t.test('what cannot be taken back is refused', async (t) => {
   t.match(await remove({ chat_id: ada.id }), groupsOnly)
   t.match(await remove({ chat_id: -42 }), bad('chat not found'))
 })
-
-t.test('whoever may not write may not react', async (t) => {
-  const { message_id } = await done('sendMessage', { chat_id, text: 'quiet' })
-  await done('setChatPermissions', { chat_id, permissions: {} })
-  const path = `/sandbox/people/${ada.id}/chats/${chat_id}/messages/${message_id}/reactions`
-  const reacting = await client.ask('PUT', path, { reactions: [{ emoji: '👍' }] })
-  t.match(reacting, bad('not enough rights to react to messages in the chat'))
-  t.match(await client.ask('PUT', path, { reactions: [] }), { status: 200 })
-  t.equal(await done('setMessageReaction', { chat_id, message_id, reaction: [thumb] }), true)
-})

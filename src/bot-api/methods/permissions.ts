@@ -17,6 +17,13 @@ const MEDIA: readonly Permission[] = [
   'send_voice_notes',
 ]
 
+/** What is not spoken of goes with another. */
+const WITH: readonly (readonly [name: Permission, source: Permission])[] = [
+  ['manage_topics', 'pin_messages'],
+  ['edit_tag', 'pin_messages'],
+  ['react_to_messages', 'send_messages'],
+]
+
 const bad = (description: string) => failed('bad_request', description)
 
 /** A ChatPermissions object; `can_send_media_messages` is what all media were called together before. */
@@ -33,12 +40,14 @@ export function permissionsOf(args: Arguments): Permission[] {
   }
   const tellsMediaApart = MEDIA.some((name) => wanted.isGiven(`can_${name}`))
   if (!tellsMediaApart && wanted.boolean('can_send_media_messages')) add(MEDIA)
-  if (!wanted.isGiven('can_manage_topics') && may.has('pin_messages')) add(['manage_topics'])
   if (!args.boolean('use_independent_chat_permissions')) {
     if (may.has('send_other_messages') || may.has('add_web_page_previews')) {
       add([...MEDIA, 'send_messages'])
     }
     if (may.has('send_polls')) add(['send_messages'])
+  }
+  for (const [name, source] of WITH) {
+    if (!wanted.isGiven(`can_${name}`) && may.has(source)) add([name])
   }
   return PERMISSIONS.filter((name) => may.has(name))
 }

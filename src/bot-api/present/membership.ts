@@ -43,12 +43,8 @@ export function memberJson(member: Member, ids: Names): object {
   }
 }
 
-/** What this gateway has no word of its own for goes with the right to send anything. */
-export const permissionsJson = (permissions: readonly Permission[]) => ({
-  ...flags(PERMISSIONS, permissions),
-  can_react_to_messages: permissions.includes('send_messages'),
-  can_edit_tag: false,
-})
+export const permissionsJson = (permissions: readonly Permission[]) =>
+  flags(PERMISSIONS, permissions)
 
 export const inviteJson = (invite: Invite, ids: Names): object => ({
   invite_link: invite.link,

@@ -1,4 +1,4 @@
-/** Stories of the sandbox, whoever asks to come in without a link, and the link that each member came by. */
+/** Stories of the sandbox, requests to come in without a link, the link that each member came by, and reactions. */
 import { Migration } from '@mikro-orm/migrations'
 
 const stories = [
@@ -26,8 +26,14 @@ const joins = [
   `alter table sandbox_invite drop joined`,
 ]
 
+/** Reactions went with the right to write, before they had a right of their own. */
+const reactions = ['sandbox_chat', 'sandbox_member'].map(
+  (table) => `update ${table} set permissions = permissions || '{react_to_messages}'
+    where 'send_messages' = any(permissions)`,
+)
+
 export class Stories extends Migration {
   override up(): void {
-    for (const statement of [...stories, ...joins]) this.addSql(statement)
+    for (const statement of [...stories, ...joins, ...reactions]) this.addSql(statement)
   }
 }

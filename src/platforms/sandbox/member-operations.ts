@@ -21,7 +21,9 @@ type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 type Moderation = Of<'ban' | 'unban' | 'restrict' | 'promote'>
 
 /** With all of these somebody is a member like the others. */
-const SENDING = PERMISSIONS.filter((name) => name.startsWith('send_'))
+const SPEAKING = PERMISSIONS.filter(
+  (name) => name.startsWith('send_') || name === 'react_to_messages',
+)
 
 const done: OperationResult = { kind: 'done' }
 const bad = (description: string) => failed('bad_request', description)
@@ -112,7 +114,7 @@ async function carryOut(
       }
       return
     case 'restrict': {
-      const isFree = SENDING.every((name) => operation.permissions.includes(name)) && !until
+      const isFree = SPEAKING.every((name) => operation.permissions.includes(name)) && !until
       const role = isInside(target) ? 'member' : 'left'
       const permissions = isFree ? {} : { permissions: operation.permissions }
       return changeMember(turn, doer, chat, person, { role, ...permissions, ...until })

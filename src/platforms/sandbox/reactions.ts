@@ -65,7 +65,7 @@ export async function removeReaction(
   wake(woken)
 }
 
-/** Whoever may not write in a group may not react there. */
+/** In a group members may react as far as they are let. */
 async function assertMayReact(
   tx: Queryable,
   { person }: Doer,
@@ -74,7 +74,7 @@ async function assertMayReact(
 ): Promise<void> {
   if (kind === 'private' || kind === 'channel') return
   const standing = await standingOf(tx, person, chat)
-  assertMay(standing, 'react to messages in the chat', 'manage_chat', 'send_messages')
+  assertMay(standing, 'react to messages in the chat', 'manage_chat', 'react_to_messages')
 }
 
 /** Resolves with what it was before. One at a time: the message is held meanwhile. */

@@ -25,7 +25,7 @@ const BY_KIND: Readonly<Record<ChatCard['kind'], readonly Permission[]>> = {
   private: PERMISSIONS,
   group: PERMISSIONS,
   supergroup: PERMISSIONS.filter(
-    (name) => !['change_info', 'pin_messages', 'manage_topics'].includes(name),
+    (name) => !['change_info', 'pin_messages', 'manage_topics', 'edit_tag'].includes(name),
   ),
   channel: [],
 }

@@ -68,6 +68,13 @@ export const groupSteps: readonly Step[] = [
     ...chatHas({ photo: { kind: 'photo' } }),
   },
   {
+    kind: 'remove_reaction',
+    sentence: 'a reaction of somebody else is taken back',
+    before: ({ chat, message }, peer) =>
+      need(peer.reactIn, 'peerOpinions').call(peer, chat, message, '👍'),
+    operation: ({ chat, person, message }) => ({ kind: 'remove_reaction', chat, person, message }),
+  },
+  {
     kind: 'set_permissions',
     sentence: 'members may do less',
     operation: ({ chat }) => ({ kind: 'set_permissions', chat, permissions }),
@@ -93,13 +100,6 @@ export const groupSteps: readonly Step[] = [
     sentence: 'all messages are unpinned',
     operation: ({ chat }) => ({ kind: 'unpin_all', chat }),
     ...chatHas({ pinned: undefined }),
-  },
-  {
-    kind: 'remove_reaction',
-    sentence: 'a reaction of somebody else is taken back',
-    before: ({ chat, message }, peer) =>
-      need(peer.reactIn, 'peerOpinions').call(peer, chat, message, '👍'),
-    operation: ({ chat, person, message }) => ({ kind: 'remove_reaction', chat, person, message }),
   },
   {
     kind: 'count_members',

@@ -36,7 +36,21 @@ export function memberOf(value: unknown): Member {
   })
 }
 
-export const permissionsOf = (value: unknown): Permission[] => allowed(PERMISSIONS, value)
+/** What a server does not know of goes with what the reference takes for it. */
+const WITH: Partial<Readonly<Record<Permission, Permission>>> = {
+  manage_topics: 'pin_messages',
+  react_to_messages: 'send_messages',
+  edit_tag: 'pin_messages',
+}
+
+export function permissionsOf(value: unknown): Permission[] {
+  const flags = fields(value)
+  const isTold = (name: Permission) => flags[`can_${name}`] !== undefined
+  return PERMISSIONS.filter((name) => {
+    const source = isTold(name) ? name : (WITH[name] ?? name)
+    return flags[`can_${source}`] === true
+  })
+}
 
 function allowed<Name extends string>(names: readonly Name[], value: unknown): Name[] {
   const flags = fields(value)

@@ -26,6 +26,8 @@ export const bans: Readonly<Record<Permission, readonly Ban[]>> = {
   invite_users: ['inviteUsers'],
   pin_messages: ['pinMessages'],
   manage_topics: ['manageTopics'],
+  react_to_messages: ['sendReactions'],
+  edit_tag: ['editRank'],
 }
 
 export const grants: Readonly<Record<Right, Grant>> = {
