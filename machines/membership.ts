@@ -39,6 +39,8 @@ export const RIGHTS = [
   'edit_messages',
   'pin_messages',
   'manage_topics',
+  'manage_direct_messages',
+  'manage_tags',
 ] as const
 
 export type Right = (typeof RIGHTS)[number]

@@ -129,3 +129,34 @@ t.test('members react as far as they are let', async (t) => {
   const own = { chat_id: group, message_id, reaction }
   t.equal(await done('setMessageReaction', own), true, 'the owner may always')
 })
+
+/** As the reference names them. */
+const PERMISSIONS = [
+  ...['send_messages', 'send_audios', 'send_documents', 'send_photos', 'send_videos'],
+  ...['send_video_notes', 'send_voice_notes', 'send_polls', 'send_other_messages'],
+  ...['add_web_page_previews', 'react_to_messages', 'edit_tag', 'change_info'],
+  ...['invite_users', 'pin_messages', 'manage_topics'],
+]
+const RIGHTS = [
+  ...['manage_chat', 'delete_messages', 'manage_video_chats', 'restrict_members'],
+  ...['promote_members', 'change_info', 'invite_users', 'post_stories', 'edit_stories'],
+  ...['delete_stories', 'post_messages', 'edit_messages', 'pin_messages', 'manage_topics'],
+  ...['manage_direct_messages', 'manage_tags'],
+]
+const flags = (all: readonly string[], given: (name: string) => boolean) =>
+  Object.fromEntries(all.map((name) => [`can_${name}`, given(name)]))
+
+t.test('every permission and right of the reference is given and taken apart', async (t) => {
+  for (const one of PERMISSIONS) {
+    const permissions = flags(PERMISSIONS, (name) => name === one)
+    await done('setChatPermissions', { chat_id, permissions, ...independent })
+    t.same((await done('getChat', { chat_id })).permissions, permissions, one)
+  }
+  const { id: user_id } = kim
+  for (const one of RIGHTS) {
+    // Whoever has any right may manage the chat.
+    const rights = flags(RIGHTS, (name) => name === one || name === 'manage_chat')
+    await done('promoteChatMember', { chat_id, user_id, ...rights })
+    t.match(await done('getChatMember', { chat_id, user_id }), rights, one)
+  }
+})

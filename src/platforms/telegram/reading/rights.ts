@@ -45,6 +45,8 @@ export const grants: Readonly<Record<Right, Grant>> = {
   edit_messages: 'editMessages',
   pin_messages: 'pinMessages',
   manage_topics: 'manageTopics',
+  manage_direct_messages: 'manageDirectMessages',
+  manage_tags: 'manageRanks',
 }
 
 export const permissionsOf = (rights: tl.RawChatBannedRights): Permission[] =>
