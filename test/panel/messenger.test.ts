@@ -40,7 +40,7 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
   const bot = await client.person('Shop', 'shop_bot')
   const { key } = await client.key(await client.link(bot))
   const updates = async (offset?: number) => {
-    const { body } = await client.bot(key, 'getUpdates', { offset, timeout: 10 })
+    const { body } = await client.bot(key, 'getUpdates', { offset, timeout: 40 })
     return body.result
   }
   let ada = 0

@@ -1,4 +1,5 @@
 /** A user with a few accounts of every kind, keys and traffic: what the panel has to show. */
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 
 type Testing = Parameters<typeof startService>[0]
@@ -19,8 +20,10 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
   const key = await client.key(credentialId)
   await client.write(friend.id, '@support_bot', 'Good morning! Is the shop open today?')
   await client.bot(key.key, 'getMe')
-  const { body } = await client.bot(key.key, 'getUpdates', { timeout: 5 })
-  const chatId = body.result[0].message.chat.id
+  const chatId: number = await until(async () => {
+    const { body } = await client.bot(key.key, 'getUpdates', { timeout: 5 })
+    return body.result[0]?.message.chat.id
+  }, 60_000)
   await client.bot(key.key, 'sendMessage', { chat_id: chatId, text: 'Yes, from nine to five.' })
   await client.bot(key.key, 'sendMessage', { chat_id: 1, text: 'to nobody' })
   const poll = { question: 'Tea or coffee?', options: ['Tea', 'Coffee'] }
@@ -43,8 +46,8 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
   })
   await client.result('PUT', `/sandbox/people/${gone.id}/faults/revoke`, {})
   await client.result('PUT', `/sandbox/people/${banned.id}/faults/ban`, {})
-  await client.state(goneId, 'logged_out')
-  await client.state(bannedId, 'invalid')
+  await client.state(goneId, 'logged_out', 60_000)
+  await client.state(bannedId, 'invalid', 60_000)
   const gonesKey = await client.key(goneId)
   const diagnosed = `/api_keys/${gonesKey.api_key_id}/diagnosis`
   const diagnosis = await client.result('POST', diagnosed, { all: true })

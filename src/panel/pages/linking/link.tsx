@@ -37,7 +37,9 @@ export function LinkPage() {
                   <span className="grow">
                     <span className="label block">{name}</span>
                     {unavailable_reason && (
-                      <span className="quiet small block">{unavailable_reason}</span>
+                      <span className="quiet small block">
+                        {t.known('said', unavailable_reason)}
+                      </span>
                     )}
                   </span>
                 </label>
