@@ -1,7 +1,7 @@
 /** Uploads may take longer than other requests, as long as they keep coming. */
 import type { IncomingMessage } from 'node:http'
 
-const LEAST_BYTES_PER_SECOND = 10_000
+export const LEAST_BYTES_PER_SECOND = 10_000
 
 /** Only the bot API takes files; every other body is short. */
 const isUpload = ({ url = '', headers, complete }: IncomingMessage): boolean =>

@@ -20,10 +20,20 @@ export interface ServerOptions {
   readonly limits?: Partial<typeof usualLimits>
 }
 
-const usualLimits = {
+export const usualLimits = {
   headersTimeout: 10_000,
+  /** For a whole request; uploads may go on for as long as they keep coming. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
+  /** A proxy keeps its connections, and must not find one closed that it is about to use. */
+  proxyKeepAlive: 72_000,
+  keepAlive: 5_000,
+  /** Ten thousand polls wait at once, and others come and go. */
+  maxConnections: 15_000,
+  /** For an answer of the management API. */
+  handlerTimeout: 60_000,
+  maxHeaderSize: 16_384,
+  bodyLimit: 262_144,
   /** The answer that reaches it says that the connection ends, so nobody's next request is lost. */
   maxRequestsPerSocket: 1_000,
 }
@@ -35,9 +45,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
-    bodyLimit: 262_144,
+    bodyLimit: limits.bodyLimit,
     requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: options.trustProxy ? limits.proxyKeepAlive : limits.keepAlive,
     maxRequestsPerSocket: limits.maxRequestsPerSocket,
     connectionTimeout: 0,
     forceCloseConnections: 'idle',
@@ -45,7 +55,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     http: {
       headersTimeout,
       connectionsCheckingInterval,
-      maxHeaderSize: 16_384,
+      maxHeaderSize: limits.maxHeaderSize,
       requireHostHeader: false,
     },
     clientErrorHandler: answerClientError(options.log, limits.requestTimeout),
@@ -58,6 +68,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...requestIds,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.server.maxConnections = limits.maxConnections
+  limitHandlers(app, limits.handlerTimeout)
   app.removeContentTypeParser('text/plain')
   parseJsonBodies(app)
   const verbsOf = collectPaths(app)
@@ -78,4 +90,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
   return app
+}
+
+/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
+function limitHandlers(app: FastifyInstance, milliseconds: number): void {
+  app.addHook('onRoute', (route) => {
+    if (!/^\/(bot|file)/.test(route.url)) route.handlerTimeout ??= milliseconds
+  })
 }
