@@ -10,6 +10,8 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 }
 
 const service = await startService(t)
+// Most of it is waiting for the next start.
+t.jobs = 2
 
 /** Tells the actor of a credential something that its machine cannot digest, as soon as it lives. */
 async function crash(credentialId: number): Promise<void> {
@@ -24,7 +26,7 @@ async function crash(credentialId: number): Promise<void> {
   await actor.closed
 }
 
-t.test('a crashed credential is restarted, and misses nothing', async (t) => {
+const restarted = t.test('a crashed credential is restarted, and misses nothing', async (t) => {
   const crashed = await troubledAccount(service, 'crashed')
   await crashed.client.result('PATCH', `${crashed.path}/settings`, { include_self_updates: true })
   await crash(crashed.credentialId)
@@ -42,24 +44,28 @@ t.test('a crashed credential is restarted, and misses nothing', async (t) => {
   t.match(await crashed.send(), { status: 200 })
 })
 
-t.test('five crashes in a minute end in failed, which a restart cures', async (t) => {
-  const bystander = await troubledAccount(service, 'bystander')
-  const unstable = await troubledAccount(service, 'unstable')
-  for (const _ of '12345') await crash(unstable.credentialId)
-  t.match(await unstable.state('failed'), { reason: 'crash_loop', action: 'restart' })
-  t.match(await unstable.send(), {
-    status: 403,
-    body: { description: 'Forbidden: the credential has failed; restart it' },
-  })
-  t.match(await unstable.updates({}), { status: 200 })
-  t.match((await unstable.timeline())[0], { to: 'failed', reason: 'crash_loop' })
+const failed = t.test(
+  'five crashes in a minute end in failed, which a restart cures',
+  async (t) => {
+    const bystander = await troubledAccount(service, 'bystander')
+    const unstable = await troubledAccount(service, 'unstable')
+    for (const _ of '12345') await crash(unstable.credentialId)
+    t.match(await unstable.state('failed'), { reason: 'crash_loop', action: 'restart' })
+    t.match(await unstable.send(), {
+      status: 403,
+      body: { description: 'Forbidden: the credential has failed; restart it' },
+    })
+    t.match(await unstable.updates({}), { status: 200 })
+    t.match((await unstable.timeline())[0], { to: 'failed', reason: 'crash_loop' })
 
-  t.match(await bystander.send(), { status: 200 })
-  t.match(await bystander.record(), { state: 'active' })
+    t.match(await bystander.send(), { status: 200 })
+    t.match(await bystander.record(), { state: 'active' })
 
-  t.match(await unstable.client.ask('POST', `${unstable.path}/restart`), { status: 200 })
-  t.match(await unstable.state('active'), { reason: null, action: 'none' })
-  t.match(await unstable.send(), { status: 200 })
-})
+    t.match(await unstable.client.ask('POST', `${unstable.path}/restart`), { status: 200 })
+    t.match(await unstable.state('active'), { reason: null, action: 'none' })
+    t.match(await unstable.send(), { status: 200 })
+  },
+)
 
+await Promise.all([restarted, failed])
 t.test('nothing of it reached the process', async (t) => t.same(fatal, []))

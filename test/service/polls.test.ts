@@ -24,7 +24,7 @@ let offset = 0
 async function news(count: number): Promise<Record<string, never>[]> {
   const found: Record<string, never>[] = []
   while (found.length < count) {
-    const updates = await done('getUpdates', { offset, timeout: 5 })
+    const updates = await done('getUpdates', { offset, timeout: 20 })
     if (updates.length === 0) throw new Error(`only ${found.length} of ${count} came`)
     offset = updates.at(-1).update_id + 1
     found.push(...updates.filter((update: object) => !('message' in update)))
@@ -79,7 +79,7 @@ t.test('in a group nobody learns the answers of a quiz before', async (t) => {
   })
   const poll = { question: '2 + 2', options: ['3', '4'], type: 'quiz', correct_option_ids: [1] }
   await client.result('POST', `/sandbox/people/${ada.id}/messages`, { to: group.id, poll })
-  const [update] = await done('getUpdates', { offset, timeout: 5 })
+  const [update] = await done('getUpdates', { offset, timeout: 20 })
   offset = update.update_id + 1
   t.match(update.message.poll, { question: '2 + 2', type: 'quiz' })
   t.notOk('correct_option_ids' in update.message.poll)

@@ -56,7 +56,7 @@ interface Line {
 type Extra = readonly [name: string, attributes: Record<string, unknown>]
 
 const script = new URL('slixmpp-clients.py', import.meta.url).pathname
-const patience = 15_000
+const patience = 30_000
 const mucUser = '{http://jabber.org/protocol/muc#user}x'
 
 export class Slixmpp {

@@ -10,7 +10,7 @@ import type {
 import type { Happening } from '../../../machines/happening.ts'
 
 export type Report = 'opened' | 'lost' | 'limited' | 'replaced' | 'revoked' | 'invalid' | 'secrets'
-export const patience = () => AbortSignal.timeout(15_000)
+export const patience = () => AbortSignal.timeout(30_000)
 
 export interface Linked {
   readonly identity: AccountIdentity
