@@ -36,7 +36,7 @@ interface Ports {
 }
 
 const run = promisify(execFile)
-const commandTimeout = 20_000
+const commandTimeout = 60_000
 
 export class Prosody {
   readonly domain = 'xmpp.test'
