@@ -1,6 +1,8 @@
 /** What becomes of bytes as they come in: encrypted at once, in the open for a moment, or nothing at all. */
 import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -93,6 +95,34 @@ t.test('a disk that is full is said to be so, and nothing stays on it', async (t
   const { intake, left } = await intakeRig(t, full)
   const receiving = intake.receive(streamOf(randomBytes(2 * large)), { limit }, forever)
   await refused(t, receiving, { code: 'unavailable', description: 'there is no room for files' })
+  t.same(await left(), [])
+})
+
+t.test('so is one that fills while a file is written in the open', async (t) => {
+  const { createWriteStream } = fs
+  t.teardown(() => {
+    fs.createWriteStream = createWriteStream
+    syncBuiltinESMExports()
+  })
+  let written = 0
+  fs.createWriteStream = (path, options) => {
+    // One by one, so that they can be counted.
+    const stream = Object.assign(createWriteStream(path, options), { _writev: null })
+    const write = stream._write.bind(stream)
+    stream._write = (chunk, encoding, done) => {
+      written += chunk.length
+      if (written < large / 2) return write(chunk, encoding, done)
+      const full = new Error('ENOSPC: no space left on device, write')
+      return done(Object.assign(full, { code: 'ENOSPC' }))
+    }
+    return stream
+  }
+  syncBuiltinESMExports()
+  const { intake, left } = await intakeRig(t)
+  const about = { limit, mime: 'video/mp4' }
+  const receiving = intake.receive(streamOf(randomBytes(large)), about, forever)
+  await refused(t, receiving, { code: 'unavailable', description: 'there is no room for files' })
+  t.ok(written > large / 3, 'it was on its way')
   t.same(await left(), [])
 })
 
