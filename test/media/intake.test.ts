@@ -107,7 +107,8 @@ t.test('so is one that fills while a file is written in the open', async (t) => 
   let written = 0
   fs.createWriteStream = (path, options) => {
     // One by one, so that they can be counted.
-    const stream = Object.assign(createWriteStream(path, options), { _writev: null })
+    const stream = createWriteStream(path, options)
+    Object.assign(stream, { _writev: null })
     const write = stream._write.bind(stream)
     stream._write = (chunk, encoding, done) => {
       written += chunk.length
