@@ -26,11 +26,10 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
   }, 60_000)
   await client.bot(key.key, 'sendMessage', { chat_id: chatId, text: 'Yes, from nine to five.' })
   await client.bot(key.key, 'sendMessage', { chat_id: 1, text: 'to nobody' })
-  const poll = { question: 'Tea or coffee?', options: ['Tea', 'Coffee'] }
-  const place = { location: { latitude: 35.6997, longitude: 51.3381 } }
-  const path = `/sandbox/people/${friend.id}/messages`
-  await client.result('POST', path, { to: '@support_bot', ...place })
-  await client.result('POST', path, { to: '@support_bot', poll })
+  const place = { latitude: 35.6997, longitude: 51.3381 }
+  await client.bot(key.key, 'sendLocation', { chat_id: chatId, ...place })
+  const poll = { question: 'Tea or coffee?', options: [{ text: 'Tea' }, { text: 'Coffee' }] }
+  await client.bot(key.key, 'sendPoll', { chat_id: chatId, ...poll })
   await client.bot(key.key, 'sendMessage', {
     chat_id: chatId,
     text: 'Shall we *keep one* for you?',
