@@ -7,6 +7,7 @@ import { failed, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
 import type { Clock, CredentialFacts, CredentialStore, Identities, UpdateLog } from './ports.ts'
 import { within } from './time.ts'
+import { blobsIn, watchBlobs } from './transfers.ts'
 
 interface Performing {
   readonly facts: CredentialFacts
@@ -21,6 +22,9 @@ interface Performing {
 }
 
 const DONE_UNTOLD = 'the platform carried it out, but the result could not be stored'
+
+/** No file takes longer, however steadily it moves. */
+const TRANSFER_MS = 3_600_000
 
 const SENDS: readonly Operation['kind'][] = ['send', 'send_album', 'forward', 'copy']
 
@@ -47,7 +51,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   if (!session)
     throw failed('unavailable', 'the credential is reconnecting', { retryAfterSeconds: 1 })
   const ask = (operation: Operation, requestId: string) =>
-    within(actor.timing.performTakes, undefined, (signal) =>
+    limited(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
       throw timedOut(cause) && !LOOKS.includes(operation.kind)
@@ -68,6 +72,25 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     actor.onDefect(cause)
     throw failed('timeout', DONE_UNTOLD, { certain: false })
   }
+}
+
+/** A large file takes its time; it may, for as long as it moves. */
+function limited(
+  operation: Operation,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<OperationResult>,
+): Promise<OperationResult> {
+  const blobs = blobsIn(operation)
+  if (blobs.length === 0) return within(milliseconds, undefined, work)
+  const watched = async (signal: AbortSignal, goesOn: () => void) => {
+    const leave = watchBlobs(blobs, goesOn)
+    try {
+      return await work(signal)
+    } finally {
+      leave()
+    }
+  }
+  return within(milliseconds, undefined, watched, Math.max(milliseconds, TRANSFER_MS))
 }
 
 const timedOut = (cause: unknown) =>

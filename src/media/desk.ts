@@ -17,6 +17,7 @@ import { ownThumbnail } from './kinds/thumbnail.ts'
 import { type MediaLimits, urlLimit } from './limits.ts'
 import type { MediaMeasures } from './measures.ts'
 import type { Ingested, Ingestion, MediaDesk, Range, Upload } from './media.ts'
+import { observed } from './observed.ts'
 import type { MediaPool } from './pool.ts'
 import type { Studio } from './studio.ts'
 import type { Look } from './tasks/look.ts'
@@ -99,7 +100,7 @@ export class Desk implements MediaDesk {
     const opened = await this.#options.blobs.open(blob, range)
     const rest = Math.max(0, opened.size - (range?.offset ?? 0))
     this.#options.measures.read(Math.min(range?.length ?? rest, rest))
-    return opened
+    return { ...opened, stream: observed(blob, opened.stream) }
   }
 
   facts(blob: string) {

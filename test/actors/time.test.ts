@@ -1,4 +1,5 @@
 /** Time limits hold, and jitter spreads. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { jittered, within } from '../../actors/time.ts'
 import { refused } from './refused.ts'
@@ -26,6 +27,26 @@ t.test('work that takes too long is given up, even if it ignores its signal', as
   await refused(t, within(5, undefined, work), late)
   t.ok(given?.aborted)
 })
+
+t.test(
+  'work that goes on may take longer, up to its limit, and is given up when it stops',
+  async (t) => {
+    const going = (times: number) => async (signal: AbortSignal, goesOn: () => void) => {
+      for (let i = 0; i < times && !signal.aborted; i++) {
+        await pause(10)
+        goesOn()
+      }
+      return times
+    }
+    t.equal(await within(500, undefined, going(100), 60_000), 100)
+    await refused(t, within(200, undefined, going(Number.POSITIVE_INFINITY), 400), late)
+    const stopping = async (signal: AbortSignal, goesOn: () => void) => {
+      await going(3)(signal, goesOn)
+      return never()
+    }
+    await refused(t, within(50, undefined, stopping, 60_000), late)
+  },
+)
 
 t.test('the signal from outside ends the work as well', async (t) => {
   const leaving = new AbortController()

@@ -24,7 +24,8 @@ export interface CallOptions {
 }
 
 const CALL_MS = 60_000
-const UPLOAD_MS = 300_000
+/** Whoever waits for a file gives up earlier, once it moves no more. */
+const UPLOAD_MS = 3_600_000
 const DOWNLOAD_MS = 900_000
 const WRONG_FILE = 'wrong file identifier/HTTP URL specified'
 const ANSWER_BYTES = 16 * 1024 * 1024

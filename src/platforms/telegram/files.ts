@@ -4,6 +4,7 @@ import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
 import { Long, type tl } from '@mtcute/node'
 import { failed } from '../../../actors/errors.ts'
 import type { FileStream } from '../../../actors/platform.ts'
+import { blobMoved } from '../../../actors/transfers.ts'
 import type { Media } from '../../../machines/content.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import type { Calls } from './calls.ts'
@@ -14,7 +15,8 @@ export type Located = tl.RawDocument | tl.RawPhoto
 
 /** The network reads files in steps of this size. */
 const STEP = 4096
-const TRANSFER_MS = 600_000
+/** Whoever waits for a file gives up earlier, once it moves no more. */
+const TRANSFER_MS = 3_600_000
 
 export async function download(
   calls: Calls,
@@ -73,7 +75,8 @@ export async function upload(
   file: Media,
 ): Promise<tl.TypeInputFile> {
   if (!('blob' in file.file)) throw new Error('the file is on the network already')
-  const { stream, size } = await media.open(file.file.blob)
+  const { blob } = file.file
+  const { stream, size } = await media.open(blob)
   try {
     const uploaded = await calls.attempt(
       (abortSignal) =>
@@ -82,6 +85,10 @@ export async function upload(
           fileName: file.name ?? nameFor(file),
           fileSize: size,
           fileMime: file.mime ?? 'application/octet-stream',
+          // The less is on its way at once, the sooner a slow line shows that something arrives.
+          requestsPerConnection: 1,
+          // What was read is not there yet.
+          progressCallback: () => blobMoved(blob),
           abortSignal,
         }),
       { signal, looks: true, milliseconds: TRANSFER_MS },

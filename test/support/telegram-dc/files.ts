@@ -1,5 +1,6 @@
 /** The files of the test network: uploaded in parts, read in ranges, named anew when a reference is too old. */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/core'
 import { type Handlers, RpcRefusal } from './data-centre.ts'
 import type { TelegramNetwork } from './network.ts'
@@ -14,10 +15,24 @@ export class FileStore {
   readonly #files = new Map<string, Buffer>()
   readonly documents = new Map<string, tl.RawDocument>()
   nextPoll = 1
+  /** For so long each part is on its way, one after the other. */
+  millisecondsPerPart = 0
+  /** Parts get lost. */
+  isDeaf = false
+  #taking: Promise<unknown> = Promise.resolve()
   /** References written before it changes are refused. */
   reference = randomBytes(16)
 
-  put(id: Long, part: number, bytes: Uint8Array) {
+  /** Undefined: nobody says that it has arrived. */
+  async take(id: Long, part: number, bytes: Uint8Array): Promise<true | undefined> {
+    if (this.isDeaf) return undefined
+    this.#taking = this.#taking.then(() => pause(this.millisecondsPerPart))
+    await this.#taking
+    this.#put(id, part, bytes)
+    return true
+  }
+
+  #put(id: Long, part: number, bytes: Uint8Array) {
     const parts = this.#parts.get(id.toString()) ?? []
     parts[part] = bytes
     this.#parts.set(id.toString(), parts)
@@ -47,14 +62,8 @@ export class FileStore {
 
 export function fileHandlers({ files }: TelegramNetwork): Handlers {
   return {
-    'upload.saveFilePart': ({ fileId, filePart, bytes }) => {
-      files.put(fileId, filePart, bytes)
-      return true
-    },
-    'upload.saveBigFilePart': ({ fileId, filePart, bytes }) => {
-      files.put(fileId, filePart, bytes)
-      return true
-    },
+    'upload.saveFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
+    'upload.saveBigFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
     'upload.getFile': ({ location, offset, limit }) => {
       if (!('fileReference' in location) || !('id' in location)) {
         throw new RpcRefusal(400, 'LOCATION_INVALID')

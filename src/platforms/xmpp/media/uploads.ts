@@ -11,7 +11,8 @@ import { RequestRefused, type Requests } from '../requests.ts'
 import { nameFor } from './kinds.ts'
 import { isLink } from './links.ts'
 
-const uploadMilliseconds = 10 * 60_000
+/** Whoever waits for a file gives up earlier, once it moves no more. */
+const uploadMilliseconds = 60 * 60_000
 /** The only ones that a server may ask for. */
 const headersTaken: ReadonlySet<string> = new Set(['authorization', 'cookie', 'expires'])
 const mostRemembered = 100

@@ -1,0 +1,58 @@
+/** A large file may take longer than a request: for as long as it moves, and no longer. */
+import t from 'tap'
+import { callWithFiles } from '../service/files.ts'
+import { type Service, startService } from '../support/service.ts'
+import { Stage } from './telegram/stage.ts'
+
+const LIMIT_MS = 5_000
+const PARTS = 16
+const BYTES_PER_PART = 131_072
+
+t.test('an upload is waited for while it moves', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  let service: Service | undefined
+  const media = {
+    open: async (blob: string) => {
+      if (!service) throw new Error('the service is not there yet')
+      return service.gateway.media.desk.open(blob)
+    },
+  }
+  service = await startService(t, {
+    platforms: [stage.platform({ media })],
+    env: { PLATFORM_TIMEOUT_MS: `${LIMIT_MS}` },
+  })
+  const client = await service.client()
+  const [person, friend] = [network.person(), network.person()]
+  const { session_id } = await client.result('POST', '/platforms/telegram/link/start', {
+    phone: `+${person.phone}`,
+  })
+  const linked = await client.result('POST', '/platforms/telegram/link/verify', {
+    session_id,
+    otp: person.code,
+  })
+  const { credential_id } = linked.credential
+  await client.state(credential_id, 'active')
+  const { key } = await client.key(credential_id)
+  const send = async () => {
+    const parameters = { chat_id: friend.id }
+    const document = { bytes: Buffer.alloc(PARTS * BYTES_PER_PART, 'x') }
+    const began = performance.now()
+    const files = { document }
+    const { body } = await callWithFiles(service.url, key, 'sendDocument', parameters, files)
+    return { body, took: performance.now() - began }
+  }
+
+  await t.test('however long it takes', async (t) => {
+    network.files.millisecondsPerPart = (1.8 * LIMIT_MS) / PARTS
+    const { body, took } = await send()
+    t.match(body, { ok: true, result: { document: { file_size: PARTS * BYTES_PER_PART } } })
+    t.ok(took > LIMIT_MS, `it took ${took} ms`)
+  })
+
+  await t.test('and not when it has stopped', async (t) => {
+    network.files.isDeaf = true
+    const { body } = await send()
+    t.match(body, { ok: false, error_code: 504, description: /did not answer in time/ })
+  })
+})
