@@ -1,9 +1,16 @@
 /** The sandbox page in a real browser: both sides of a conversation, a group, and faults. */
+import type { Locator } from 'playwright-core'
 import sharp from 'sharp'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+const seenWithin = (place: Locator, timeout: number) =>
+  place.waitFor({ timeout }).then(
+    () => true,
+    () => false,
+  )
 
 const grey = { width: 16, height: 16, channels: 3, background: '#888' } as const
 
@@ -56,8 +63,11 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
     t.match(update.message, { text: 'Is it open?', from: { first_name: 'Ada' } })
     ada = update.message.chat.id
     next = update.update_id + 1
-    await client.bot(key, 'sendChatAction', { chat_id: ada, action: 'typing' })
-    await page.getByText('Shop is typing…').waitFor()
+    // It shows for six seconds, which a busy machine may miss.
+    await until(async () => {
+      await client.bot(key, 'sendChatAction', { chat_id: ada, action: 'typing' })
+      return await seenWithin(page.getByText('Shop is typing…'), 5_000)
+    }, 60_000)
     const { body } = await client.bot(key, 'sendMessage', {
       chat_id: ada,
       text: 'Yes. *Order*?',
