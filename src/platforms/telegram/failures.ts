@@ -73,6 +73,8 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
       'message is not modified: specified new message content and reply markup are exactly the ' +
         'same as a current content and reply markup of the message',
     ),
+  TOPIC_DELETED: () => bad('message thread not found'),
+  CHANNEL_FORUM_MISSING: () => bad('the chat is not a forum'),
   FILE_REFERENCE_EXPIRED: () => bad('the file is no longer available'),
   FILE_ID_INVALID: () => bad('the file is no longer available'),
 }

@@ -1,8 +1,10 @@
 /** Telegram as the contract suite drives it. */
 
 import { randomBytes } from 'node:crypto'
+import { failed } from '../../../actors/errors.ts'
 import { type Channel, nativeOfPlace } from '../../support/telegram-dc/channel.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
+import { replyHeader } from '../../support/telegram-dc/topics.ts'
 import type { Account, ContractHarness } from '../contract/harness.ts'
 import { peerOf } from './peer.ts'
 import type { Stage } from './stage.ts'
@@ -39,6 +41,23 @@ export function telegramHarness(stage: Stage): ContractHarness {
       const group = network.channel(owner!, [member!], false)
       network.delivery.send(member!, group, { message: 'hello' })
       return nativeOfPlace(group)
+    },
+    async forum({ native }, { chat }) {
+      const [owner, member] = [native, chat].map((id) => network.people.get(Number(id))!)
+      const forum = network.channel(owner!, [member!], false)
+      forum.isForum = true
+      network.delivery.send(member!, forum, { message: 'hello' })
+      const write = async (text: string, topic: string) => {
+        const replyTo = { _: 'inputReplyToMessage', replyToMsgId: Number(topic) } as const
+        const place = { ...replyTo, topMsgId: Number(topic) }
+        try {
+          const header = replyHeader(member!, forum, place)
+          network.delivery.send(member!, forum, { message: text, replyTo: header })
+        } catch (cause) {
+          throw failed('bad_request', (cause as Error).message)
+        }
+      }
+      return { chat: nativeOfPlace(forum), write }
     },
     restartNetwork: () => network.restart(LONG_OUTAGE_MS),
   }

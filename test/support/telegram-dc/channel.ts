@@ -1,6 +1,7 @@
 /** Groups of the test network: basic ones, and channels with a box of events of their own. */
 import type { tl } from '@mtcute/core'
 import { accessHash, type BoxEvent } from './people.ts'
+import type { Topic } from './topics.ts'
 
 /** Somebody who asked to be let in. */
 export interface JoinRequest {
@@ -23,6 +24,9 @@ export interface Channel {
   title: string
   /** Only its owner writes there; else it is a supergroup. */
   readonly isBroadcast: boolean
+  /** Its messages stand in topics, named by the messages that began them. */
+  isForum: boolean
+  readonly topics: Map<number, Topic>
   readonly owner: number
   /** When those who look at it came in; Unix time in seconds. */
   joinedAt: number
@@ -77,6 +81,7 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
     title: place.title,
     username: place.username,
     ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
+    ...(place.isForum && { forum: true }),
     defaultBannedRights: place.defaultRights,
     photo,
     date: place.joinedAt,

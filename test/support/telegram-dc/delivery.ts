@@ -102,10 +102,16 @@ export class Delivery {
   }
 
   /** The network tells a group or channel what somebody did there. */
-  announce(actor: Person, place: Place, action: tl.TypeMessageAction, except?: Connection) {
+  announce(
+    actor: Person,
+    place: Place,
+    action: tl.TypeMessageAction,
+    { except, replyTo }: { except?: Connection; replyTo?: tl.RawMessageReplyHeader } = {},
+  ) {
     const said = {
       _: 'messageService' as const,
       action,
+      ...(replyTo && { replyTo }),
       fromId: peerOfPerson(actor.id),
       date: now(),
     }

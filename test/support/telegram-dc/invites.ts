@@ -65,7 +65,8 @@ export function inviteHandlers(network: TelegramNetwork): Handlers {
       if (approved) {
         place.members.add(id)
         const action = { _: 'messageActionChatJoinedByRequest' } as const
-        network.delivery.announce(network.people.get(id)!, place, action, origin.connection)
+        const person = network.people.get(id)!
+        network.delivery.announce(person, place, action, { except: origin.connection })
       }
       const updates = place.events.slice(since).map(({ update }) => update)
       return network.delivery.answer(asker, updates)

@@ -6,6 +6,7 @@ import { targetOf } from './lookup.ts'
 import { mediaOf, refreshed } from './media.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
+import { replyHeader } from './topics.ts'
 
 interface Sending {
   readonly peer: tl.TypeInputPeer
@@ -40,7 +41,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const draft: Draft = {
       message: request.message ?? '',
       ...(request.entities && { entities: request.entities }),
-      ...replyOf(request),
+      ...replyOf(person, target, request),
       ...more,
     }
     const id = delivery.send(person, target, draft, origin.connection)
@@ -87,7 +88,12 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const message = messageOf(person, targetOf(network, origin, request.fromPeer), id)
       if (message._ !== 'message') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
       const { entities, media, fromId, date } = message
-      const sending = { peer: request.toPeer, randomId, message: message.message, entities }
+      const { topMsgId } = request
+      const replyTo = topMsgId !== undefined && {
+        replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
+      }
+      const text = { message: message.message, entities }
+      const sending = { peer: request.toPeer, randomId, ...text, ...replyTo }
       return send(sending, origin, {
         ...(media && { media }),
         ...(!request.dropAuthor && {
@@ -156,7 +162,7 @@ function mayWrite({ id }: Person, place: Exclude<Target, Person>): boolean {
   return place.members.has(id)
 }
 
-function replyOf({ replyTo }: Sending): Partial<Draft> {
+function replyOf(person: Person, target: Target, { replyTo }: Sending): Partial<Draft> {
   if (replyTo?._ !== 'inputReplyToMessage') return {}
-  return { replyTo: { _: 'messageReplyHeader', replyToMsgId: replyTo.replyToMsgId } }
+  return { replyTo: replyHeader(person, target, replyTo) }
 }

@@ -18,6 +18,7 @@ import { newPerson, type Person } from './people.ts'
 import { profileHandlers } from './profile.ts'
 import { SecondFactor } from './srp.ts'
 import { stateHandlers } from './state.ts'
+import { topicHandlers } from './topics.ts'
 
 export interface PersonOptions {
   readonly centre?: number
@@ -56,6 +57,7 @@ export class TelegramNetwork {
       ...inviteHandlers(network),
       ...profileHandlers(network),
       ...opinionHandlers(network),
+      ...topicHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
@@ -101,6 +103,8 @@ export class TelegramNetwork {
       id,
       title: `Channel ${id}`,
       isBroadcast,
+      isForum: false,
+      topics: new Map(),
       owner: owner.id,
       joinedAt: 1,
       username: `channel${id}`,

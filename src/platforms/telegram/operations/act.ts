@@ -1,8 +1,9 @@
 /** Shows others that the account is about to send something. */
 import type { tl } from '@mtcute/node'
 import { failed } from '../../../../actors/errors.ts'
-import type { OperationResult } from '../../../../machines/operation.ts'
+import type { Operation, OperationResult } from '../../../../machines/operation.ts'
 import { type Context, done, looking } from './context.ts'
+import { topicId } from './send.ts'
 
 const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
   typing: { _: 'sendMessageTypingAction' },
@@ -20,11 +21,13 @@ const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
 
 export async function act(
   context: Context,
-  { chat, action }: { chat: string; action: string },
+  { chat, action, topic }: Extract<Operation, { kind: 'act' }>,
 ): Promise<OperationResult> {
   const shown = actions[action]
   if (!shown) throw failed('bad_request', 'wrong parameter action in request')
   const peer = await context.calls.peer(chat, context.signal)
-  await context.calls.call({ _: 'messages.setTyping', peer, action: shown }, looking(context))
+  const request = { _: 'messages.setTyping', peer, action: shown } as const
+  const place = topic !== undefined && { topMsgId: topicId(topic) }
+  await context.calls.call({ ...request, ...place }, looking(context))
   return done
 }

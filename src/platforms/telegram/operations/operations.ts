@@ -17,6 +17,7 @@ import { pin, unpin, unpinAll } from './pins.ts'
 import { setAbout, setName } from './profile.ts'
 import { react } from './react.ts'
 import { send } from './send.ts'
+import { closeTopic, createTopic, deleteTopic, editTopic } from './topics.ts'
 
 export function carryOut(context: Context, operation: Operation): Promise<OperationResult> {
   const { kind } = operation
@@ -81,6 +82,15 @@ export function carryOut(context: Context, operation: Operation): Promise<Operat
       return revokeInvite(context, operation)
     case 'answer_join':
       return answerJoin(context, operation)
+    case 'create_topic':
+      return createTopic(context, operation)
+    case 'edit_topic':
+      return editTopic(context, operation)
+    case 'close_topic':
+    case 'reopen_topic':
+      return closeTopic(context, operation)
+    case 'delete_topic':
+      return deleteTopic(context, operation)
     case 'set_name':
       return setName(context, operation)
     case 'set_about':

@@ -7,12 +7,12 @@ import { missing, shown } from './change.ts'
 import { type Context, keepPlaces, messagesIn, sending } from './context.ts'
 import { randomId } from './random-id.ts'
 import { repeated } from './repeated.ts'
-import { deliveryOf, send, untold } from './send.ts'
+import { deliveryOf, send, topicId, untold } from './send.ts'
 
 type PassOn = Extract<Operation, { kind: 'forward' | 'copy' }>
 
 export async function passOn(context: Context, operation: PassOn): Promise<OperationResult> {
-  const { kind, chat, from, caption, replyTo, buttons } = operation
+  const { kind, chat, from, caption, replyTo, topic, buttons } = operation
   if (buttons?.length) throw failed('bad_request', 'inline keyboards are not supported on Telegram')
   const purpose = kind === 'forward' ? 'message to forward' : 'message to copy'
   const id = messageId(operation.message, purpose)
@@ -35,6 +35,7 @@ export async function passOn(context: Context, operation: PassOn): Promise<Opera
           id: [id],
           randomId: [randomId(context.requestId)],
           ...(kind === 'copy' && { dropAuthor: true }),
+          ...(topic !== undefined && { topMsgId: topicId(topic) }),
           ...deliveryOf(operation),
         },
         sending(context, chat),
@@ -48,12 +49,13 @@ export async function passOn(context: Context, operation: PassOn): Promise<Opera
   return { kind: 'message', message }
 }
 
-function copyOf({ chat, replyTo, replyOptional, silent, isProtected }: PassOn) {
+function copyOf({ chat, replyTo, replyOptional, topic, silent, isProtected }: PassOn) {
   return {
     kind: 'send',
     chat,
     ...(replyTo !== undefined && { replyTo }),
     ...(replyOptional !== undefined && { replyOptional }),
+    ...(topic !== undefined && { topic }),
     ...(silent !== undefined && { silent }),
     ...(isProtected !== undefined && { isProtected }),
   } as const

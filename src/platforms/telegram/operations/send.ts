@@ -13,7 +13,7 @@ import { repeated } from './repeated.ts'
 import { spelledOut } from './short-answer.ts'
 
 type Send = Extract<Operation, { kind: 'send' }>
-type Sending = Pick<Send, 'replyTo' | 'replyOptional' | 'silent' | 'isProtected' | 'chat'>
+type Sending = Pick<Send, 'replyTo' | 'replyOptional' | 'topic' | 'silent' | 'isProtected'>
 
 export async function send(context: Context, operation: Send): Promise<OperationResult> {
   const { content, chat, buttons } = operation
@@ -50,18 +50,32 @@ export function assertSendable(content: Content): void {
 
 /** Without the reply where its target is gone and the sender does not mind. */
 export async function withOptionalReply<Result>(
-  operation: Sending,
+  { replyTo, replyOptional, topic }: Sending,
   work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
 ): Promise<Result> {
-  if (operation.replyTo === undefined) return work({})
-  const replyToMsgId = messageId(operation.replyTo, 'message to be replied')
+  const inTopic = () => work(topic === undefined ? {} : { replyTo: placeIn(topic) }).catch(noTopic)
+  if (replyTo === undefined) return inTopic()
+  const replyToMsgId = messageId(replyTo, 'message to be replied')
+  const top = topic !== undefined && { topMsgId: topicId(topic) }
   try {
-    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId } })
+    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...top } })
   } catch (cause) {
-    if (!isMissingReply(cause)) throw cause
-    if (operation.replyOptional) return work({})
+    if (!isMissingReply(cause)) return noTopic(cause)
+    if (replyOptional) return inTopic()
     throw failed('bad_request', 'message to be replied not found')
   }
+}
+
+export const topicId = (topic: string) => messageId(topic, 'message thread')
+
+/** The message that began a topic stands for it. */
+const placeIn = (topic: string): tl.RawInputReplyToMessage => {
+  const id = topicId(topic)
+  return { _: 'inputReplyToMessage', replyToMsgId: id, topMsgId: id }
+}
+
+function noTopic(cause: unknown): never {
+  throw isMissingReply(cause) ? failed('bad_request', 'message thread not found') : cause
 }
 
 export const deliveryOf = ({ silent, isProtected }: Sending) => ({

@@ -18,6 +18,7 @@ export function messageOf(message: Written, view: View): Message {
     at: message.date,
     ...(from && { from }),
     ...replyOf(message),
+    ...topicOf(message),
   }
   if (message._ === 'messageService') {
     return { ...facts, content: serviceOf(message, from, shown, view) }
@@ -52,6 +53,16 @@ function replyOf({ replyTo }: Written): Pick<Message, 'replyTo'> {
   // In a forum the first message of a topic stands for the topic.
   if (replyTo.forumTopic && replyTo.replyToTopId === undefined) return {}
   return { replyTo: { native: `${replyTo.replyToMsgId}` } }
+}
+
+/** The message that began a topic stands in it itself. */
+function topicOf({ replyTo, ...message }: Written): Pick<Message, 'topic'> {
+  if (message._ === 'messageService' && message.action._ === 'messageActionTopicCreate') {
+    return { topic: { native: `${message.id}` } }
+  }
+  if (replyTo?._ !== 'messageReplyHeader' || !replyTo.forumTopic) return {}
+  const top = replyTo.replyToTopId ?? replyTo.replyToMsgId
+  return top === undefined ? {} : { topic: { native: `${top}` } }
 }
 
 function originOf(header: tl.TypeMessageFwdHeader, view: View): Origin {

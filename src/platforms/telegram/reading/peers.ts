@@ -73,7 +73,8 @@ export function chatOfGroup(chat: tl.TypeChat): Chat {
       const surface = chat.broadcast ? 'channel' : 'supergroup'
       const username = chat._ === 'channel' ? usernameOf(chat) : undefined
       const native = nativeOf({ _: 'peerChannel', channelId: chat.id })
-      return { native, surface, title, ...(username && { username }) }
+      const isForum = chat._ === 'channel' && chat.forum && { isForum: true }
+      return { native, surface, title, ...(username && { username }), ...isForum }
     }
     default:
       return { native: `-${chat.id}`, surface: 'group', title }

@@ -28,6 +28,19 @@ export function serviceOf(
     case 'messageActionChatCreate':
     case 'messageActionChannelCreate':
       return service({ fact: 'created', title: action.title })
+    case 'messageActionTopicCreate': {
+      const { title: name, iconColor, iconEmojiId } = action
+      const icon = iconEmojiId && { icon: iconEmojiId.toString() }
+      return service({ fact: 'topic_created', name, iconColor, ...icon })
+    }
+    case 'messageActionTopicEdit': {
+      const { title: name, iconEmojiId, closed } = action
+      if (closed !== undefined) return service({ fact: closed ? 'topic_closed' : 'topic_reopened' })
+      if (name === undefined && iconEmojiId === undefined) break
+      // Without an icon it is sent as zero.
+      const icon = iconEmojiId && { icon: iconEmojiId.isZero() ? '' : iconEmojiId.toString() }
+      return service({ fact: 'topic_edited', ...(name !== undefined && { name }), ...icon })
+    }
     case 'messageActionPinMessage': {
       const { replyTo } = message
       const pinned = replyTo?._ === 'messageReplyHeader' ? replyTo.replyToMsgId : undefined
