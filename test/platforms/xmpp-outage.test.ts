@@ -2,7 +2,7 @@
 import t from 'tap'
 import { prosodyMissing } from '../support/prosody.ts'
 import type { SlixmppClient } from '../support/slixmpp.ts'
-import { patience } from './contract/recorder.ts'
+import { patience, run, Store } from './contract/recorder.ts'
 import { perform, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
@@ -74,6 +74,25 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     await friend.sees(({ body }) => body === 'from below')
     t.strictSame(bodiesOf(friend), ['from below'])
     t.notOk(first.reports.some(([report]) => report === 'lost'))
+  })
+
+  await t.test('whoever was taken over during a cut does not fight for it', async (t) => {
+    const { account, friend, store, first } = await scene(t, network)
+    account.relay.block()
+    account.relay.cut()
+    // The other one connects besides the line that is cut.
+    const secrets = { ...(store.secrets as object), server: network.prosody.server }
+    const other = run(network.platform(), new Store({ identity: store.identity, secrets }))
+    t.teardown(() => other.stop())
+    await other.reported('opened')
+    account.relay.unblock()
+    await first.reported('replaced')
+    friend.send(account.jid, 'to the other')
+    await other.store.message('to the other')
+    t.strictSame(
+      other.reports.map(([report]) => report),
+      ['opened'],
+    )
   })
 
   await t.test('a cut for longer than a resumption may take is reported', async (t) => {

@@ -43,6 +43,11 @@ export function bounced(condition: string): RequestFailed {
   }
 }
 
+/** Another client of the account goes by the name of this one. */
+export class TakenOver extends Error {
+  override readonly name = 'TakenOver'
+}
+
 /** What the session has to report could not be stored. */
 export class NotStored extends Error {
   override readonly name = 'NotStored'
@@ -65,6 +70,7 @@ export type Ending =
 /** What the end of a connection means; `lost` unless the server said more. */
 export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return { kind: 'lost', reason: 'network' }
+  if (cause instanceof TakenOver) return { kind: 'replaced' }
   if (cause instanceof NotStored) return { kind: 'lost', reason: 'events_not_stored' }
   if (cause instanceof EncryptionMissing) return { kind: 'lost', reason: 'no_encryption' }
   if (cause instanceof ServerUnproven) return { kind: 'lost', reason: 'server_unproven' }

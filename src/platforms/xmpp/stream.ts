@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
-import { endingOf } from './failures.ts'
+import { endingOf, TakenOver } from './failures.ts'
 import { createTransport, type Login, type Transport } from './transport.ts'
 
 export interface StreamEvents {
@@ -116,7 +116,8 @@ export class Stream {
     const on = <Fact>(emitter: EventEmitter, event: string, hear: (fact: Fact) => void) =>
       emitter.on(event, (fact: Fact) => transport === this.#transport && hear(fact))
     on(client, 'stanza', (stanza: Element) => {
-      if (this.#state === 'up') this.#events.stanza(stanza)
+      if (this.#isTakenOver(stanza)) this.#end(new TakenOver())
+      else if (this.#state === 'up') this.#events.stanza(stanza)
       else if (this.#state === 'connecting') this.#early.push(stanza)
     })
     on(client, 'error', (cause: Error) => {
@@ -132,6 +133,13 @@ export class Stream {
     on(client, 'online', () => this.#rise('bound'))
     on(streamManagement, 'resumed', () => this.#rise('resumed'))
     return transport
+  }
+
+  /** A server may cut without a word whoever is replaced; the other one shows itself after that. */
+  #isTakenOver({ name, attrs }: Element): boolean {
+    const { local, domain, resource } = this.#login
+    const isOther = this.#transport.isRenamed() && attrs.from === `${local}@${domain}/${resource}`
+    return name === 'presence' && attrs.type === undefined && isOther
   }
 
   /** The library tells late that the stream was resumed: what the server repeats may be in by then. */

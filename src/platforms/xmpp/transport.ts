@@ -29,11 +29,15 @@ export class EncryptionMissing extends Error {
 export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */
   readonly received: number
+  /** See `Transport`. */
+  readonly isRenamed: boolean
 }
 
 export interface Transport {
   readonly client: Client
   resumption(): Resumption
+  /** Whether the stream goes by another name than the login's. */
+  isRenamed(): boolean
   /** Milliseconds since the peer was last heard of. */
   silence(): number
   isWritable(): boolean
@@ -44,10 +48,15 @@ export interface Transport {
 const stepTimeout = 10_000
 
 export function createTransport(login: Login, resumption?: Resumption): Transport {
+  let isRenamed = resumption?.isRenamed ?? false
   const transport = client({
     service: login.service,
     domain: login.domain,
-    resource: login.resource,
+    // Under its own name the account would put out whoever took the name over while the connection was cut.
+    resource: async () => {
+      isRenamed = resumption !== undefined
+      return isRenamed ? `${login.resource}-again` : login.resource
+    },
     username: login.local,
     credentials: async (authenticate, mechanisms) => {
       if (!transport.isSecure() && !login.plaintextAllowed) throw new EncryptionMissing()
@@ -74,8 +83,9 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     client: transport,
     resumption() {
       const { id, outbound, outbound_q } = transport.streamManagement
-      return { id, outbound, outbound_q, received: count.received }
+      return { id, outbound, outbound_q, received: count.received, isRenamed }
     },
+    isRenamed: () => isRenamed,
     silence: () => Date.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
     cut: () => cut(transport),

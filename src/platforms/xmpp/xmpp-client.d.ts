@@ -79,7 +79,8 @@ declare module '@xmpp/client' {
   export function client(options: {
     service: string
     domain: string
-    resource: string
+    /** Asked when there is nothing to resume. */
+    resource: () => Promise<string>
     username: string
     credentials: (authenticate: Authenticate, mechanisms: string[]) => Promise<void>
   }): Client
