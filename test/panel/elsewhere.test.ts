@@ -9,7 +9,8 @@ t.test('an open page follows what happens elsewhere', { skip, timeout: 240_000 }
   const service = await startService(t)
   const phone = '+14155559501'
   const client = await service.client(phone)
-  const credentialId = await client.link(await client.person('Bot', 'far_bot'))
+  const bot = await client.person('Bot', 'far_bot')
+  const credentialId = await client.link(bot)
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   const visitor = await visit(browser, service)
@@ -19,7 +20,12 @@ t.test('an open page follows what happens elsewhere', { skip, timeout: 240_000 }
   const live = page.getByText('Live', { exact: true })
   await live.waitFor()
 
-  await t.test('who looks away for long gives the connection up, and has it back', async () => {
+  await t.test('who looks away for long gives the connection up, and misses nothing', async () => {
+    const lit = (state: string) => page.locator(`.statechart .lit[data-state="${state}"]`).waitFor()
+    // What was heard last is no longer true afterwards.
+    await page.getByRole('button', { name: 'Restart', exact: true }).click()
+    await page.locator('.timeline button', { hasText: 'credential.restart' }).waitFor()
+    await lit('live.online')
     const turn = (state: 'hidden' | 'visible') =>
       page.evaluate(
         `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
@@ -27,8 +33,12 @@ t.test('an open page follows what happens elsewhere', { skip, timeout: 240_000 }
       )
     await turn('hidden')
     await page.getByText('Reconnecting').waitFor({ timeout: 90_000 })
+    await client.result('PUT', `/sandbox/people/${bot.id}/faults/revoke`, {})
+    await client.state(credentialId, 'logged_out', 60_000)
     await turn('visible')
     await live.waitFor()
+    await lit('signedOut')
+    await page.getByText('Link it again').first().waitFor()
   })
 
   await t.test('who is signed out elsewhere is led to the sign-in without a touch', async () => {

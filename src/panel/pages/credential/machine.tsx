@@ -32,7 +32,9 @@ export function MachineAndTimeline({ credential, latest, isLive }: MachineProps)
   const chart = useMemo(() => whole.data && withoutInsides(whole.data), [whole.data])
   const timeline = useInfiniteQuery(timelineQuery(credential.credential_id))
   const [chosen, setChosen] = useState<Transition>()
-  const current = latest?.to ?? newestOf(recordsOf(timeline))?.to
+  const newest = newestOf(recordsOf(timeline))
+  // While nothing was heard the machine went on: then the timeline, read anew, knows more.
+  const current = latest && latest.at >= (newest?.last_at ?? '') ? latest.to : newest?.to
   return (
     <div className="columns main">
       <Card

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { nameOf } from '../../api/names.ts'
-import { chartQuery, credentialQuery } from '../../api/queries.ts'
+import { backlogQuery, chartQuery, credentialQuery } from '../../api/queries.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { Statechart } from '../../chart/statechart.tsx'
 import { ChartWords } from '../../chart/words.tsx'
@@ -19,6 +19,8 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
   const { number, moment } = useFormats()
   const account = useQuery(credentialQuery(apiKey.credential_id))
   const chart = useQuery(chartQuery('api_key'))
+  const backlog = useQuery(backlogQuery(apiKey.api_key_id))
+  const oldest = backlog.data?.oldest_at
   const { state, webhook, dropped_update_count: dropped } = apiKey
   return (
     <div className="columns">
@@ -27,6 +29,9 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
           <dl className="figures">
             <Figure name={t('keys.mode')} value={t(`keys.mode.${apiKey.receive_mode}`)} />
             <Figure name={t('keys.pending')} value={number(apiKey.pending_update_count)} />
+            {oldest && apiKey.pending_update_count > 0 && (
+              <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />
+            )}
             <Figure name={t('keys.cursor')} value={<span className="ltr">{apiKey.cursor}</span>} />
           </dl>
           {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
