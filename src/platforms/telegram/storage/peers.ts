@@ -46,6 +46,7 @@ export class PostgresPeers implements PeerStorage {
   readonly #credentialId: number
   readonly #seen = new Map<number, PeerInfo>()
   readonly #references = new Map<number, Reference>()
+  #written: Promise<void> = Promise.resolve()
 
   constructor(db: Queryable, credentialId: number) {
     this.#db = db
@@ -74,13 +75,23 @@ export class PostgresPeers implements PeerStorage {
     }
   }
 
-  async flush(): Promise<void> {
-    const peers = [...this.#seen.values()]
-    const references = [...this.#references]
-    this.#seen.clear()
-    this.#references.clear()
-    if (peers.length > 0) await this.#writePeers(peers)
+  /** One after the other: a session that ends writes while its last news are being written. */
+  flush(): Promise<void> {
+    const write = () => this.#write()
+    this.#written = this.#written.then(write, write)
+    return this.#written
+  }
+
+  /** What is being written is known all the same, and is written again if that fails. */
+  async #write(): Promise<void> {
+    const peers = inOrder(this.#seen)
+    if (peers.length > 0) await this.#writePeers(peers.map(([, peer]) => peer))
+    for (const [id, peer] of peers) if (this.#seen.get(id) === peer) this.#seen.delete(id)
+    const references = inOrder(this.#references)
     if (references.length > 0) await this.#writeReferences(references)
+    for (const [id, reference] of references) {
+      if (this.#references.get(id) === reference) this.#references.delete(id)
+    }
   }
 
   async #writePeers(peers: readonly PeerInfo[]): Promise<void> {
@@ -153,3 +164,7 @@ export class PostgresPeers implements PeerStorage {
     await this.#db.query(`delete from ${table} where credential_id = $1`, [this.#credentialId])
   }
 }
+
+/** Two sessions that write the same rows in their own order could wait for each other for ever. */
+const inOrder = <Value>(values: ReadonlyMap<number, Value>) =>
+  [...values].sort(([one], [other]) => one - other)

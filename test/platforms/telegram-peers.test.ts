@@ -1,0 +1,67 @@
+/** Whom a Telegram account has seen is written beside other sessions of it, and known meanwhile. */
+import { Long } from '@mtcute/core'
+import t, { type Test } from 'tap'
+import type { Queryable } from '../../src/database/database.ts'
+import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
+import { testDatabase } from '../support/database.ts'
+
+async function account(t: Test) {
+  const { database: db } = await testDatabase(t)
+  const [row] = await db.query<{ id: number }>(
+    `with owner as (
+       insert into app_user (phone_index, phone_sealed) values ('\\x01', '') returning id)
+     insert into credential (user_id, platform, native_id, account)
+     select id, 'telegram', '1', '{}' from owner returning id`,
+  )
+  return { db, credentialId: row?.id ?? 0 }
+}
+
+const peer = (id: number, version: number) => ({
+  id,
+  accessHash: Long.fromNumber(id).toString(),
+  isMin: false,
+  usernames: [],
+  updated: 0,
+  complete: Buffer.from(`${id} ${version}`),
+})
+
+const ids = Array.from({ length: 300 }, (_, place) => place + 1)
+
+t.test('sessions that write the same people do not wait for each other for ever', async (t) => {
+  const { db, credentialId } = await account(t)
+  const sessions = [ids, ids.toReversed()].map((order) => ({
+    order,
+    written: new PostgresPeers(db, credentialId),
+  }))
+  for (let version = 0; version < 15; version++) {
+    for (const [place, { order, written }] of sessions.entries()) {
+      for (const id of order) {
+        await written.peers.store(peer(id, 2 * version + place))
+        await written.refMessages.store(id, -id, version)
+      }
+    }
+    await Promise.all(sessions.flatMap(({ written }) => [written.flush(), written.flush()]))
+  }
+  const [{ count } = { count: 0 }] = await db.query<{ count: number }>(
+    'select count(*)::int as count from telegram_peer',
+  )
+  t.equal(count, ids.length)
+})
+
+t.test('who is being written is known, and is written again if that fails', async (t) => {
+  const { db, credentialId } = await account(t)
+  const failing = { isDown: true }
+  const flaky = {
+    query: (...given: Parameters<Queryable['query']>) =>
+      failing.isDown ? Promise.reject(new Error('away')) : db.query(...given),
+  } as Queryable
+  const written = new PostgresPeers(flaky, credentialId)
+  await written.peers.store(peer(7, 1))
+  const writing = written.flush()
+  t.match(await written.peers.getById(7), { id: 7 })
+  await t.rejects(writing, { message: 'away' })
+  failing.isDown = false
+  await written.flush()
+  const later = new PostgresPeers(db, credentialId)
+  t.match(await later.peers.getById(7), { id: 7, complete: Buffer.from('7 1') })
+})
