@@ -4,6 +4,7 @@ import type { MediaKind } from '../../machines/content.ts'
 import type { Operation } from '../../machines/operation.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
+import { reactIn } from '../support/telegram-dc/opinions.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
@@ -120,6 +121,17 @@ t.test('Telegram accounts do what they are asked', async (t) => {
       t.match(await does({ kind: 'set_photo', chat: native }), { kind: 'done' })
       t.notOk(place.photo)
     }
+  })
+
+  await t.test("somebody else's reaction is taken back, of a message that is there", async (t) => {
+    const { chat, does, group, friend } = await inGroup(t)
+    const [id = 0] = group.messages.keys()
+    reactIn(network, group, { person: friend, id, emoji: ['👎'] })
+    const removal = { kind: 'remove_reaction', chat, person: `${friend.id}` } as const
+    t.match(await does({ ...removal, message: `${id}` }), { kind: 'done' })
+    t.equal(group.reactions.get(id)?.size, 0)
+    const missing = refusalOf(does({ ...removal, message: '999' }))
+    t.match(await missing, { description: 'message to react not found' })
   })
 
   await t.test('the account shows another name, other words and another picture', async (t) => {

@@ -14,6 +14,7 @@ export const capabilities: Capabilities = {
     'forward',
     'copy',
     'react',
+    'remove_reaction',
     'act',
     'resolve',
     'describe',
@@ -45,6 +46,8 @@ export const capabilities: Capabilities = {
     'set_name',
     'set_about',
     'set_profile_photo',
+    'post_story',
+    'delete_story',
   ],
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   content: [

@@ -3,7 +3,7 @@ import type { tl } from '@mtcute/core'
 import { contentName } from '../../../machines/content-name.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
 import { follow } from '../../support/telegram-dc/invites.ts'
-import { react } from '../../support/telegram-dc/opinions.ts'
+import { react, reactIn } from '../../support/telegram-dc/opinions.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import type { Stage } from './stage.ts'
@@ -56,6 +56,13 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
     },
     react: async ({ handle }, emoji) =>
       react(network, person, Number(handle), emoji ? [emoji] : []),
+    async reactIn(chat, message, emoji) {
+      const place = network.places.get(-1_000_000_000_000 - Number(chat))
+      if (place?.kind !== 'channel') throw new Error('there is no such supergroup')
+      reactIn(network, place, { person, id: Number(message), emoji: [emoji] })
+    },
+    seesStories: async () =>
+      [...account.stories.values()].map(({ caption = '' }) => caption).reverse(),
     async seesReactions({ handle }) {
       const opinions = person.reactions.get(Number(handle))?.values() ?? []
       return [...opinions].flatMap(({ emoji }) => emoji)

@@ -1,6 +1,6 @@
 /** Groups of the test network: basic ones, and channels with a box of events of their own. */
 import type { tl } from '@mtcute/core'
-import { accessHash, type BoxEvent } from './people.ts'
+import { accessHash, type BoxEvent, type Opinion } from './people.ts'
 import type { Topic } from './topics.ts'
 
 /** Somebody who asked to be let in. */
@@ -41,6 +41,8 @@ export interface Channel {
   defaultRights: tl.RawChatBannedRights
   readonly admins: Map<number, tl.RawChatAdminRights>
   readonly banned: Map<number, tl.RawChatBannedRights>
+  /** Who thinks what of its messages. */
+  readonly reactions: Map<number, Map<number, Opinion>>
   pts: number
   /** Asked from an older count, the network does not know it. */
   countsFrom: number

@@ -18,6 +18,7 @@ import { newPerson, type Person } from './people.ts'
 import { profileHandlers } from './profile.ts'
 import { SecondFactor } from './srp.ts'
 import { stateHandlers } from './state.ts'
+import { storyHandlers } from './stories.ts'
 import { topicHandlers } from './topics.ts'
 
 export interface PersonOptions {
@@ -58,6 +59,7 @@ export class TelegramNetwork {
       ...profileHandlers(network),
       ...opinionHandlers(network),
       ...topicHandlers(network),
+      ...storyHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
@@ -116,6 +118,7 @@ export class TelegramNetwork {
       defaultRights: { _: 'chatBannedRights', untilDate: 0 },
       admins: new Map(),
       banned: new Map(),
+      reactions: new Map(),
       pts: 1,
       countsFrom: 0,
       failures: 0,

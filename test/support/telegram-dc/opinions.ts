@@ -1,7 +1,8 @@
 /** What people of the test network think of messages, and how they vote in polls. */
 import type { tl } from '@mtcute/core'
+import type { Channel } from './channel.ts'
 import { type Handlers, RpcRefusal } from './data-centre.ts'
-import { now } from './delivery.ts'
+import { isPlace, now } from './delivery.ts'
 import { targetOf } from './lookup.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Opinion, Person } from './people.ts'
@@ -16,6 +17,38 @@ export function opinionHandlers(network: TelegramNetwork): Handlers {
       react(network, person, msgId, emoji)
       return network.delivery.answer(person, [])
     },
+    'messages.deleteParticipantReaction': ({ peer, msgId, participant }, origin) => {
+      const place = targetOf(network, origin, peer)
+      const other = targetOf(network, origin, participant)
+      if (!isPlace(place) || place.kind !== 'channel') throw new RpcRefusal(400, 'PEER_ID_INVALID')
+      if (isPlace(other)) throw new RpcRefusal(400, 'PARTICIPANT_ID_INVALID')
+      if (!place.messages.has(msgId)) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      reactIn(network, place, { person: other, id: msgId, emoji: [] })
+      return network.delivery.answer(network.asker(origin), [])
+    },
+  }
+}
+
+interface Reacting {
+  readonly person: Person
+  readonly id: number
+  readonly emoji: string[]
+}
+
+/** Somebody thinks this of a message in a supergroup; its members are told. */
+export function reactIn(network: TelegramNetwork, place: Channel, { person, id, emoji }: Reacting) {
+  const opinions = place.reactions.get(id) ?? new Map<number, Opinion>()
+  opinions.delete(person.id)
+  if (emoji.length > 0) opinions.set(person.id, { emoji, at: now() })
+  place.reactions.set(id, opinions)
+  for (const member of place.members) {
+    const viewer = network.people.get(member)!
+    network.delivery.tell(viewer, {
+      _: 'updateMessageReactions',
+      peer: { _: 'peerChannel', channelId: place.id },
+      msgId: id,
+      reactions: reactionsOf(opinions, viewer),
+    })
   }
 }
 
@@ -36,7 +69,7 @@ export function react(network: TelegramNetwork, person: Person, id: number, emoj
   }
 }
 
-export function reactionsOf(
+function reactionsOf(
   opinions: ReadonlyMap<number, Opinion>,
   viewer: Person,
 ): tl.RawMessageReactions {

@@ -22,6 +22,7 @@ export interface Person {
   about: string
   /** The newest first. */
   photos: readonly tl.RawPhoto[]
+  readonly stories: Map<number, tl.RawStoryItem>
   readonly username: string
   readonly phone: string
   /** The data centre that their account lives in. */
@@ -63,6 +64,7 @@ export function newPerson(
     lastName: '',
     about: `About ${id}`,
     photos: [],
+    stories: new Map(),
     username: `person${id}`,
     phone: `1555${id}`,
     centre,

@@ -15,8 +15,9 @@ import { passOn } from './pass-on.ts'
 import { setPhoto, setProfilePhoto } from './photos.ts'
 import { pin, unpin, unpinAll } from './pins.ts'
 import { setAbout, setName } from './profile.ts'
-import { react } from './react.ts'
+import { react, removeReaction } from './react.ts'
 import { send } from './send.ts'
+import { deleteStory, postStory } from './stories.ts'
 import { closeTopic, createTopic, deleteTopic, editTopic } from './topics.ts'
 
 export function carryOut(context: Context, operation: Operation): Promise<OperationResult> {
@@ -42,6 +43,8 @@ export function carryOut(context: Context, operation: Operation): Promise<Operat
       return passOn(context, operation)
     case 'react':
       return react(context, operation)
+    case 'remove_reaction':
+      return removeReaction(context, operation)
     case 'act':
       return act(context, operation)
     case 'pin':
@@ -97,6 +100,10 @@ export function carryOut(context: Context, operation: Operation): Promise<Operat
       return setAbout(context, operation)
     case 'set_profile_photo':
       return setProfilePhoto(context, operation)
+    case 'post_story':
+      return postStory(context, operation)
+    case 'delete_story':
+      return deleteStory(context, operation)
     case 'resolve':
       return resolve(context, operation.name)
     case 'describe':

@@ -26,3 +26,17 @@ export async function react(
   calls.take(result)
   return done
 }
+
+/** What somebody else thinks of a message is taken back for them. */
+export async function removeReaction(
+  { calls, signal }: Context,
+  { chat, message, person }: Of<'remove_reaction'>,
+): Promise<OperationResult> {
+  const msgId = messageId(message, 'message to react')
+  const peer = await calls.peer(chat, signal)
+  const participant = await calls.peer(person, signal)
+  const request = { _: 'messages.deleteParticipantReaction', peer, msgId, participant } as const
+  const result = await calls.call(request, { signal }).catch(missing('message to react not found'))
+  calls.take(result)
+  return done
+}
