@@ -125,8 +125,11 @@ export interface KeyFacts {
   readonly cursor: number
   readonly filter: Filter
   readonly webhook: WebhookFacts | undefined
-  /** SHA-256 of the secrets that open this key; an old one only until its time, in milliseconds. */
-  readonly secrets: readonly { readonly hash: Buffer; readonly until: number | undefined }[]
+  /**
+   * SHA-256 of the secrets that open this key, in base64: a small buffer would keep the large one alive that it was cut
+   * from. An old one opens only until its time, in milliseconds.
+   */
+  readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
 }
 
 export interface KeyStore {

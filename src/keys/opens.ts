@@ -7,7 +7,8 @@ export function opens(facts: Pick<KeyFacts, 'secrets'> | undefined, secret: stri
   const hash = hashSecret(secret)
   return (
     facts?.secrets.some(
-      ({ hash: known, until = Infinity }) => now < until && sameHash(known, hash),
+      ({ hash: known, until = Infinity }) =>
+        now < until && sameHash(Buffer.from(known, 'base64'), hash),
     ) ?? false
   )
 }

@@ -69,16 +69,21 @@ export class PostgresKeyStore implements KeyStore {
       apiKeyId: row.id,
       userId: row.user_id,
       credentialId: row.credential_id,
-      terms: { scopes: row.scopes, expiresAt: row.expires_at?.getTime() },
+      terms: { scopes: [...row.scopes], expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
       // A webhook's acknowledgements go to the table by themselves.
       cursor: webhook ? Math.max(cursor, row.cursor) : cursor,
       filter,
       webhook,
       secrets: [
-        { hash: row.secret_hash, until: undefined },
+        { hash: row.secret_hash.toString('base64'), until: undefined },
         ...(row.old_secret_hash && row.old_secret_until
-          ? [{ hash: row.old_secret_hash, until: row.old_secret_until.getTime() }]
+          ? [
+              {
+                hash: row.old_secret_hash.toString('base64'),
+                until: row.old_secret_until.getTime(),
+              },
+            ]
           : []),
       ],
     }
