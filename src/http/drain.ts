@@ -12,11 +12,17 @@ export function drained(app: FastifyInstance): () => Promise<void> {
   const { server } = app
   /** Connections that never asked anything; Node stops timing them once it closes. */
   const silent = new Set<Socket>()
+  // One function for all of them: there may be many thousands.
+  function forget(this: Socket): void {
+    silent.delete(this)
+  }
   server.on('connection', (socket: Socket) => {
     silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    socket.on('close', forget)
   })
-  server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket))
+  server.on('request', ({ socket }: IncomingMessage) => {
+    if (silent.delete(socket)) socket.off('close', forget)
+  })
 
   const sweep = () => {
     for (const socket of silent) socket.destroy()

@@ -11,6 +11,7 @@ import { refuseNul } from './nul.ts'
 import { refuseHugeNumbers } from './numbers.ts'
 import { answerForNode, refuseUnclearLines } from './request-line.ts'
 import { type RequestLogOptions, recordRequests } from './request-log.ts'
+import { RequestLogger } from './request-logger.ts'
 import { validators } from './validators.ts'
 
 export interface ServerOptions {
@@ -43,6 +44,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const { headersTimeout, connectionsCheckingInterval } = limits
   const app = Fastify({
     loggerInstance: options.log,
+    childLoggerFactory: (log, bindings) => new RequestLogger(log, bindings),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: limits.bodyLimit,
