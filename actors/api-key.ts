@@ -1,21 +1,22 @@
-/** One API key as an actor: what may be asked of it, and the machine with its effects. */
-import { createActor, type SnapshotFrom } from 'xstate'
-import { apiKeyMachine } from '../machines/api-key.ts'
+/** One API key as an actor: what may be asked of it. */
+import type { ActorRefFrom, SnapshotFrom } from 'xstate'
+import type { apiKeyMachine } from '../machines/api-key.ts'
 import type { ApiKeyEvent, Scope, UpdatePage } from '../machines/api-key-events.ts'
 import type { KindSet } from '../machines/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../machines/webhook-terms.ts'
-import { Activation, type Leaving } from './activation.ts'
 import { ApiKeyEffects, type EffectsWorld } from './api-key-effects.ts'
+import { Callers, type Leaving } from './callers.ts'
 import { failed } from './errors.ts'
 import type { KeyFacts } from './ports.ts'
 import { RateLimiter, type SendRates } from './rate.ts'
-import { Services } from './services.ts'
 import type { WebhookDelivery } from './webhook.ts'
 
 export interface ApiKeyWorld extends EffectsWorld {
   readonly rates: SendRates
   /** Calls of one key at the same time; the reference's figure unless given. */
   readonly callsInFlight?: number
+  /** Told of every key that has ended, however it did. */
+  ended?(key: ApiKeyActor): void
 }
 
 const CALLS_IN_FLIGHT = 1_000
@@ -28,23 +29,54 @@ export interface PollRequest {
   readonly kinds?: KindSet
 }
 
-export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof apiKeyMachine>> {
+export type KeyRef = ActorRefFrom<typeof apiKeyMachine>
+
+/** Where keys live. */
+export interface KeyHome {
+  readonly world: ApiKeyWorld
+  readonly now: () => number
+  stop(key: KeyRef): void
+}
+
+export class ApiKeyActor extends Callers<ApiKeyEvent> {
+  readonly effects: ApiKeyEffects
   #facts: KeyFacts
-  readonly #world: ApiKeyWorld
-  readonly #effects: ApiKeyEffects
+  readonly #home: KeyHome
+  readonly #actor: KeyRef
   /** Made for the first message: most keys that wait never send one. */
   #limiter: RateLimiter | undefined
   #calls = 0
   #asked = 0
   #isDraining = false
 
-  constructor(facts: KeyFacts, world: ApiKeyWorld) {
-    const { actor, effects } = createApiKey(facts, world)
-    // An actor that crashes or is stopped leaves its state without a word.
-    super(actor, () => world.clock.now(), { onClosed: () => effects.end() })
+  constructor(facts: KeyFacts, home: KeyHome, actor: KeyRef) {
+    super(home.now)
+    this.effects = new ApiKeyEffects(facts, home.world, actor)
     this.#facts = facts
-    this.#world = world
-    this.#effects = effects
+    this.#home = home
+    this.#actor = actor
+  }
+
+  override tell(event: ApiKeyEvent): void {
+    this.#actor.send(event)
+  }
+
+  override get isActive(): boolean {
+    return this.snapshot.status === 'active'
+  }
+
+  get snapshot(): SnapshotFrom<typeof apiKeyMachine> {
+    return this.#actor.getSnapshot()
+  }
+
+  stop(): void {
+    this.#home.stop(this.#actor)
+  }
+
+  /** An actor that crashes or is stopped leaves its state without a word. */
+  override end(cause?: unknown): void {
+    this.effects.end()
+    super.end(cause)
   }
 
   get facts(): KeyFacts {
@@ -149,12 +181,12 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
 
   /** What delivers to the webhook, while something does. */
   get delivery(): WebhookDelivery | undefined {
-    return this.#effects.webhook?.delivery
+    return this.effects.webhook?.delivery
   }
 
   /** Resolves once nothing of a stopped delivery is under way any more. */
   get settled(): Promise<unknown> | undefined {
-    return this.#effects.webhook?.settled
+    return this.effects.webhook?.settled
   }
 
   override isIdle(forMilliseconds: number): boolean {
@@ -166,6 +198,10 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
     await this.ask({ type: 'key.revoke' })
   }
 
+  get #world(): ApiKeyWorld {
+    return this.#home.world
+  }
+
   get #rates(): RateLimiter {
     this.#limiter ??= new RateLimiter(this.#world.rates)
     return this.#limiter
@@ -175,34 +211,4 @@ export class ApiKeyActor extends Activation<ApiKeyEvent, SnapshotFrom<typeof api
   protected override newRequestId(): string {
     return String(++this.#asked)
   }
-}
-
-const services = new Services<ApiKeyEffects>()
-
-const logic = apiKeyMachine.provide({
-  actions: {
-    read: ({ system }, poll) => {
-      if (poll) void services.of({ system }).read(poll)
-    },
-    listen: ({ system }, poll) => services.of({ system }).listen(poll),
-    stopListening: ({ system }) => services.of({ system }).stopListening(),
-    change: ({ system }, change) => {
-      if (change) services.of({ system }).change(change)
-    },
-    deliver: ({ system }) => services.of({ system }).deliver(),
-    stopDelivering: ({ system }) => services.of({ system }).stopDelivering(),
-    saveCursor: ({ system, context: { apiKeyId, cursor, filter } }) =>
-      services.of({ system }).keys.saveCursor(apiKeyId, cursor, filter),
-  },
-})
-
-function createApiKey(facts: KeyFacts, world: ApiKeyWorld) {
-  const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook } = facts
-  const actor = createActor(logic, {
-    clock: world.clock,
-    input: { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook },
-  })
-  const effects = new ApiKeyEffects(facts, world, actor)
-  services.admit(actor, effects)
-  return { actor, effects }
 }

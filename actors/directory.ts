@@ -1,18 +1,24 @@
 /** Finds live actors: activated on first use, passivated when idle, dropped once closed. */
 interface Closable {
   readonly closed: Promise<unknown>
+  readonly isActive?: boolean
   isIdle(forMilliseconds: number): boolean
   stop(): void
 }
 
 export class Directory<Id, Actor extends Closable> {
   readonly #activate: (id: Id) => Promise<Actor>
+  readonly #isTold: boolean
   readonly #activations = new Map<Id, Promise<Actor>>()
   readonly #live = new Map<Id, Actor>()
 
-  /** `activate` may reject: the caller then learns why, and the next one tries again. */
-  constructor(activate: (id: Id) => Promise<Actor>) {
+  /**
+   * `activate` may reject: the caller then learns why, and the next one tries again. With `isTold`, whoever activates
+   * calls `drop` for what has ended: to await that of many thousands takes a promise for each.
+   */
+  constructor(activate: (id: Id) => Promise<Actor>, { isTold = false } = {}) {
     this.#activate = activate
+    this.#isTold = isTold
   }
 
   /** Concurrent callers of one id share one activation. */
@@ -28,6 +34,11 @@ export class Directory<Id, Actor extends Closable> {
   /** The actor if it lives now or is just coming to life. */
   async awake(id: Id): Promise<Actor | undefined> {
     return this.#live.get(id) ?? this.#activations.get(id)?.catch(() => undefined)
+  }
+
+  /** The actor has ended. */
+  drop(id: Id, actor: Actor): void {
+    if (this.#live.get(id) === actor) this.#live.delete(id)
   }
 
   get size(): number {
@@ -51,10 +62,8 @@ export class Directory<Id, Actor extends Closable> {
 
   #begin(id: Id): Promise<Actor> {
     const activation = this.#activate(id).then((actor) => {
-      this.#live.set(id, actor)
-      actor.closed.then(() => {
-        if (this.#live.get(id) === actor) this.#live.delete(id)
-      })
+      if (!this.#isTold) actor.closed.then(() => this.drop(id, actor))
+      if (actor.isActive !== false) this.#live.set(id, actor)
       return actor
     })
     this.#activations.set(id, activation)

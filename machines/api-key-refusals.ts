@@ -38,6 +38,16 @@ const toUnauthorized = {
   },
 }
 
+/** It ended while its webhook was being changed. */
+const turnChangeAway = [
+  {
+    type: 'reply' as const,
+    params: ({ context }: { context: { changing: Command | undefined } }): Reply =>
+      refused(context.changing ?? { requestId: '' }, unauthorized),
+  },
+  'endChange' as const,
+]
+
 type ConflictDue = Extract<ApiKeyEvent, { type: 'conflict.due' }>
 type PollFailed = Extract<ApiKeyEvent, { type: 'poll.failed' }>
 
@@ -71,13 +81,12 @@ export const turnAway = {
       params: ({ event }: { event: ConflictDue }): Reply => refused(event, event.failure),
     },
   },
-  // The key ended while its webhook was being changed.
   'webhook.changed': {
     guard: 'isCurrent' as const,
-    actions: ['turnChangeAway' as const, 'endChange' as const],
+    actions: turnChangeAway,
   },
   'webhook.unchanged': {
     guard: 'isCurrent' as const,
-    actions: ['turnChangeAway' as const, 'endChange' as const],
+    actions: turnChangeAway,
   },
 }

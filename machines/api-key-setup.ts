@@ -106,6 +106,7 @@ export const apiKey = setup({
     })),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({
+      current: undefined,
       waiting: (_, { poll, head, cursor, now }: PollRead) => ({
         ...poll,
         held: true as const,
@@ -144,9 +145,6 @@ export const apiKey = setup({
     change: port.action<ChangeWebhook | undefined>('change'),
     endChange: assign({ changing: undefined }),
     become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
-    turnChangeAway: emit(({ context: { changing } }) =>
-      refused(changing ?? { requestId: '' }, unauthorized),
-    ),
     /** Delivers what comes after the cursor for as long as the key is in this state. */
     deliver: port.action('deliver'),
     stopDelivering: port.action('stopDelivering'),
@@ -184,7 +182,7 @@ export const apiKey = setup({
 /** The key has ended, and with it the poll that is held, if there is one. */
 export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
   if (!context.waiting) return
-  enqueue.emit(refused(context.waiting, unauthorized))
+  enqueue({ type: 'reply', params: refused(context.waiting, unauthorized) })
   enqueue.assign({ waiting: undefined })
 })
 

@@ -6,7 +6,7 @@ import { accepted, refused } from './protocol.ts'
 /** The poll that waits, if there is one, makes room for the webhook. */
 const endPolling = apiKey.enqueueActions(({ context, enqueue }) => {
   if (!context.waiting) return
-  enqueue.emit(refused(context.waiting, setMeanwhile))
+  enqueue({ type: 'reply', params: refused(context.waiting, setMeanwhile) })
   enqueue.assign({ waiting: undefined })
 })
 

@@ -1,5 +1,6 @@
 /** The heart of the service: the log, the actors and what they stand on, built from adapters. */
-import { ApiKeyActor } from '../actors/api-key.ts'
+import type { ApiKeyActor } from '../actors/api-key.ts'
+import { ApiKeys } from '../actors/api-keys.ts'
 import { Directory } from '../actors/directory.ts'
 import { failed } from '../actors/errors.ts'
 import { missingPlatform } from '../actors/missing-platform.ts'
@@ -125,21 +126,24 @@ export function createCore({
     onCrash: () => metrics.actorRestarted('credential'),
   })
 
+  const apiKeys = new ApiKeys({
+    log,
+    keys: keyStore,
+    clock,
+    logger,
+    rates: config.rates,
+    callsInFlight: config.limits.callsInFlight,
+    webhooks: webhooks.port,
+    ended: (key) => keys.drop(key.facts.apiKeyId, key),
+  })
   const keys: Directory<number, ApiKeyActor> = new Directory<number, ApiKeyActor>(
     async (apiKeyId) => {
       const facts = await keyStore.load(apiKeyId)
       if (!facts) throw failed('not_found')
       await log.open(facts.credentialId)
-      return new ApiKeyActor(facts, {
-        log,
-        keys: keyStore,
-        clock,
-        logger,
-        rates: config.rates,
-        callsInFlight: config.limits.callsInFlight,
-        webhooks: webhooks.port,
-      })
+      return apiKeys.begin(facts)
     },
+    { isTold: true },
   )
   const roster = new Roster({
     db,

@@ -1,6 +1,7 @@
 /** Carries a call out, wherever it came from: asked over HTTP, or in the answer to a webhook. */
-import type { Leaving } from '../../actors/activation.ts'
+
 import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { Leaving } from '../../actors/callers.ts'
 import type { CredentialActor } from '../../actors/credential.ts'
 import { failed } from '../../actors/errors.ts'
 import type { Json, Platform } from '../../actors/platform.ts'
@@ -32,6 +33,12 @@ export interface Asked {
 }
 
 export async function carryOut(asked: Asked, carrier: Carrier): Promise<Result> {
+  const perform = await prepare(asked, carrier)
+  return perform()
+}
+
+/** Resolves with what carries the call out, once nothing speaks against it. Rejects with what does. */
+export async function prepare(asked: Asked, carrier: Carrier): Promise<() => Promise<Result>> {
   const { key, args, uploads, traceId } = asked
   const { credentials, world, platformOf } = carrier
   const { apiKeyId, credentialId } = key.facts
@@ -66,7 +73,8 @@ export async function carryOut(asked: Asked, carrier: Carrier): Promise<Result> 
     perform,
     world,
   }
-  return method.unlimited ? method.run(call) : key.inFlight(() => method.run(call))
+  const run = () => method.run(call)
+  return method.unlimited ? run : () => key.inFlight(run)
 }
 
 /** The chat whose rate a sending call counts for. Names are not told from each other by their letter case. */

@@ -1,6 +1,6 @@
 /** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
-import type { Leaving } from '../../actors/activation.ts'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { Leaving } from '../../actors/callers.ts'
 import type { Json, Platform } from '../../actors/platform.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { ContentName } from '../../machines/content-name.ts'
@@ -54,6 +54,8 @@ export interface CallWebhooks {
 /** `json` is text that goes out as it is; `description` stands beside the result. */
 export interface Result {
   readonly json: string
+  /** How many updates it carries. */
+  readonly count?: number
   readonly description?: string
 }
 

@@ -24,6 +24,8 @@ export interface RequestAudit {
 declare module 'fastify' {
   interface FastifyRequest {
     audit: RequestAudit
+    /** Called once the connection closes; set by whoever waits long before it answers. */
+    left: (() => void) | undefined
   }
   interface FastifyContextConfig {
     /** `false` keeps a route out of the request log: operations, documentation. */
@@ -55,12 +57,17 @@ const newAudit = (ip: string): RequestAudit => ({
 /** Goes before all other hooks but the headers': what they refuse is recorded too. */
 export function recordRequests(app: FastifyInstance, { journal, metrics }: RequestLogOptions) {
   app.decorateRequest('audit')
+  app.decorateRequest('left', undefined)
 
   app.addHook('onRequest', (request, reply, done) => {
     // A connection that is gone already has no address, whatever the type says.
     request.audit = newAudit(request.ip ?? '')
     // Fastify's onResponse is silent about a client that left.
-    reply.raw.once('close', () => end(request, reply, statusAtClose(reply)))
+    // The only listener of its kind: many thousands of answers may be waited for.
+    reply.raw.on('close', () => {
+      end(request, reply, statusAtClose(reply))
+      request.left?.()
+    })
     done()
   })
 

@@ -1,6 +1,7 @@
 /** An API key's actor beside a log that its test writes. */
 import type { Test } from 'tap'
-import { ApiKeyActor, type ApiKeyWorld, type PollRequest } from '../../actors/api-key.ts'
+import type { ApiKeyActor, ApiKeyWorld, PollRequest } from '../../actors/api-key.ts'
+import { ApiKeys } from '../../actors/api-keys.ts'
 import type { KeyFacts, KeyStore, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
 import type { Webhooks } from '../../actors/webhook-ports.ts'
 import type { Poll } from '../../machines/api-key-events.ts'
@@ -26,6 +27,9 @@ export class ApiKeyRig {
   readonly saved: number[] = []
   readonly polls: Poll[] = []
   readonly listeners = new Set<() => void>()
+  readonly keys: ApiKeys
+  /** Keys that have ended, in that order. */
+  readonly ended: ApiKeyActor[] = []
   readonly actor: ApiKeyActor
   /** The newest id in the log. */
   newest = 100
@@ -44,7 +48,7 @@ export class ApiKeyRig {
         return () => this.listeners.delete(notify)
       },
     }
-    this.actor = new ApiKeyActor(keyFacts(facts), {
+    this.keys = new ApiKeys({
       log: new FakeLog(t, calls).port,
       keys: only<KeyStore>(t, 'KeyStore', {
         saveCursor: (_, cursor) => this.saved.push(cursor),
@@ -53,8 +57,10 @@ export class ApiKeyRig {
       logger: this.logger,
       webhooks: only<Webhooks>(t, 'Webhooks', {}),
       rates: { key: { perSecond: 30, burst: 30 }, chat: { perSecond: 1, burst: 2 } },
+      ended: (key) => this.ended.push(key),
       ...more,
     })
+    this.actor = this.keys.begin(keyFacts(facts))
     t.teardown(() => this.actor.stop())
   }
 
@@ -71,7 +77,7 @@ export class ApiKeyRig {
     for (const notify of this.listeners) notify()
   }
 
-  poll(more: Partial<PollRequest> = {}, signal = new AbortController().signal) {
-    return this.actor.poll({ offset: 0, limit: 100, timeoutMs: 50_000, ...more }, signal)
+  poll(more: Partial<PollRequest> = {}, signal = new AbortController().signal, key = this.actor) {
+    return key.poll({ offset: 0, limit: 100, timeoutMs: 50_000, ...more }, signal)
   }
 }

@@ -106,3 +106,22 @@ t.test('stopping waits for what is being activated, and ends it too', async (t) 
   await turn()
   t.equal(directory.size, 0)
 })
+
+t.test('one that is told drops what it is told of, and nothing that came after it', async (t) => {
+  const directory = new Directory<number, Actor>(async () => new Actor(), { isTold: true })
+  const first = await directory.find(1)
+  directory.drop(1, new Actor())
+  t.equal(directory.peek(1), first)
+  directory.drop(1, first)
+  t.equal(directory.peek(1), undefined)
+  t.not(await directory.find(1), first)
+  directory.drop(1, first)
+  t.equal(directory.size, 1)
+})
+
+t.test('one that has ended before it was found is not kept', async (t) => {
+  const ended = Object.assign(new Actor(), { isActive: false })
+  const directory = new Directory<number, Actor>(async () => ended, { isTold: true })
+  t.equal(await directory.find(1), ended)
+  t.equal(directory.size, 0)
+})

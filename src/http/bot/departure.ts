@@ -1,29 +1,24 @@
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
-import type { ServerResponse } from 'node:http'
-import type { Leaving } from '../../../actors/activation.ts'
+import type { FastifyReply } from 'fastify'
+import type { Leaving } from '../../../actors/callers.ts'
 
 export class Departure implements Leaving {
-  #aborted: boolean
-  #listeners: readonly (() => void)[] = []
+  readonly #reply: FastifyReply
 
-  constructor(response: ServerResponse) {
-    this.#aborted = response.destroyed
-    response.on('close', () => {
-      if (response.writableFinished) return
-      this.#aborted = true
-      for (const listener of this.#listeners) listener()
-    })
+  constructor(reply: FastifyReply) {
+    this.#reply = reply
   }
 
   get aborted(): boolean {
-    return this.#aborted
+    return this.#reply.raw.destroyed
   }
 
+  /** For one at a time. It is removed before the answer is sent, and so hears nothing of an ordinary end. */
   addEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners = [...this.#listeners, listener]
+    this.#reply.request.left = listener
   }
 
-  removeEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((known) => known !== listener)
+  removeEventListener(): void {
+    this.#reply.request.left = undefined
   }
 }

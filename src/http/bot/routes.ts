@@ -1,10 +1,10 @@
 /** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key.ts'
-import { type Carrier, carryOut } from '../../bot-api/carry-out.ts'
-import type { Result } from '../../bot-api/method.ts'
+import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
+import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
-import { type Parameters, parametersOf, parseCalls } from './arguments.ts'
+import { parametersOf, parseCalls } from './arguments.ts'
 import { Departure } from './departure.ts'
 import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
 
@@ -21,41 +21,30 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
     // A HEAD would carry the call out and throw its answer away.
     exposeHeadRoute: false,
     schema: { hide: true },
-    handler: async (request, reply) => {
-      const result = await answerTo(request, reply, options)
-      return reply.type('application/json').send(envelope(result))
+    handler(request, reply) {
+      begun(request, reply, options)
+        .then(({ key, run }) => answerWith(run(), { reply, key, world: options.world }))
+        .catch((error) => void reply.send(error))
     },
   })
 }
 
 type CallRequest = FastifyRequest<{ Params: { token: string; '*': string } }>
 
-async function answerTo(
+interface Call {
+  readonly key: ApiKeyActor
+  run(): Promise<Result>
+}
+
+async function begun(
   request: CallRequest,
   reply: FastifyReply,
   options: BotRoutesOptions,
-): Promise<Result> {
+): Promise<Call> {
   const key = await options.gate.admit(request.params.token, request.ip)
   const { apiKeyId, userId, credentialId } = key.facts
   Object.assign(request.audit, { userId, apiKeyId, credentialId })
-  const parameters = await parametersOf(request, options.uploads, () => goneSignal(reply))
-  if (parameters.uploads === noUploads) {
-    return await answered(request, reply, key, parameters, options)
-  }
-  try {
-    return await answered(request, reply, key, parameters, options)
-  } finally {
-    await releaseAll(parameters.uploads)
-  }
-}
-
-function answered(
-  request: CallRequest,
-  reply: FastifyReply,
-  key: ApiKeyActor,
-  { args, uploads }: Parameters,
-  carrier: Carrier,
-): Promise<Result> {
+  const { args, uploads } = await parametersOf(request, options.uploads, () => goneSignal(reply))
   const asked = {
     method: request.params['*'] || args.text('method') || '',
     key,
@@ -63,12 +52,40 @@ function answered(
     uploads,
     traceId: request.id,
     signal: () => goneSignal(reply),
-    leaving: () => new Departure(reply.raw),
+    leaving: () => new Departure(reply),
     named(name: string) {
       request.audit.method = name
     },
   }
-  return carryOut(asked, carrier)
+  if (uploads === noUploads) return { key, run: await prepare(asked, options) }
+  const run = async () => {
+    try {
+      return await carryOut(asked, options)
+    } finally {
+      await releaseAll(uploads)
+    }
+  }
+  return { key, run }
+}
+
+interface Answering {
+  readonly reply: FastifyReply
+  readonly key: ApiKeyActor
+  readonly world: CallWorld
+}
+
+/** All that is kept of a call while its result is waited for, which may take minutes. */
+function answerWith(result: Promise<Result>, { reply, key, world }: Answering): void {
+  const fail = (error: unknown) => void reply.send(error)
+  const send = (result: Result) => {
+    try {
+      if (result.count !== undefined) world.delivered(key, result.count)
+      reply.type('application/json').send(envelope(result))
+    } catch (error) {
+      fail(error)
+    }
+  }
+  result.then(send, fail)
 }
 
 /** Aborts when the client goes away. Fastify's own signal also aborts once a body was read to its end. */

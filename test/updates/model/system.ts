@@ -1,6 +1,7 @@
 /** The real thing beside the model: log, key store and key actors on tables of their own. */
 import { setImmediate } from 'node:timers/promises'
-import { ApiKeyActor } from '../../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../../actors/api-key.ts'
+import { ApiKeys } from '../../../actors/api-keys.ts'
 import type { Webhooks } from '../../../actors/webhook-ports.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -165,7 +166,7 @@ export class System {
         webhooks,
       }
       this.#actors.push(
-        new ApiKeyActor(facts, { ...world, rates: { key: unlimited, chat: unlimited } }),
+        new ApiKeys({ ...world, rates: { key: unlimited, chat: unlimited } }).begin(facts),
       )
     }
   }
