@@ -13,6 +13,8 @@ import { kilobytes, milliseconds, percentile } from './support/statistics.ts'
 /** Each with a credential of its own: every update wakes exactly one. */
 const WAITERS = 10_000
 const ARRIVING = { perSecond: 1_000, seconds: 10 }
+/** Measuring memory throws compiled code away. */
+const WARMING_UP = { perSecond: 1_000, seconds: 5 }
 
 export async function waiting(stage: Stage): Promise<Finding[]> {
   const userId = await seedUser(stage)
@@ -26,14 +28,17 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   const before = await service.memory()
   const listeners = await Listeners.open(service.port, keys)
   await untilHeld(service, 'waitingPolls')
-  const processor = await service.ask<number>('processor')
-  const received = listeners.receive(ARRIVING.perSecond * ARRIVING.seconds)
-  const arrived = service.ask('drizzle', { credentialIds, ...ARRIVING })
-  const [delays] = await Promise.all([received, arrived])
-  const worked = (await service.ask<number>('processor')) - processor
-  // Last, since it throws compiled code away, which would then be missed.
-  await untilHeld(service, 'waitingPolls')
+  // Before anything arrives: what the log keeps of updates is not the waiters'.
   const ours = perWaiter(before, await service.memory())
+  const drizzle = async (arriving: typeof ARRIVING) => {
+    const received = listeners.receive(arriving.perSecond * arriving.seconds)
+    const arrived = service.ask('drizzle', { credentialIds, ...arriving })
+    return (await Promise.all([received, arrived]))[0]
+  }
+  await drizzle(WARMING_UP)
+  const processor = await service.ask<number>('processor')
+  const delays = await drizzle(ARRIVING)
+  const worked = (await service.ask<number>('processor')) - processor
   listeners.close()
   await service.stop()
 
@@ -89,8 +94,9 @@ async function speakOnce(service: Service, credentialIds: readonly number[]): Pr
   }
 }
 
+/** On a slow machine a few are always between two polls. */
 async function untilHeld(server: Service, question: string): Promise<void> {
-  while ((await server.ask<number>(question)) < WAITERS) await pause(100)
+  while ((await server.ask<number>(question)) < 0.995 * WAITERS) await pause(100)
 }
 
 const perWaiter = (before: Memory, after: Memory): Memory => ({
