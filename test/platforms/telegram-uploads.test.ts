@@ -2,6 +2,7 @@
 import t from 'tap'
 import { callWithFiles } from '../service/files.ts'
 import { type Service, startService } from '../support/service.ts'
+import { linkOver } from './telegram/over-http.ts'
 import { Stage } from './telegram/stage.ts'
 
 const LIMIT_MS = 5_000
@@ -24,16 +25,7 @@ t.test('an upload is waited for while it moves', async (t) => {
   })
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]
-  const { session_id } = await client.result('POST', '/platforms/telegram/link/start', {
-    phone: `+${person.phone}`,
-  })
-  const linked = await client.result('POST', '/platforms/telegram/link/verify', {
-    session_id,
-    otp: person.code,
-  })
-  const { credential_id } = linked.credential
-  await client.state(credential_id, 'active')
-  const { key } = await client.key(credential_id)
+  const { key } = await linkOver(client, person)
   const send = async () => {
     const parameters = { chat_id: friend.id }
     const document = { bytes: Buffer.alloc(PARTS * BYTES_PER_PART, 'x') }

@@ -20,7 +20,7 @@ export interface TelegramOptions
 const defaults = {
   resumeMilliseconds: 20_000,
   answerMilliseconds: 25_000,
-  recovery: { ofChat: 1_000, inAll: 5_000 },
+  recovery: { ofChat: 5_000, inAll: 20_000 },
 }
 
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
