@@ -1,9 +1,13 @@
 /** Being asked into rooms and put out of them, and whispers between those who are in one. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import t from 'tap'
+import { failed } from '../../actors/errors.ts'
 import type { Happening } from '../../machines/happening.ts'
 import { parseInvited, readInvitation } from '../../src/platforms/xmpp/invitation.ts'
+import { Invitations } from '../../src/platforms/xmpp/rooms/invitations.ts'
+import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import type { Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
@@ -47,6 +51,40 @@ t.test('an invitation is read from either form', async (t) => {
   }
   t.equal(message('room@r.test', xml('x', mucUser, xml('decline', {}))), undefined)
   t.strictSame(parseInvited({ invited: [{ key: 'k' }, 'x', null] }), [])
+})
+
+t.test('an invitation that cannot be answered now is kept for a while', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  const by = 'ada@x.test'
+  const at = (key: string, seconds: number) => ({ key, room: `${key}@r.test`, by, at: seconds })
+  let invited = [at('slow', now), at('old', now - 100_000), at('closed', now)]
+  const asked: string[] = []
+  const invitations = new Invitations({
+    log: quietLog,
+    failed: (cause) => t.fail(`${cause}`),
+    ledger: {
+      get invited() {
+        return invited
+      },
+      answered: async ({ key }) => {
+        invited = invited.filter((other) => other.key !== key)
+      },
+    },
+    enter: async ({ key }) => {
+      asked.push(key)
+      if (key === 'closed') throw failed('forbidden')
+      throw new DOMException('too slow', 'TimeoutError')
+    },
+  })
+  invitations.wake()
+  t.strictSame(asked, [], 'not before there is a stream')
+  for (const count of [3, 4]) {
+    invitations.begin(new AbortController().signal)
+    while (asked.length < count) await turn()
+    await turn()
+  }
+  t.strictSame(asked, ['slow', 'old', 'closed', 'slow'])
+  t.match(invited, [{ key: 'slow' }])
 })
 
 t.test('invitations over a server', { skip: prosodyMissing ?? false }, async (t) => {

@@ -8,6 +8,8 @@ import { ns } from './namespaces.ts'
 import type { Place } from './places.ts'
 import { textMessage } from './writing.ts'
 
+const longestKey = 64
+
 type SendAlbum = Extract<Operation, { kind: 'send_album' }>
 
 /** Uploads everything before anything is sent. */
@@ -50,6 +52,6 @@ function inParts(cause: unknown): unknown {
 
 /** Which messages the writer sent together. */
 export function albumOf(message: Element): Pick<Message, 'album'> {
-  const album = message.getChild('album', ns.album)?.attrs.id
+  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, longestKey)
   return album ? { album } : {}
 }

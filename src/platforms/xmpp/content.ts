@@ -42,7 +42,7 @@ export async function written(
     case 'text':
       return writtenText(content)
     case 'media': {
-      const media = await uploads.native(known(content.media), requestId, signal)
+      const media = await uploads.native(asShown(content.media), requestId, signal)
       return writtenFile({ ...content, media })
     }
     case 'location':
@@ -93,8 +93,8 @@ function writtenPlace({ latitude, longitude, accuracy, liveSeconds, venue }: Pla
   return { body, isStyled: false, extras: [locationElement(shown)], shown }
 }
 
-/** Moving pictures without sound are GIFs here, and nothing else is. */
-function known(media: Media): Media {
+/** Only GIFs are shown as animations. */
+function asShown(media: Media): Media {
   const isGif = (media.mime ?? 'image/gif') === 'image/gif'
   return media.kind === 'animation' && !isGif ? { ...media, kind: 'video' } : media
 }

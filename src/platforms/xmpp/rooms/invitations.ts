@@ -9,8 +9,11 @@ import type { Log } from '../log.ts'
 import { personAt } from '../people.ts'
 import type { Room } from './room.ts'
 
+/** For how long a room that cannot be reached is asked again. */
+const mostSeconds = 86_400
+
 export interface InvitationsParts {
-  readonly ledger: Ledger
+  readonly ledger: Pick<Ledger, 'invited' | 'answered'>
   readonly log: Log
   /** Joins the room; `undefined` when the account is there already. */
   enter(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined>
@@ -57,17 +60,17 @@ export class Invitations {
 
   async #answer(invitation: Invitation, signal: AbortSignal): Promise<void> {
     const { ledger, log } = this.#parts
-    const { room } = invitation
+    const { room, at } = invitation
+    let joined: Happening | undefined
     try {
-      const joined = await this.#join(invitation, signal)
-      await ledger.answered(invitation, joined)
-    } catch (cause) {
-      if (!(cause instanceof RequestFailed)) throw cause
-      const isRefused = ['bad_request', 'forbidden'].includes(cause.failure.code)
-      log.info({ room, failure: cause.failure, isRefused }, 'an invitation led nowhere')
-      // What is only out of reach is tried again by the next session.
-      if (isRefused) await ledger.answered(invitation)
+      joined = await this.#join(invitation, signal)
+    } catch (err) {
+      // What is only out of reach is tried again by the next session, for a while.
+      const isOver = isRefusal(err) || at < Date.now() / 1000 - mostSeconds
+      log.info({ err, room, isOver }, 'an invitation led nowhere')
+      if (!isOver) return
     }
+    await ledger.answered(invitation, joined)
   }
 
   async #join(invitation: Invitation, signal: AbortSignal): Promise<Happening | undefined> {
@@ -87,6 +90,9 @@ export class Invitations {
     }
   }
 }
+
+const isRefusal = (cause: unknown) =>
+  cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code)
 
 function inviter({ by }: Invitation): Person {
   const nick = parseAddress(by)?.resource
