@@ -65,6 +65,25 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
     t.equal(store.texts().length, 6)
   })
 
+  await t.test('what was written while the account was away from a group is no news', async (t) => {
+    const { person, friend, store, open } = await live(t, stage)
+    person.mostMissed = 3
+    const group = network.channel(friend, [person], false)
+    const post = (message: string) => delivery.send(friend, group, { message })
+    const first = await open()
+    await first.session.probe(patience())
+    post('before')
+    await store.message('before')
+    await first.stop()
+    for (let i = 0; i < 5; i++) post(`away ${i}`)
+    age(group)
+    group.joinedAt = LONG_AGO + 1
+    post('back')
+    await open()
+    await store.message('back')
+    t.strictSame(store.texts(), ['before', 'back'])
+  })
+
   await t.test('a channel joined in a gap that was too long tells what came since', async (t) => {
     for (const recoverChannels of [true, false]) {
       const { person, friend, store, open, write } = await live(t, stage)

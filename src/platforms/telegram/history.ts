@@ -17,6 +17,8 @@ export interface Since {
   readonly message: number | undefined
   /** Unix time in seconds. */
   readonly date: number
+  /** When the account came into the chat, where the network tells: what is older was never missed. */
+  readonly joined?: number
 }
 
 export interface Listed {
@@ -121,8 +123,8 @@ export class History {
   }
 }
 
-export const isMissed = ({ id, date }: Written, since: Since) =>
-  since.message === undefined ? date >= since.date : id > since.message
+export const isMissed = ({ id, date }: Written, { message, date: from, joined = 0 }: Since) =>
+  date >= joined && (message === undefined ? date >= from : id > message)
 
 const isRefused = (cause: unknown) =>
   cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code)

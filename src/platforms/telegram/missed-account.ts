@@ -81,5 +81,5 @@ function newcomer(
   if (state.channelCount(channelId) !== undefined) return undefined
   const chat = chats.find((one) => one.id === channelId)
   if (chat?._ !== 'channel' || (chat.broadcast && !recoverChannels)) return undefined
-  return { message: undefined, date: Math.max(since.date, chat.date) }
+  return { message: undefined, date: since.date, joined: chat.date }
 }

@@ -16,7 +16,8 @@ export async function readChannel(
 ): Promise<tl.updates.RawChannelDifference> {
   const history = new History(calls, bounds, ending)
   if (recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
-    await history.read(nativeOf({ _: 'peerChannel', channelId }), sinceOf(state, channelId))
+    const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
+    await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
     history.tell(log)
   }
   const listed = history.listed()
@@ -30,6 +31,11 @@ export async function readChannel(
     users: [...users, ...listed.users],
     ...(timeout !== undefined && { timeout }),
   }
+}
+
+function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
+  const chat = chats.find((one) => one.id === channelId)
+  return chat?._ === 'channel' && { joined: chat.date }
 }
 
 /** What was posted while the account was listening was not missed, even where the library asks for it once more. */
