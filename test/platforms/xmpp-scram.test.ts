@@ -1,12 +1,17 @@
 /** Logging in without telling the password: by the standard's own examples, and over a server that takes nothing else. */
 import { pbkdf2Sync } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { type Salt, SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
 import { Scram, ServerUnproven } from '../../src/platforms/xmpp/sasl/scram.ts'
+import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
+import { Files } from './xmpp/files.ts'
 import { Network } from './xmpp/network.ts'
 
 /** RFC 5802 and RFC 7677: the same password by two digests. */
@@ -120,6 +125,33 @@ t.test('over a server that takes nothing else', { skip: prosodyMissing ?? false 
   const wrong = { ...account.fields, password: 'wrong' }
   const { step } = await platform.startLink('password', wrong, patience())
   t.match(step, { kind: 'refused', reason: 'bad_credentials' })
+})
+
+t.test('a server that proves nothing is not believed', async (t) => {
+  const sasl = 'xmlns="urn:ietf:params:xml:ns:xmpp-sasl"'
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const answer = (said: string): string => {
+    const [, hello] = /<auth[^>]*>([^<]*)</.exec(said) ?? []
+    if (hello) {
+      const nonce = Buffer.from(hello, 'base64').toString().split(',r=')[1]
+      return `<challenge ${sasl}>${base64(`r=${nonce}theirs,s=QSXC,i=4096`)}</challenge>`
+    }
+    if (said.includes('<response')) return `<success ${sasl}/>`
+    return `<stream:stream xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams"
+      from="xmpp.test" id="1" version="1.0"><stream:features>
+      <mechanisms ${sasl}><mechanism>SCRAM-SHA-1</mechanism></mechanisms></stream:features>`
+  }
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => socket.write(answer(`${chunk}`)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
+  const fields = { jid: 'ada@xmpp.test', password: 'x', server: `xmpp://127.0.0.1:${port}` }
+  const { step } = await platform.startLink('password', fields, patience())
+  t.match(step, { kind: 'refused', reason: 'server_unproven' })
 })
 
 t.test('a password in any script is told to a server that asks for it', async (t) => {

@@ -2,7 +2,7 @@
 import type { Element } from '@xmpp/client'
 import { failed } from '../../../../actors/errors.ts'
 import { parseAddress } from '../address.ts'
-import type { Invitation } from '../invitation.ts'
+import { type Invitation, readInvitation } from '../invitation.ts'
 import { RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { hostsRooms, roomFacts } from './facts.ts'
@@ -71,10 +71,11 @@ export class Rooms {
     const room = from && this.#rooms.get(from.bare)
     if (!room) return stanza.attrs.type === 'groupchat'
     const { type } = stanza.attrs
-    if (stanza.is('presence')) room.takePresence(stanza)
     // What one of its people says to the account alone is a private message.
-    else if (stanza.is('message') && (type === 'groupchat' || (type !== 'error' && !from.resource)))
-      room.takeMessage(stanza)
+    const isOfRoom = type === 'groupchat' || (type !== 'error' && !from.resource)
+    const isInvited = !room.isJoined && readInvitation(stanza) !== undefined
+    if (stanza.is('presence')) room.takePresence(stanza)
+    else if (stanza.is('message') && isOfRoom && !isInvited) room.takeMessage(stanza)
     else return false
     return true
   }
@@ -154,6 +155,8 @@ export class Rooms {
     const { room, password } = invitation
     if (this.#rooms.get(room)?.isJoined) return undefined
     if (this.#rooms.size >= mostByInvitation) throw failed('bad_request', 'too many rooms')
+    // A room that did not let the account in again may have another password now.
+    this.#rooms.delete(room)
     const secret = password !== undefined && { password }
     const entered = await this.#enter({ room, ...secret }, signal)
     this.#remember({ room, nick: entered.self.firstName, ...secret }, signal)
