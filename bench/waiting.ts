@@ -5,7 +5,7 @@ import type { Memory } from './support/child.ts'
 import { Connection, get } from './support/connection.ts'
 import { atMost, below, type Finding } from './support/finding.ts'
 import { Listeners } from './support/listeners.ts'
-import { seedChatter, seedKeys, seedUser } from './support/seed.ts'
+import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
 import { kilobytes, milliseconds, percentile } from './support/statistics.ts'
@@ -13,6 +13,8 @@ import { kilobytes, milliseconds, percentile } from './support/statistics.ts'
 /** Each with a credential of its own: every update wakes exactly one. */
 const WAITERS = 10_000
 const ARRIVING = { perSecond: 1_000, seconds: 10 }
+/** The one update that each has is confirmed, so that every first poll waits, as those of the bare server do. */
+const OFFSET = FIRST_UPDATE + 1
 /** Measuring memory throws compiled code away. */
 const WARMING_UP = { perSecond: 1_000, seconds: 5 }
 
@@ -26,7 +28,7 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   await service.ask('online', WAITERS)
   await speakOnce(service, credentialIds)
   const before = await service.memory()
-  const listeners = await Listeners.open(service.port, keys)
+  const listeners = await Listeners.open(service.port, keys, OFFSET)
   await untilHeld(service, 'waitingPolls')
   // Before anything arrives: what the log keeps of updates is not the waiters'.
   const ours = perWaiter(before, await service.memory())
@@ -77,7 +79,9 @@ async function costOfHanging(stage: Stage, keys: readonly string[]): Promise<Mem
     const connection = await Connection.open(bare.port)
     connections.push(connection)
     // It ends with the connection.
-    connection.request(get(`/bot${key}/getUpdates?timeout=50&offset=0`)).catch(() => undefined)
+    connection
+      .request(get(`/bot${key}/getUpdates?timeout=50&offset=${OFFSET}`))
+      .catch(() => undefined)
   }
   await untilHeld(bare, 'held')
   const cost = perWaiter(before, await bare.memory())

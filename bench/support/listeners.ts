@@ -16,11 +16,12 @@ export class Listeners {
   #onUpdate: (delayMs: number) => void = () => undefined
   #isOver = false
 
-  static async open(port: number, keys: readonly string[]): Promise<Listeners> {
+  /** They begin with the update `offset`. */
+  static async open(port: number, keys: readonly string[], offset = 0): Promise<Listeners> {
     const listeners = new Listeners()
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       const some = keys.slice(at, at + AT_ONCE)
-      await Promise.all(some.map((key) => listeners.#begin(port, key)))
+      await Promise.all(some.map((key) => listeners.#begin(port, key, offset)))
     }
     return listeners
   }
@@ -41,14 +42,14 @@ export class Listeners {
     for (const connection of this.#connections) connection.close()
   }
 
-  async #begin(port: number, key: string): Promise<void> {
+  async #begin(port: number, key: string, offset: number): Promise<void> {
     const connection = await Connection.open(port)
     this.#connections.push(connection)
-    this.#poll(connection, key).catch((cause) => this.#failed.reject(cause))
+    this.#poll(connection, key, offset).catch((cause) => this.#failed.reject(cause))
   }
 
-  async #poll(connection: Connection, key: string): Promise<void> {
-    let offset = 0
+  async #poll(connection: Connection, key: string, from: number): Promise<void> {
+    let offset = from
     while (!this.#isOver) {
       const body = await connection.request(
         get(`/bot${key}/getUpdates?timeout=50&offset=${offset}`),
