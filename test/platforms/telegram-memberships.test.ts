@@ -104,6 +104,56 @@ t.test('Telegram accounts hear who comes and goes', async (t) => {
     ])
   })
 
+  await t.test('what the account itself is in channels, where nothing announces it', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const session = await listen()
+    const channel = network.channel(friend, [person])
+    const tell = () => delivery.tellStanding(person, channel)
+    channel.joinedAt = Math.floor(Date.now() / 1000) + 5
+    tell()
+    await told(store, 'member')
+    // As often as something else about the channel has changed.
+    tell()
+    channel.admins.set(person.id, { _: 'chatAdminRights', postMessages: true })
+    tell()
+    await told(store, 'member', 2)
+    channel.admins.delete(person.id)
+    const about = { chat: { native: nativeOfPlace(channel), surface: 'channel' }, isSelf: true }
+    await perform(session, { kind: 'leave', chat: about.chat.native })
+    tell()
+    await told(store, 'member', 3)
+    channel.banned.set(person.id, { _: 'chatBannedRights', viewMessages: true, untilDate: 0 })
+    tell()
+    const by = { native: `${friend.id}` }
+    const self = { native: `${person.id}` }
+    t.match(await told(store, 'member', 4), [
+      { ...about, by, before: { status: 'left' }, after: { person: self, status: 'member' } },
+      { ...about, by, before: { status: 'member' }, after: { rights: ['post_messages'] } },
+      { ...about, by: self, direction: 'own', after: { person: self, status: 'left' } },
+      { ...about, by: { isBot: true }, before: { status: 'left' }, after: { status: 'kicked' } },
+    ])
+  })
+
+  await t.test('who came in long ago has not come in again', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const group = network.channel(friend, [person], false)
+    delivery.tellStanding(person, group)
+    const self = { _: 'messageActionChatAddUser', users: [person.id] } as const
+    const other = network.channel(friend, [person], false)
+    other.joinedAt = Math.floor(Date.now() / 1000) + 5
+    delivery.announce(friend, other, { ...self, users: [person.id] })
+    delivery.tellStanding(person, other)
+    group.members.delete(person.id)
+    delivery.tellStanding(person, group)
+    const [joined, left] = await told(store, 'member', 2)
+    t.match(joined, { chat: { native: nativeOfPlace(other) }, after: { status: 'member' } })
+    t.match(left, { chat: { native: nativeOfPlace(group) }, after: { status: 'left' } })
+    write('last')
+    await store.message('last')
+    t.equal(store.happenings.filter(({ kind }) => kind === 'member').length, 2)
+  })
+
   await t.test('who asks to come in is told once, with what they say of themselves', async (t) => {
     const { friend, store, listen, group, chat } = await inGroup(t)
     const session = await listen()

@@ -12,6 +12,7 @@ import type { Log } from './log.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { Recovery } from './recovery.ts'
+import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
 import { Places } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
@@ -59,10 +60,11 @@ export function assemble(
   const self = identity.native
   const places = new Places(db, credentialId)
   const state = new UpdateState(checkpoint)
+  const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()
   const intake = new Intake({
     self,
-    opinions: new OpinionReader(state.date || Math.floor(Date.now() / 1000)),
+    opinions: new OpinionReader(since),
     polls,
     state,
     places,
@@ -92,7 +94,8 @@ export function assemble(
     limited: (seconds) => report.limited('flood_wait', seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
-  const inquiries = new Inquiries({ calls, self, polls, log, ending, found })
+  const standings = new Standings(since)
+  const inquiries = new Inquiries({ calls, self, polls, standings, log, ending, found })
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })

@@ -5,13 +5,16 @@ import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 import type { Log } from './log.ts'
 import { nativeOf } from './natives.ts'
+import { ownMembership } from './own-standing.ts'
 import type { KnownPolls } from './reading/known-polls.ts'
 import { chatOf, personById } from './reading/peers.ts'
+import type { Standings } from './standings.ts'
 
 export interface InquiryOptions {
   readonly calls: Calls
   readonly self: string
   readonly polls: KnownPolls
+  readonly standings: Standings
   readonly log: Log
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
@@ -19,6 +22,7 @@ export interface InquiryOptions {
 }
 
 const REQUESTS = 100
+const JOINS = ['messageActionChatJoinedByLink', 'messageActionChatJoinedByRequest']
 /** So many that were told are not told again. */
 const REMEMBERED = 1_000
 
@@ -33,6 +37,11 @@ export class Inquiries {
   /** Whether it is told later, when more is known. */
   take(info: RawUpdateInfo): boolean {
     const { update } = info
+    if (update._ === 'updateNewChannelMessage') this.#noteOwn(update.message)
+    if (update._ === 'updateChannel') {
+      this.#standing(update, info.peers.chats.get(update.channelId))
+      return true
+    }
     if (update._ === 'updatePendingJoinRequests') {
       if (update.requestsPending > 0) this.#ask(update, this.#joinRequests(update, info.peers))
       return true
@@ -50,8 +59,34 @@ export class Inquiries {
       })
       .catch((err) => {
         if (!ending.aborted)
-          log.warn({ err, update: update._ }, 'an event is told without its rest')
+          log.warn({ err, update: update._ }, 'an event was not told: its rest is not known')
       })
+  }
+
+  #standing(update: tl.RawUpdateChannel, channel: tl.TypeChat | undefined) {
+    const { calls, self, standings, ending: signal } = this.#options
+    if (channel?._ !== 'channel' && channel?._ !== 'channelForbidden') return
+    // What somebody else is shown of a channel does not say what the account is there.
+    if (channel._ === 'channel' && channel.min) return
+    const before = standings.exchange(channel)
+    if (before === undefined) return
+    const asking = ownMembership({ calls, self, signal }, channel, before)
+    this.#ask(
+      update,
+      asking.then((happening) => [happening]),
+    )
+  }
+
+  /** That the account came in is told by the message that announces it. */
+  #noteOwn(message: tl.TypeMessage) {
+    if (message._ !== 'messageService' || message.peerId._ !== 'peerChannel') return
+    const { self, standings } = this.#options
+    const { action, fromId, peerId } = message
+    const isOwn =
+      action._ === 'messageActionChatAddUser'
+        ? action.users.includes(Number(self))
+        : JOINS.includes(action._) && fromId !== undefined && nativeOf(fromId) === self
+    if (isOwn) standings.note(peerId.channelId, 'member')
   }
 
   async #joinRequests(

@@ -89,3 +89,21 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
     date: place.joinedAt,
   }
 }
+
+/** With what somebody is there themselves. */
+export function asSeenBy(place: Channel, userId: number): tl.RawChannel | tl.RawChannelForbidden {
+  const { id, title, owner, admins, banned, members } = place
+  const rights = banned.get(userId)
+  if (rights?.viewMessages) {
+    const kind = place.isBroadcast ? { broadcast: true } : { megagroup: true }
+    return { _: 'channelForbidden', id, accessHash: accessHash(id), title, ...kind }
+  }
+  const adminRights = admins.get(userId)
+  return {
+    ...(chatOf(place) as tl.RawChannel),
+    ...(owner === userId && { creator: true }),
+    ...(adminRights && { adminRights }),
+    ...(rights && { bannedRights: rights }),
+    ...(!members.has(userId) && { left: true }),
+  }
+}

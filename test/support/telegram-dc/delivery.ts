@@ -1,6 +1,6 @@
 /** Puts messages and what becomes of them into the boxes of those who are to see them, and tells their clients. */
 import type { tl } from '@mtcute/core'
-import { type Channel, chatOf, type Place } from './channel.ts'
+import { asSeenBy, type Channel, chatOf, type Place } from './channel.ts'
 import type { Connection } from './connection.ts'
 import type { TelegramNetwork } from './network.ts'
 import { type Person, userOf } from './people.ts'
@@ -134,6 +134,13 @@ export class Delivery {
     return { _: 'updates', updates, ...this.along(person), date: now(), seq: 0 }
   }
 
+  /** Something has changed in what somebody is in a channel: who looks sees it. */
+  tellStanding(person: Person, channel: Channel) {
+    const update = { _: 'updateChannel', channelId: channel.id } as const
+    const chats = [asSeenBy(channel, person.id)]
+    this.#push(person, update, { chats })
+  }
+
   /** Something that is not numbered: typing, reactions. */
   tell(person: Person, update: tl.TypeUpdate) {
     this.#push(person, update)
@@ -162,7 +169,7 @@ export class Delivery {
       const message = numbered.message as Stored
       owner.messages.set(message.id, message)
     }
-    this.#push(owner, numbered, except)
+    this.#push(owner, numbered, { except })
   }
 
   #intoChannel(
@@ -181,14 +188,18 @@ export class Delivery {
     }
     for (const member of this.#membersOf(channel)) {
       const own = member === sender ? outgoing(numbered) : numbered
-      this.#push(member, own, except)
+      this.#push(member, own, { except })
     }
   }
 
-  #push(person: Person, update: tl.TypeUpdate, except?: Connection) {
+  #push(
+    person: Person,
+    update: tl.TypeUpdate,
+    { except, chats }: { except?: Connection | undefined; chats?: tl.TypeChat[] } = {},
+  ) {
     this.#network.changes.dispatchEvent(new Event('change'))
     if (person.isHushed) return
-    const news = this.answer(person, [update])
+    const news = { ...this.answer(person, [update]), ...(chats && { chats }) }
     for (const connection of this.#network.connectionsOf(person)) {
       if (connection !== except && connection.wantsUpdates) connection.notify(news)
     }

@@ -89,7 +89,9 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
       return { _: 'channels.channelParticipants', count, participants, chats, users }
     },
     'channels.getParticipant': ({ channel, participant: input }, origin) => {
-      const participant = participantOf(named(channel), userIn(input))
+      const asker = network.asker(origin).id
+      const userId = input._ === 'inputPeerSelf' ? asker : userIn(input)
+      const participant = participantOf(named(channel), userId, asker)
       const { users, chats } = network.delivery.along(network.asker(origin))
       return { _: 'channels.channelParticipant', participant, chats, users }
     },
@@ -113,7 +115,7 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
   }
 }
 
-function participantOf(place: Channel, userId: number): tl.TypeChannelParticipant {
+function participantOf(place: Channel, userId: number, asker?: number): tl.TypeChannelParticipant {
   const adminRights = place.admins.get(userId)
   const bannedRights = place.banned.get(userId)
   if (place.owner === userId) {
@@ -128,6 +130,10 @@ function participantOf(place: Channel, userId: number): tl.TypeChannelParticipan
     const peer = { _: 'peerUser', userId } as const
     const kickedBy = place.owner
     return { _: 'channelParticipantBanned', peer, kickedBy, date: now(), bannedRights }
+  }
+  if (userId === asker && place.members.has(userId)) {
+    const date = place.joinedAt
+    return { _: 'channelParticipantSelf', userId, inviterId: place.owner, date }
   }
   if (place.members.has(userId)) return { _: 'channelParticipant', userId, date: now() }
   throw new RpcRefusal(400, 'USER_NOT_PARTICIPANT')

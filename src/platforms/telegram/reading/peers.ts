@@ -13,6 +13,8 @@ export interface View {
 /** Stand-ins of the reference for writers that are no people. */
 const GROUP_BOT = { native: '1087968824', firstName: 'Group', username: 'GroupAnonymousBot' }
 const CHANNEL_BOT = { native: '136817688', firstName: 'Channel', username: 'Channel_Bot' }
+/** Whoever did something that the network does not tell the account who did it. */
+export const SOMEBODY: Person = { ...GROUP_BOT, isBot: true }
 /** The network's own announcements are written by this account. */
 const NAMELESS = 'Telegram'
 
