@@ -71,7 +71,10 @@ export async function nativeMessage(
   return row?.native
 }
 
-/** For ids that come with a result rather than with an update. */
+/**
+ * For ids that come with a result rather than with an update. In the same order as the log's own statement: two who
+ * store the same ids at once would else wait for each other.
+ */
 export async function insertIdentities(
   db: Database,
   credentialId: number,
@@ -81,11 +84,17 @@ export async function insertIdentities(
   await db.query(
     `with chats as (
        insert into chat_identity (credential_id, native, chat_id)
-       select $1, * from unnest($2::text[], $3::bigint[]) on conflict do nothing
+       select $1::bigint, * from unnest($2::text[], $3::bigint[]) as c (native, chat_id)
+       order by native
+       on conflict do nothing
+     ), messages as (
+       insert into message_identity (credential_id, native, chat_id, message_id, own)
+       select $1::bigint, * from unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
+              as c (native, chat_id, message_id, own)
+       order by native
+       on conflict do nothing
      )
-     insert into message_identity (credential_id, native, chat_id, message_id, own)
-     select $1, * from unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
-     on conflict do nothing`,
+     select`,
     [
       credentialId,
       chats.map(({ native }) => native),

@@ -51,6 +51,7 @@ const mapped = `, chats as (
     select c.credential_id, c.native, c.chat_id
       from unnest($13::bigint[], $14::text[], $15::bigint[]) as c (credential_id, native, chat_id)
       join moved using (credential_id)
+     order by c.credential_id, c.native
     on conflict do nothing
   ), messages as (
     insert into message_identity (credential_id, native, chat_id, message_id, own)
@@ -58,6 +59,7 @@ const mapped = `, chats as (
       from unnest($16::bigint[], $17::text[], $18::bigint[], $19::int[], $20::boolean[])
            as c (credential_id, native, chat_id, message_id, own)
       join moved using (credential_id)
+     order by c.credential_id, c.native
     on conflict do nothing
   )`
 

@@ -1,0 +1,39 @@
+/** Ids that several store at once, each in an order of its own: nobody waits for somebody who waits. */
+import t from 'tap'
+import { insertIdentities } from '../../src/identities/store.ts'
+import { commit } from '../../src/updates/commit.ts'
+import fc from '../support/fast-check.ts'
+import { stage } from '../updates/stage.ts'
+
+const ROUNDS = 5
+const AT_ONCE = 12
+
+const messages = Array.from({ length: 400 }, (_, n) => ({
+  native: `native ${n}`,
+  chatId: n + 1,
+  messageId: 1,
+  own: false,
+}))
+const order = fc.shuffledSubarray(messages, { minLength: messages.length })
+
+t.test('the same new ids are stored by results and by the log', async (t) => {
+  const { db, credential } = await stage(t)
+  for (let round = 0; round < ROUNDS; round++) {
+    const credentialId = await credential()
+    const update = { epoch: 0, drafts: [], checkpoint: null, apiKeyId: null, traceId: null }
+    const orders = fc.sample(order, 2 * AT_ONCE)
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, n) => {
+        const [chats = [], messages = []] = orders.slice(2 * n)
+        return n % 3 === 0
+          ? commit(db, [{ ...update, credentialId, chats, messages }])
+          : insertIdentities(db, credentialId, chats, messages)
+      }),
+    )
+    const [row] = await db.query<{ stored: number }>(
+      'select count(*)::int as stored from message_identity where credential_id = $1',
+      [credentialId],
+    )
+    t.equal(row?.stored, messages.length)
+  }
+})
