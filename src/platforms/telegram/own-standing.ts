@@ -22,10 +22,11 @@ export async function ownMembership(
   const { self } = asking
   const chat = chatOfGroup(channel)
   const { after, by, person, at } = await now(asking, channel)
+  // After a restart it may look as if the account had only now come in.
+  const key = before === 'left' && after.status !== 'kicked' ? `${at}` : crypto.randomUUID()
   return {
     kind: 'member',
-    // Not numbered by the network, and never told again: each is an event of its own.
-    sourceKey: `mb:${chat.native}:${self}:${crypto.randomUUID()}`,
+    sourceKey: `mb:${chat.native}:${self}:${key}`,
     direction: by.native === self ? 'own' : 'incoming',
     at,
     chat,

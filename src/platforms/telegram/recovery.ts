@@ -1,4 +1,4 @@
-/** Where the library would go on behind a gap, what was missed is asked for or read from the chats, before anything is counted. */
+/** Where the library would go on behind a gap, what was missed is asked for, or read from the chats, first. */
 import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
 import { ChannelCounts } from './channel-counts.ts'
@@ -37,7 +37,7 @@ export class Recovery {
 
   constructor(options: RecoveryOptions) {
     this.#options = options
-    const { client, state } = options
+    const { client } = options
     const call = client.call.bind(client)
     const filling: Client['call'] = async (request, params) => {
       const ask = () => call(request, params)
@@ -61,7 +61,12 @@ export class Recovery {
     }
     updates.cpts = new ChannelCounts((channel) => this.#askAgain(channel))
     updates.cptsMod = new ChannelCounts()
-    for (const [channel, pts] of state.channelCounts()) updates.cpts.set(channel, pts)
+  }
+
+  /** Before the network tells anything: every gap is seen where the count of a channel is known. */
+  begin(): void {
+    const { client, state } = this.#options
+    for (const [channel, pts] of state.channelCounts()) client.updates?.cpts.set(channel, pts)
   }
 
   /** The network tells what happens from now on. */

@@ -94,6 +94,7 @@ export class TelegramSession implements Session {
     if (user?._ !== 'user') throw new Error('The network does not say who the account is')
     await this.#findPlace()
     if (signal.aborted) return
+    this.#parts.recovery.begin()
     this.#live()
     this.#isOpened = true
     this.#report.opened(identityOf(user))
