@@ -1,5 +1,4 @@
 /** A webhook's delivery between a log that its test writes and an endpoint that its test plays. */
-import { once } from 'node:events'
 import type { Test } from 'tap'
 import type { UpdateLog } from '../../actors/ports.ts'
 import { WebhookDelivery } from '../../actors/webhook.ts'
@@ -123,8 +122,12 @@ export class WebhookRig {
         deliver: async ({ updateId }, signal) => {
           this.sent.push(updateId)
           this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
-          const cut = once(signal, 'abort').then(() => failure(0))
-          const attempt = await Promise.race([this.answer(updateId), cut])
+          const cut = Promise.withResolvers<Attempt>()
+          const leave = () => cut.resolve(failure(0))
+          signal.addEventListener('abort', leave, { once: true })
+          const attempt = await Promise.race([this.answer(updateId), cut.promise])
+          // A delivery of days makes ten thousand of them.
+          signal.removeEventListener('abort', leave)
           this.inFlight--
           return attempt
         },
