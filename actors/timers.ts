@@ -38,7 +38,9 @@ export class Timers {
     const due = Math.ceil((this.#clock.now() + delay) / GRAIN_MS) * GRAIN_MS
     const timer = { id, due, source, target, event }
     this.#moment(due).timers.add(timer)
-    this.#bySource.set(source, [...this.#of(source), timer])
+    const others = this.#bySource.get(source)
+    // Most have one alone, in an array with no room to spare.
+    this.#bySource.set(source, others ? [...others, timer] : [timer])
   }
 
   cancel(source: AnyActorRef, id: string): void {

@@ -19,13 +19,11 @@ interface OpenLog {
   usedAt: number
   /** Batches of one credential are stored one after another. */
   last: Promise<unknown>
-  readonly listeners: Set<Listener>
+  /** What each is to be told of: anything after this id. */
+  readonly listeners: Map<Notify, number>
 }
 
-interface Listener {
-  readonly after: number
-  notify(): void
-}
+type Notify = () => void
 
 export interface LogObserver {
   committed(updates: number, seconds: number): void
@@ -71,9 +69,9 @@ export class PostgresUpdateLog implements UpdateLog {
       usedAt: Date.now(),
       // What the owner before has under way must not share a commit with what comes now.
       last: known?.last ?? Promise.resolve(),
-      listeners: known?.listeners ?? new Set(),
+      listeners: known?.listeners ?? new Map(),
     })
-    for (const { after, notify } of [...(known?.listeners ?? [])]) if (next - 1 > after) notify()
+    for (const [notify, after] of [...(known?.listeners ?? [])]) if (next - 1 > after) notify()
   }
 
   /** Retention took everything up to this id. */
@@ -118,10 +116,9 @@ export class PostgresUpdateLog implements UpdateLog {
 
   listen(credentialId: number, after: number, notify: () => void): () => void {
     const { listeners, tail } = this.#log(credentialId)
-    const listener: Listener = { after, notify }
-    listeners.add(listener)
-    if (tail.next - 1 > after) queueMicrotask(() => listeners.has(listener) && notify())
-    return () => listeners.delete(listener)
+    listeners.set(notify, after)
+    if (tail.next - 1 > after) queueMicrotask(() => listeners.has(notify) && notify())
+    return () => listeners.delete(notify)
   }
 
   async #append(log: OpenLog, batch: Append): Promise<Appended> {
@@ -155,7 +152,7 @@ export class PostgresUpdateLog implements UpdateLog {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })
     }
     if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
-    if (log.tail.next > told) for (const listener of [...log.listeners]) listener.notify()
+    if (log.tail.next > told) for (const notify of [...log.listeners.keys()]) notify()
     return { stored: true, count: drafts.length }
   }
 

@@ -23,7 +23,7 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
     schema: { hide: true },
     handler(request, reply) {
       begun(request, reply, options)
-        .then(({ key, run }) => answerWith(run(), { reply, key, world: options.world }))
+        .then(({ key, run }) => answerWith(run(), reply, key, options.world))
         .catch((error) => void reply.send(error))
     },
   })
@@ -68,14 +68,13 @@ async function begun(
   return { key, run }
 }
 
-interface Answering {
-  readonly reply: FastifyReply
-  readonly key: ApiKeyActor
-  readonly world: CallWorld
-}
-
 /** All that is kept of a call while its result is waited for, which may take minutes. */
-function answerWith(result: Promise<Result>, { reply, key, world }: Answering): void {
+function answerWith(
+  result: Promise<Result>,
+  reply: FastifyReply,
+  key: ApiKeyActor,
+  world: CallWorld,
+): void {
   const fail = (error: unknown) => void reply.send(error)
   const send = (result: Result) => {
     try {
