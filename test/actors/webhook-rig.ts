@@ -53,6 +53,8 @@ export class WebhookRig {
   readonly told: { notice: Notice; afterMs: number }[] = []
   readonly reminders: number[] = []
   readonly saved: Progress[] = []
+  /** Of each of those, whether a crash of the database might forget it. */
+  readonly rushed: boolean[] = []
   reads = 0
   inFlight = 0
   mostInFlight = 0
@@ -138,9 +140,10 @@ export class WebhookRig {
         const updates = this.#updates.filter(({ updateId }) => updateId > after).slice(0, limit)
         return { updates, head: updates.at(-1)?.updateId ?? after }
       },
-      saveProgress: async (_, progress) => {
+      saveProgress: async (_, progress, isRushed) => {
         await this.onSave()
         this.saved.push(progress())
+        this.rushed.push(isRushed)
       },
       saveState: (_, state) => this.states.push(state),
       tell: (_, notice, since) => {

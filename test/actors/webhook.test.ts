@@ -53,6 +53,29 @@ t.test('acknowledgements are stored together, and none waits long for others', a
   t.equal(rig.saved.at(-1)?.cursor, 141)
 })
 
+t.test('only who is delivered to flat out does not wait for the disk', async (t) => {
+  const calm = new WebhookRig(t, { maxConnections: 40 })
+  for (let count = 0; count < 3; count++) {
+    await calm.write('one at a time')
+    await calm.clock.advance(5)
+  }
+  t.same(new Set(calm.rushed), new Set([false]))
+  const few = new WebhookRig(t, { maxConnections: 4 })
+  await few.write(...Array.from({ length: 40 }, (_, chat) => `${chat}`))
+  await few.clock.advance(5)
+  t.same(new Set(few.rushed), new Set([false]), 'a few connections are never in such a hurry')
+  const flat = new WebhookRig(t, { maxConnections: 40 })
+  const stored = Promise.withResolvers<void>()
+  flat.onSave = () => stored.promise
+  await flat.write('first', ...Array.from({ length: 200 }, (_, chat) => `${chat % 100}`))
+  await flat.clock.advance(5)
+  flat.onSave = async () => undefined
+  stored.resolve()
+  await flat.settle()
+  await flat.clock.advance(50)
+  t.ok(flat.rushed.includes(true), 'flat out')
+})
+
 t.test('the schedule is kept, and one update is tried for all', async (t) => {
   const rig = new WebhookRig(t)
   rig.answer = () => failure()
