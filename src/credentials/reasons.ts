@@ -15,6 +15,18 @@ const reasons: Readonly<Record<string, Explained>> = {
     text: 'What answers for the platform is not its API, or has an error of its own',
     remedy: WAIT,
   },
+  bad_certificate: {
+    text: 'The certificate of the platform is not to be trusted',
+    remedy: `${WAIT}; if it lasts, whoever runs the platform has to renew it`,
+  },
+  no_encryption: {
+    text: 'The platform offers no encryption',
+    remedy: 'Whoever runs the platform has to turn encryption on',
+  },
+  server_unproven: {
+    text: 'The platform did not prove that it knows the password',
+    remedy: 'Make sure that the address is the right one: somebody may stand in between',
+  },
   no_traffic: {
     text: 'The connection stands, but nothing comes through it',
     remedy: `${WAIT}; if it lasts, the platform has a disturbance`,
