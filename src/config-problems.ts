@@ -1,11 +1,11 @@
 /** What is wrong with the environment, in words: each variable once, and never its value. */
+import type { ErrorObject } from 'ajv'
 import type { TObject } from 'typebox'
-import { Value } from 'typebox/value'
 
 /** A variable whose form takes more than a word says itself what it must be, as its description. */
-export function problemsOf(environment: TObject, env: unknown): string[] {
+export function problemsOf(environment: TObject, found: readonly ErrorObject[]): string[] {
   const byName = new Map<string, string>()
-  for (const { instancePath, message, params } of Value.Errors(environment, env)) {
+  for (const { instancePath, message = 'is invalid', params } of found) {
     const name = instancePath.slice(1) || 'the environment'
     const schema: { description?: unknown } = environment.properties[name] ?? {}
     if (!byName.has(name)) byName.set(name, textOf(schema.description) ?? inWords(message, params))
@@ -25,7 +25,9 @@ function inWords(message: string, params: object): string {
     case '>':
       return `must be more than ${limit}`
   }
-  return message.replace(/^must be (integer|number|boolean|string)$/, (_, type) => named(type))
+  return message
+    .replace('must NOT', 'must not')
+    .replace(/^must be (integer|number|boolean|string)$/, (_, type) => named(type))
 }
 
 function named(type: string): string {

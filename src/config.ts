@@ -1,14 +1,12 @@
 /** The environment, validated once; nobody else reads it. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Type } from 'typebox'
 import type { OtpSenderOptions } from './accounts/senders/sender.ts'
 import { type BotApiSettings, botApiFrom, botApiVariables } from './config-bot-api.ts'
-import { ConfigurationError } from './config-error.ts'
+import { environmentFrom } from './config-environment.ts'
 import { type Limits, limitsFrom, limitVariables } from './config-limits.ts'
 import { type MediaSettings, mediaFrom, mediaVariables } from './config-media.ts'
-import { problemsOf } from './config-problems.ts'
 import { proxiesFrom } from './config-proxies.ts'
 import { otpSenderFrom } from './config-sender.ts'
 import { type WebhookSettings, webhooksFrom, webhookVariables } from './config-webhooks.ts'
@@ -71,8 +69,6 @@ const Environment = Type.Object({
 
 export const variableNames = Object.keys(Environment.properties)
 
-type Environment = Static<typeof Environment>
-
 export interface Config {
   readonly production: boolean
   readonly host: string
@@ -118,7 +114,7 @@ export interface Config {
 
 /** Throws a `ConfigurationError`. */
 export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
-  const env = validated(source)
+  const env = environmentFrom(Environment, source)
   const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
   const panel = env.PANEL_URL ?? home
   const production = env.NODE_ENV === 'production'
@@ -166,15 +162,4 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     botApi: botApiFrom(env),
     otpSender: otpSenderFrom(source, production),
   }
-}
-
-function validated(source: NodeJS.ProcessEnv): Environment {
-  // An empty variable is one that was not set.
-  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
-  const env = Value.Clean(
-    Environment,
-    Value.Convert(Environment, Value.Default(Environment, given)),
-  )
-  if (Value.Check(Environment, env)) return env
-  throw new ConfigurationError(problemsOf(Environment, env).join('; '))
 }
