@@ -53,6 +53,9 @@ t.test('what a variable must be is told in words', async (t) => {
     ['LOG_LEVEL', 'loud', `must be one of ${levels}`],
     ['PORT', 'x', 'must be an integer'],
     ['PORT', '65536', 'must be at most 65535'],
+    ['PORT', '80.5', 'must be an integer'],
+    ['METRICS_TOKEN', 'short', 'must not have fewer than 16 characters'],
+    ['SANDBOX', 'constructor', 'must be true or false'],
     ['OTP_LENGTH', '5', 'must be at least 6'],
     ['SEND_RATE', '0', 'must be more than 0'],
     ['SANDBOX', 'perhaps', 'must be true or false'],
@@ -66,4 +69,10 @@ t.test('what a variable must be is told in words', async (t) => {
   const both = { LOG_LEVEL: 'loud', SEND_RATE: '0' }
   const message = `configuration: LOG_LEVEL must be one of ${levels}; SEND_RATE must be more than 0`
   t.throws(() => readConfig(both), { message })
+})
+
+t.test('true and false may be written as people do', async (t) => {
+  const sandbox = (SANDBOX: string) => readConfig({ SANDBOX }).sandbox
+  for (const text of ['true', 'True', '1']) t.equal(sandbox(text), true, text)
+  for (const text of ['false', 'FALSE', '0']) t.equal(sandbox(text), false, text)
 })
