@@ -167,7 +167,7 @@ t.test('short polling of one offset is braked', async (t) => {
 t.test('a client that goes away leaves no conflict, and nothing is lost', async (t) => {
   const { key, texts } = await poller()
   const leaving = new AbortController()
-  const poll = fetch(`${service.url}/bot${key}/getUpdates?timeout=20&offset=7`, leaving)
+  const poll = fetch(`${service.url}/bot${key}/getUpdates?timeout=50&offset=7`, leaving)
   await isWaiting(key)
   leaving.abort()
   await t.rejects(poll)
