@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failed } from '../../actors/errors.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import type { Download, Downloads } from '../media/downloads.ts'
+import { openToEveryOrigin } from './headers.ts'
 import { outgoing } from './outgoing.ts'
 import { isUnchanged, rangeApplies, rangeOf, type Span } from './range.ts'
 
@@ -24,6 +25,7 @@ const STALLED_MS = 60_000
 const ours = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
 
 export async function fileRoutes(app: FastifyInstance, options: FileRoutesOptions) {
+  openToEveryOrigin(app)
   app.route<Route>({
     method: ['GET', 'HEAD'],
     url: '/file/bot:token/*',

@@ -4,6 +4,7 @@ import type { ApiKeyActor } from '../../../actors/api-key.ts'
 import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
+import { openToEveryOrigin } from '../headers.ts'
 import { parametersOf, parseCalls } from './arguments.ts'
 import { Departure } from './departure.ts'
 import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
@@ -14,6 +15,7 @@ export interface BotRoutesOptions extends Carrier {
 }
 
 export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions): Promise<void> {
+  openToEveryOrigin(app)
   await parseCalls(app)
   app.route<{ Params: { token: string; '*': string } }>({
     method: ['GET', 'POST'],
