@@ -1,7 +1,7 @@
 /** Carries out one operation: public ids to native ones, the network, and back to the bot API's JSON. */
 import type { PerformOperation } from '../machines/credential-events.ts'
 import type { CredentialContext } from '../machines/credential-setup.ts'
-import { admits, type Happening } from '../machines/happening.ts'
+import { admits, endKey, type Happening } from '../machines/happening.ts'
 import type { Operation, OperationResult } from '../machines/operation.ts'
 import { failed, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
@@ -142,7 +142,10 @@ function ownHappenings(
     const surface = result.kind === 'done' && result.surface && { surface: result.surface }
     return [{ ...common, kind: 'deleted', chat, messages: [message], ...surface }]
   }
-  if (result.kind === 'poll') return [{ ...common, kind: 'poll', poll: result.poll }]
+  if (result.kind === 'poll') {
+    const { poll } = result
+    return [{ ...common, sourceKey: endKey(poll) ?? common.sourceKey, kind: 'poll', poll }]
+  }
   const messages = result.kind === 'message' ? [result.message] : messagesOf(result)
   const isChange = operation.kind.startsWith('edit')
   return messages.map((message, place) => ({

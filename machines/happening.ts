@@ -76,6 +76,10 @@ export type Happening =
       readonly invite?: Invite
     })
 
+/** The source key of a poll's end: besides the answer to whoever stopped it, some networks tell of it once more. */
+export const endKey = ({ id, voters }: Poll): string | undefined =>
+  id === undefined ? undefined : `poll_ended:${id}:${voters}`
+
 /** Those that carry a message. */
 export type Telling = Extract<Happening, { readonly message: Message }>
 

@@ -1,6 +1,6 @@
 /** One update of the reference as what happened on the network. */
 import type { Reaction } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
+import { endKey, type Happening } from '../../../../machines/happening.ts'
 import {
   array,
   type Fields,
@@ -56,7 +56,7 @@ const readers: Readonly<Record<string, Read>> = {
   callback_query: callback,
   message_reaction: reaction,
   message_reaction_count: reactionCount,
-  poll: (about, update) => ({ ...happened(update), kind: 'poll', poll: pollOf(about) }),
+  poll: pollState,
   poll_answer: pollAnswer,
   my_chat_member: (about, update) => member(about, update, true),
   chat_member: (about, update) => member(about, update, false),
@@ -124,6 +124,12 @@ function reactionOf(value: unknown): Reaction[] {
   const { type, emoji, custom_emoji_id } = fields(value)
   if (type === 'emoji') return [{ emoji: text(emoji) }]
   return type === 'custom_emoji' ? [{ customEmojiId: text(custom_emoji_id) }] : []
+}
+
+function pollState(about: Fields, update: Update): Happening {
+  const poll = pollOf(about)
+  const end = poll.isClosed ? endKey(poll) : undefined
+  return { ...happened(update), ...(end && { sourceKey: end }), kind: 'poll', poll }
 }
 
 function pollAnswer(about: Fields, update: Update): Happening | undefined {
