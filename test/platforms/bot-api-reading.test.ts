@@ -78,7 +78,17 @@ t.test('messages carry every kind of content', async (t) => {
     [{ left_chat_member: ada }, { fact: 'left' }],
     [{ supergroup_chat_created: true }, { fact: 'created', title: 'Group' }],
     [{ pinned_message: { message_id: 3, date: 0, chat: group } }, { fact: 'pinned', message: '3' }],
-    [{ story: {} }, { kind: 'unsupported', label: 'story' }],
+    [
+      { forum_topic_created: { name: 'Tea', icon_color: 7, icon_custom_emoji_id: '8' } },
+      { kind: 'service', fact: 'topic_created', name: 'Tea', iconColor: 7, icon: '8' },
+    ],
+    [{ forum_topic_edited: { icon_custom_emoji_id: '' } }, { fact: 'topic_edited', icon: '' }],
+    [{ forum_topic_closed: {} }, { fact: 'topic_closed' }],
+    [{ forum_topic_reopened: {} }, { fact: 'topic_reopened' }],
+    [
+      { is_topic_message: true, message_thread_id: 3, story: {} },
+      { kind: 'unsupported', label: 'story' },
+    ],
   ] as const
   for (const [carried, content] of cases) {
     const happening = read({ message: message(carried) })
@@ -89,6 +99,27 @@ t.test('messages carry every kind of content', async (t) => {
       message: { native: '5', content },
     })
   }
+})
+
+t.test('a message stands in a topic where the topic is one', async (t) => {
+  const root = message({ message_id: 3, forum_topic_created: { name: 'Tea', icon_color: 7 } })
+  const other = message({ message_id: 4, text: 'hot' })
+  const inTopic = { is_topic_message: true, message_thread_id: 3, text: 'x' }
+  const told = (carried: object) => {
+    const happening = read({ message: message(carried) })
+    return happening?.kind === 'message' ? happening.message : undefined
+  }
+  t.match(told({ ...inTopic, chat: { ...group, is_forum: true } }), { chat: { isForum: true } })
+  t.same(told(inTopic)?.topic, { native: '3' })
+  const first = told({ ...inTopic, reply_to_message: root })
+  t.match(first?.topic, { native: '3', message: { content: { fact: 'topic_created' } } })
+  t.equal(first?.replyTo, undefined)
+  const answer = told({ ...inTopic, reply_to_message: other })
+  t.match(answer, { topic: { native: '3', message: undefined }, replyTo: { native: '4' } })
+  const discussed = told({ message_thread_id: 3, text: 'x', reply_to_message: other })
+  t.match(discussed, { topic: undefined, replyTo: { native: '4' } })
+  const between = { id: 42, type: 'private', first_name: 'Ada' }
+  t.equal(told({ ...inTopic, chat: between })?.topic, undefined)
 })
 
 t.test('the other kinds of updates are told', async (t) => {

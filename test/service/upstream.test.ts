@@ -1,6 +1,7 @@
 /** A gateway behind a gateway: what a client is told is the same through both. */
 import t from 'tap'
 import { receive, startChain } from '../platforms/bot-api/chain.ts'
+import { lasting } from './upstream-answers.ts'
 
 const chain = await startChain(t)
 const { inner, outer, near, far, bot, ada, innerKey, outerKey } = chain
@@ -8,21 +9,6 @@ const through = async (method: string, parameters: object, others = parameters) 
   one: await near.bot(innerKey, method, parameters),
   both: await far.bot(outerKey, method, others),
 })
-
-/** What differs from one sending to the next. */
-const passing = ['message_id', 'update_id', 'date', 'edit_date', 'file_id', 'file_unique_id']
-const moving = ['id', 'value', 'invite_link']
-
-function lasting(value: unknown, holder = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => lasting(item, holder))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const isMoving = ['poll', 'dice', 'callback_query'].includes(holder) && moving.includes(name)
-      return [name, passing.includes(name) || isMoving ? typeof member : lasting(member, name)]
-    }),
-  )
-}
 
 t.test('methods are answered alike, with their errors', async (t) => {
   const chat_id = ada.id

@@ -63,6 +63,27 @@ export async function botApiHarness(t: Test): Promise<ContractHarness> {
       })
       return chat.native
     },
+    forum: async ({ native }, peer) => {
+      const { chat } = await upstream.sandbox.chats.create({
+        kind: 'supergroup',
+        title: 'Forum',
+        isForum: true,
+        owner: Number(native),
+        members: [Number(peer.chat)],
+      })
+      const to = Number(chat.native)
+      const write = async (text: string, topic: string) => {
+        await upstream.sandbox.hands.write(Number(peer.chat), { to, text, topic: Number(topic) })
+      }
+      return { chat: chat.native, write }
+    },
+    stickerSet: async () => {
+      const name = `set_${crypto.randomUUID().slice(0, 8)}`
+      const sticker = await upstream.file('sticker', await bytesOf('sticker'))
+      const stickers = [{ ...sticker, emoji: '🙂' }]
+      await upstream.sandbox.stickerSets.create({ name, title: 'Set', stickers })
+      return name
+    },
     account: () =>
       accountOf(
         upstream,

@@ -16,6 +16,7 @@ import { mediaIn, photoOf } from './media.ts'
 import { personOf } from './people.ts'
 import { pollOf } from './poll.ts'
 import { textOf } from './text.ts'
+import { topicFactOf } from './topic.ts'
 
 export function contentOf(message: Fields): Content {
   if (typeof message.text === 'string') {
@@ -109,7 +110,7 @@ function factOf(message: Fields): Service | undefined {
   if (CREATED.some((name) => message[name] === true)) {
     return { fact: 'created', title: maybeText(fields(message.chat).title) ?? '' }
   }
-  if (message.pinned_message === undefined) return undefined
+  if (message.pinned_message === undefined) return topicFactOf(message)
   return { fact: 'pinned', message: native(fields(message.pinned_message).message_id) }
 }
 
@@ -121,6 +122,7 @@ const AROUND = [
   'sender_chat',
   'reply_markup',
   'message_thread_id',
+  'is_topic_message',
 ]
 
 /** What the message carries, in the reference's own word. */

@@ -1,5 +1,5 @@
 /** Files of the reference as media. */
-import type { Media, MediaKind } from '../../../../machines/content.ts'
+import type { Media, MediaKind, StickerSet } from '../../../../machines/content.ts'
 import {
   array,
   type Fields,
@@ -56,6 +56,7 @@ function mediaOf(kind: MediaKind, value: unknown): Media {
     title: maybeText(file.title),
     performer: maybeText(file.performer),
     emoji: maybeText(file.emoji),
+    setName: maybeText(file.set_name),
     thumbnail: maybe(file.thumbnail ?? file.thumb, (thumb) => mediaOf('photo', thumb)),
   })
 }
@@ -63,4 +64,13 @@ function mediaOf(kind: MediaKind, value: unknown): Media {
 function stickerMime(sticker: Fields): string {
   if (sticker.is_animated === true) return 'application/x-tgsticker'
   return sticker.is_video === true ? 'video/webm' : 'image/webp'
+}
+
+export function stickerSetOf(value: unknown): StickerSet {
+  const { name, title, stickers } = fields(value)
+  return {
+    name: text(name),
+    title: text(title),
+    stickers: array(stickers, (sticker) => mediaOf('sticker', sticker)),
+  }
 }

@@ -1,5 +1,5 @@
 /** Messages of the reference. */
-import type { Button, Buttons, Message, Origin } from '../../../../machines/content.ts'
+import type { Button, Buttons, Chat, Message, Origin } from '../../../../machines/content.ts'
 import { contentOf } from './content.ts'
 import {
   array,
@@ -24,13 +24,23 @@ export function messageOf(value: unknown): Message {
     at: integer(message.date),
     editedAt: number(message.edit_date),
     content: contentOf(message),
-    replyTo: maybe(message.reply_to_message, replyOf),
+    ...contextOf(message, chat),
     forward: originOf(message),
     buttons: maybe(message.reply_markup, buttonsOf),
     album: maybeText(message.media_group_id),
     signature: maybeText(message.author_signature),
     isProtected: message.has_protected_content === true ? true : undefined,
   })
+}
+
+/** What stands in a topic and answers nothing else comes as an answer to the message that began it. */
+function contextOf(message: Fields, { surface }: Chat): Pick<Message, 'replyTo' | 'topic'> {
+  const replyTo = maybe(message.reply_to_message, replyOf)
+  // There is no word here for threads of discussions, which lack the mark, nor for those of private chats.
+  if (message.is_topic_message !== true || surface === 'private') return present({ replyTo })
+  const topic = native(message.message_thread_id)
+  if (replyTo?.native === topic) return { topic: replyTo }
+  return present({ topic: { native: topic }, replyTo })
 }
 
 /** Of a message that is out of reach, its date is 0 and only its id is told. */

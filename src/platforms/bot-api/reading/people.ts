@@ -28,6 +28,7 @@ export function chatOf(value: unknown): Chat {
     firstName: maybeText(chat.first_name),
     lastName: maybeText(chat.last_name),
     username: maybeText(chat.username),
+    isForum: chat.is_forum === true ? true : undefined,
   })
 }
 

@@ -29,6 +29,7 @@ export const toMessage = (result: unknown): OperationResult => ({
 export const toDone = (): OperationResult => ({ kind: 'done' })
 
 interface Delivery {
+  readonly topic?: string
   readonly replyTo?: string
   readonly replyOptional?: boolean
   readonly silent?: boolean
@@ -38,16 +39,20 @@ interface Delivery {
 
 /** What every kind of sending may ask for. */
 export function deliveryOf(
-  { replyTo, replyOptional, silent, isProtected, buttons }: Delivery,
+  { topic, replyTo, replyOptional, silent, isProtected, buttons }: Delivery,
   { hasReplyParameters }: Flavour,
 ) {
   return {
+    ...threadOf(topic),
     ...(replyTo !== undefined && replyJson(Number(replyTo), replyOptional, hasReplyParameters)),
     ...(silent && { disable_notification: true }),
     ...(isProtected && { protect_content: true }),
     ...markupOf(buttons),
   }
 }
+
+export const threadOf = (topic: string | undefined) =>
+  topic === undefined ? {} : { message_thread_id: Number(topic) }
 
 function replyJson(message_id: number, optional: boolean | undefined, isNew: boolean) {
   const lenient = optional && { allow_sending_without_reply: true }

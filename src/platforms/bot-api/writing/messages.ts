@@ -1,15 +1,17 @@
 /** Operations about messages as calls of the bot API. */
 import { failed } from '../../../../actors/errors.ts'
-import type { MessageOperation } from '../../../../machines/operation.ts'
+import type { MessageOperation, Operation } from '../../../../machines/operation.ts'
 import { array, fields, native } from '../reading/fields.ts'
 import { messageOf } from '../reading/message.ts'
 import { surfaceOf } from '../reading/people.ts'
 import { pollOf } from '../reading/poll.ts'
-import { type Call, deliveryOf, type Pen, toDone, toMessage } from './call.ts'
+import { type Call, deliveryOf, type Pen, threadOf, toDone, toMessage } from './call.ts'
 import { inputMedia, locationJson, sendingOf } from './content.ts'
 import { markupOf, textAs } from './text.ts'
 
-type NativeOperation = MessageOperation<string, string>
+type NativeOperation =
+  | MessageOperation<string, string>
+  | Extract<Operation, { readonly kind: 'remove_reaction' | 'draft' }>
 type Of<Kind extends NativeOperation['kind']> = Extract<NativeOperation, { kind: Kind }>
 type PassingOn = Extract<NativeOperation, { readonly from: string }>
 
@@ -49,8 +51,22 @@ export function messageCall(operation: NativeOperation, pen: Pen): Call {
       return copy(operation, pen)
     case 'react':
       return react(operation)
+    case 'remove_reaction': {
+      const parameters = { ...targetOf(operation), user_id: Number(operation.person) }
+      return { method: 'deleteMessageReaction', parameters, read: toDone }
+    }
+    case 'draft': {
+      const { chat, draft: draft_id, text } = operation
+      const parameters = {
+        chat_id: Number(chat),
+        draft_id,
+        ...textAs(text, 'text', 'entities', pen.flavour),
+      }
+      return { method: 'sendMessageDraft', parameters, read: toDone }
+    }
     case 'act': {
-      const parameters = { chat_id: Number(operation.chat), action: operation.action }
+      const { chat, action, topic } = operation
+      const parameters = { chat_id: Number(chat), action, ...threadOf(topic) }
       return { method: 'sendChatAction', parameters, read: toDone }
     }
     case 'answer': {

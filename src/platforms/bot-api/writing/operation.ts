@@ -1,9 +1,11 @@
 /** Any operation as the call that carries it out. */
 import { failed } from '../../../../actors/errors.ts'
-import type { MessageOperation, Operation } from '../../../../machines/operation.ts'
+import type { Operation } from '../../../../machines/operation.ts'
 import type { Call, Pen } from './call.ts'
 import { chatCall } from './chats.ts'
 import { messageCall } from './messages.ts'
+import { stickerSetCall } from './sticker-set.ts'
+import { topicCall } from './topics.ts'
 
 const ABOUT_MESSAGES = [
   'send',
@@ -19,36 +21,43 @@ const ABOUT_MESSAGES = [
   'react',
   'act',
   'answer',
+  'remove_reaction',
+  'draft',
 ] as const satisfies readonly Operation['kind'][]
 
-/** What these networks are not asked for yet. */
-const BEYOND = [
+const ABOUT_TOPICS = [
   'create_topic',
   'edit_topic',
   'close_topic',
   'reopen_topic',
   'delete_topic',
-  'draft',
-  'sticker_set',
-  'remove_reaction',
-  'post_story',
-  'delete_story',
 ] as const satisfies readonly Operation['kind'][]
 
-type Beyond = Extract<Operation, { readonly kind: (typeof BEYOND)[number] }>
+/** Bots have no stories but those of the businesses that they act for. */
+const BEYOND = ['post_story', 'delete_story'] as const satisfies readonly Operation['kind'][]
+
+type Of<Kinds extends readonly Operation['kind'][]> = Extract<
+  Operation,
+  { readonly kind: Kinds[number] }
+>
 
 /** Throws what the network cannot do as a refusal. */
 export function callOf(operation: Operation, pen: Pen): Call {
   const { capabilities, name, methods } = pen.flavour
-  if (isBeyond(operation) || !capabilities.operations.includes(operation.kind)) {
+  if (isOneOf(BEYOND, operation) || !capabilities.operations.includes(operation.kind)) {
     throw failed('bad_request', `${operation.kind} is not supported on ${name}`)
   }
-  const call = isAboutMessages(operation) ? messageCall(operation, pen) : chatCall(operation, pen)
+  const call = written(operation, pen)
   return { ...call, method: methods[call.method] ?? call.method }
 }
 
-const isBeyond = (operation: Operation): operation is Beyond =>
-  BEYOND.some((kind) => kind === operation.kind)
+function written(operation: Exclude<Operation, Of<typeof BEYOND>>, pen: Pen): Call {
+  if (isOneOf(ABOUT_MESSAGES, operation)) return messageCall(operation, pen)
+  if (isOneOf(ABOUT_TOPICS, operation)) return topicCall(operation)
+  return operation.kind === 'sticker_set' ? stickerSetCall(operation) : chatCall(operation, pen)
+}
 
-const isAboutMessages = (operation: Operation): operation is MessageOperation<string, string> =>
-  ABOUT_MESSAGES.some((kind) => kind === operation.kind)
+const isOneOf = <const Kinds extends readonly Operation['kind'][]>(
+  kinds: Kinds,
+  operation: Operation,
+): operation is Of<Kinds> => kinds.includes(operation.kind)
