@@ -32,7 +32,8 @@ const commands = {
   docs: { steps: [['test/docs/write.ts']], development: true },
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },
   // What a change is held to while it is made; `verify` adds what kills, floods, browses and starts from nothing.
-  check: { steps: [...judging, [...tap, `--exclude=${slow}`]], ...wholeTree },
+  // Most of these tests wait for something: two cores carry four files at once.
+  check: { steps: [...judging, [...tap, '--jobs=4', `--exclude=${slow}`]], ...wholeTree },
   verify: { steps: [...judging, tap], ...wholeTree },
 }
 
