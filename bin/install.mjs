@@ -36,7 +36,8 @@ function mismatch(root, needsDevelopment) {
 export function installWhatIsMissing(root, needs) {
   const reason = mismatch(root, needs.development)
   if (reason === undefined) return
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
+  // Its warnings are of the Node.js that npm runs on, which is not the one that runs the packages.
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   if (needs.development) args.push('--include=dev')
   process.stderr.write(`chapar: ${reason}; running npm ${args.join(' ')}\n`)
   const windows = process.platform === 'win32'
