@@ -2,19 +2,13 @@
 import { Bot } from 'grammy'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { Prosody, prosodyMissing } from '../support/prosody.ts'
-import { startService } from '../support/service.ts'
-import { Slixmpp } from '../support/slixmpp.ts'
+import { prosodyMissing } from '../support/prosody.ts'
+import { xmppScene } from './xmpp-scene.ts'
 
 const skip = prosodyMissing ?? false
 
 t.test('an echo bot answers through restarts, nothing lost or doubled', { skip }, async (t) => {
-  const prosody = await Prosody.start()
-  t.teardown(() => prosody.stop())
-  const slixmpp = new Slixmpp()
-  t.teardown(() => slixmpp.stop())
-  const service = await startService(t)
-  const client = await service.client()
+  const { prosody, slixmpp, service, client } = await xmppScene(t)
 
   const jid = await prosody.register('echo', 'bot-secret')
   const friendJid = await prosody.register('friend', 'friend-secret')

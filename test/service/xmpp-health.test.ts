@@ -1,9 +1,8 @@
 /** A server that is away, as its accounts show it: one incident with a count, and an end to it by itself. */
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { Prosody, prosodyMissing } from '../support/prosody.ts'
-import { startService } from '../support/service.ts'
-import { Slixmpp } from '../support/slixmpp.ts'
+import { prosodyMissing } from '../support/prosody.ts'
+import { xmppScene } from './xmpp-scene.ts'
 
 interface Line {
   readonly from: string
@@ -16,12 +15,7 @@ interface Line {
 const skip = prosodyMissing ?? false
 
 t.test('reconnects to a server that is away are one incident', { skip }, async (t) => {
-  const prosody = await Prosody.start()
-  t.teardown(() => prosody.stop())
-  const slixmpp = new Slixmpp()
-  t.teardown(() => slixmpp.stop())
-  const service = await startService(t)
-  const client = await service.client()
+  const { prosody, slixmpp, service, client } = await xmppScene(t)
   const link = async (name: string) => {
     const jid = await prosody.register(name, 'secret')
     const fields = { jid, password: 'secret', server: prosody.server }

@@ -1,18 +1,12 @@
 /** Rooms of XMPP as a bot sees them: invited, moderating, whispering, and sharing places and cards. */
 import t from 'tap'
-import { Prosody, prosodyMissing } from '../support/prosody.ts'
-import { startService } from '../support/service.ts'
-import { Slixmpp } from '../support/slixmpp.ts'
+import { prosodyMissing } from '../support/prosody.ts'
+import { xmppScene } from './xmpp-scene.ts'
 
 const skip = prosodyMissing ?? false
 
 t.test('a bot is invited to a room and moderates it', { skip }, async (t) => {
-  const prosody = await Prosody.start()
-  t.teardown(() => prosody.stop())
-  const slixmpp = new Slixmpp()
-  t.teardown(() => slixmpp.stop())
-  const service = await startService(t)
-  const client = await service.client()
+  const { prosody, slixmpp, client } = await xmppScene(t)
   const jid = await prosody.register('gatebot', 'secret')
   const person = async (name: string) => {
     const address = await prosody.register(name, 'secret')
