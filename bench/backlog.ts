@@ -23,14 +23,16 @@ export async function backlog(stage: Stage): Promise<Finding[]> {
 
   const service = await startService(stage)
   await service.ask('online', 2)
-  const connection = await Connection.open(service.port)
-  const ask = async (path: string) => {
+  // One for each key: a connection ends after a thousand requests.
+  const connections = new Map<string, Connection>()
+  for (const key of [longKey, shortKey]) connections.set(key, await Connection.open(service.port))
+  const ask = async (key: string, method: string) => {
     const began = now()
-    const body = await connection.request(get(path))
-    return { took: now() - began, body: body.toString() }
+    const body = await connections.get(key)?.request(get(`/bot${key}/${method}`))
+    return { took: now() - began, body: `${body}` }
   }
   const page = async (key: string, offset: number) => {
-    const { took, body } = await ask(`/bot${key}/getUpdates?limit=${PAGE}&offset=${offset}`)
+    const { took, body } = await ask(key, `getUpdates?limit=${PAGE}&offset=${offset}`)
     const { result } = JSON.parse(body) as { result: { update_id: number }[] }
     if (result.length !== PAGE) throw new Error(`a page of ${result.length}`)
     return { took, next: (result.at(-1)?.update_id ?? 0) + 1 }
@@ -46,11 +48,11 @@ export async function backlog(stage: Stage): Promise<Finding[]> {
     times.long.push(ofLong.took)
     times.short.push(ofShort.took)
   }
-  const first = await ask(`/bot${longKey}/getWebhookInfo`)
-  const later = await ask(`/bot${longKey}/getWebhookInfo`)
+  const first = await ask(longKey, 'getWebhookInfo')
+  const later = await ask(longKey, 'getWebhookInfo')
   const pending = Number(/"pending_update_count":(\d+)/.exec(later.body)?.[1])
   if (pending !== FIRST_UPDATE + BACKLOG - next + PAGE) throw new Error(`${pending} are pending`)
-  connection.close()
+  for (const connection of connections.values()) connection.close()
   await service.stop()
 
   const compared = (share: number) => {
