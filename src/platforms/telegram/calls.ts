@@ -3,7 +3,7 @@ import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
 import { failed } from '../../../actors/errors.ts'
 import type { Client } from './client.ts'
-import { type Ending, endingOf, requestFailure, waitOf } from './failures.ts'
+import { type Ending, endingOf, requestFailure, restrictionOf } from './failures.ts'
 
 export interface CallsOptions {
   readonly client: Client
@@ -77,7 +77,7 @@ export class Calls {
     } catch (cause) {
       const end = endingOf(cause)
       if (end) this.#options.ended(end)
-      const seconds = waitOf(cause)
+      const seconds = restrictionOf(cause)
       if (seconds !== undefined && sends) this.#options.limited(seconds)
       throw requestFailure(cause, { looks })
     }

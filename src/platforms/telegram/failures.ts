@@ -38,6 +38,10 @@ export function waitOf(cause: unknown): number | undefined {
   return Math.max(1, Number(cause.seconds))
 }
 
+/** The same where it is said of the account: a group in which everybody writes slowly restricts nobody elsewhere. */
+export const restrictionOf = (cause: unknown): number | undefined =>
+  wordOf(cause)?.startsWith('SLOWMODE_') ? undefined : waitOf(cause)
+
 const bad = (description: string) => failed('bad_request', description)
 const forbidden = (description: string) => failed('forbidden', description)
 

@@ -48,6 +48,8 @@ export interface Channel {
   countsFrom: number
   /** So often it does not tell what was missed. */
   failures: number
+  /** So long everybody has to wait before they write again. */
+  slowSeconds: number
   /** Unix time in seconds. */
   changedAt: number
   nextMessage: number

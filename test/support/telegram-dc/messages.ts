@@ -35,6 +35,8 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     if (isPlace(target) && !mayWrite(person, target)) {
       throw new RpcRefusal(403, 'CHAT_WRITE_FORBIDDEN')
     }
+    const slow = isPlace(target) && target.kind === 'channel' ? target.slowSeconds : 0
+    if (slow > 0) throw new RpcRefusal(420, `SLOWMODE_WAIT_${slow}`)
     const random = request.randomId.toString()
     if (person.sent.has(random)) throw new RpcRefusal(500, 'RANDOM_ID_DUPLICATE')
     const since = boxOf(person, target).events.length

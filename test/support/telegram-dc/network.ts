@@ -122,6 +122,7 @@ export class TelegramNetwork {
       pts: 1,
       countsFrom: 0,
       failures: 0,
+      slowSeconds: 0,
       changedAt: 0,
       nextMessage: 1,
       events: [],
