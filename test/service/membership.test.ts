@@ -165,7 +165,10 @@ t.test('what the chat says of a change reaches every key', async (t) => {
     const isHere = ({ message }: Update) => message?.chat.id === chat_id
     const told = await toldUntil(reader, (each) => isHere(each) && each.message.pinned_message)
     const here = told.filter(isHere).map(({ message }) => message)
-    t.match(here[0], { new_chat_title: 'Tea' })
+    // Not always the first: what another key sent is told as soon as it is sent, a change once the network tells it.
+    const titles = here.filter(({ new_chat_title }) => new_chat_title)
+    t.match(titles, [{ new_chat_title: 'Tea' }])
+    t.equal(titles.length, 1)
     t.match(here.at(-1).pinned_message, {
       message_id,
       date: 0,
