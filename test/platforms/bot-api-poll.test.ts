@@ -53,6 +53,27 @@ t.test('the poll', async (t) => {
     t.equal(asked[0]!.body.offset, undefined)
   })
 
+  await t.test('a server that does not hold it is not asked without end', async (t) => {
+    const stub = await startStub(t)
+    const same = update('the same')
+    const answers = [ok([]), ok([same]), ok([same]), ok([])]
+    const asked: number[] = []
+    const noted = answers.map((answer): typeof answer => (response, call) => {
+      asked.push(performance.now())
+      answer(response, call)
+    })
+    stub.next('getUpdates', ...noted)
+    const open = await session(t, stub.url, telegramBot)
+    await open.store.message('the same')
+    stub.push(update('after it'))
+    await open.store.message('after it')
+    // A slow machine only makes it longer. Timers may end a little early.
+    const [first = 0, second = 0, third = 0, fourth = 0] = asked
+    t.ok(second - first > 900, 'after nothing')
+    t.ok(fourth - third > 900, 'after what was there before')
+    t.strictSame(open.store.texts(), ['the same', 'after it'])
+  })
+
   await t.test('a restriction is told and waited out', async (t) => {
     const stub = await startStub(t)
     stub.next('getUpdates', refusal(429, 'Too Many Requests', { retry_after: 1 }))

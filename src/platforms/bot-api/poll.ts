@@ -1,4 +1,5 @@
 /** Takes updates from the other server: the next ones are asked for once these are stored. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, SessionReport } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import type { Client } from './client.ts'
@@ -21,6 +22,8 @@ export interface PollOptions {
 /** How much longer than it holds a poll the server may take to answer. */
 const GRACE_MS = 10_000
 const MOST = 100
+/** A server that does not hold its polls, or brings the same for ever, is asked no more often than that. */
+const SHORTEST_MS = 1_000
 
 /** Those it sends by itself, and those that have to be asked for. */
 const WANTED = [
@@ -51,6 +54,7 @@ export class Updates {
   /** One poll: resolves once what it brought is stored. */
   async poll(signal: AbortSignal): Promise<void> {
     const { client, flavour, holdSeconds, report } = this.#options
+    const began = performance.now()
     const result = await client.call(
       'getUpdates',
       {
@@ -62,13 +66,17 @@ export class Updates {
       { signal, milliseconds: holdSeconds * 1000 + GRACE_MS },
     )
     const updates = updatesIn(result)
+    const before = this.#offset
     const last = updates.at(-1)
-    if (!last) return
-    // A server that lost its numbers begins anew, perhaps with lower ones.
-    const offset = last.id + 1
-    const happenings = updates.flatMap(({ id, update }) => this.#read(id, update))
-    await report.events(happenings, { offset })
-    this.#offset = offset
+    if (last) {
+      // A server that lost its numbers begins anew, perhaps with lower ones.
+      const offset = last.id + 1
+      const happenings = updates.flatMap(({ id, update }) => this.#read(id, update))
+      await report.events(happenings, { offset })
+      this.#offset = offset
+    }
+    if (this.#offset !== before) return
+    await pause(Math.max(0, SHORTEST_MS - (performance.now() - began)), undefined, { signal })
   }
 
   /** What cannot be read would come again for ever: it is passed over, and the log tells of it. */
