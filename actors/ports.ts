@@ -52,7 +52,6 @@ export interface CredentialStore {
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
   account(credentialId: number): Promise<LinkedAccount>
-  saveSettings(credentialId: number, settings: ReceiveSettings): Promise<void>
   saveSecrets(credentialId: number, secrets: Json): Promise<void>
   saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */

@@ -2,7 +2,7 @@
 import { failed, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
 import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
-import type { Happening, ReceiveSettings } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/happening.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
@@ -105,20 +105,6 @@ export class PostgresCredentialStore implements CredentialStore {
       checkpoint: row.checkpoint,
       recoverChannels: row.include_channel_update_recovery,
     }
-  }
-
-  async saveSettings(credentialId: number, settings: ReceiveSettings): Promise<void> {
-    await this.#db.query(
-      `update credential set include_self_updates = $2, include_channel_updates = $3,
-              include_channel_update_recovery = $4, include_deleted_updates = $5 where id = $1`,
-      [
-        credentialId,
-        settings.includeSelfUpdates,
-        settings.includeChannelUpdates,
-        settings.includeChannelUpdateRecovery,
-        settings.includeDeletedUpdates,
-      ],
-    )
   }
 
   async saveSecrets(credentialId: number, secrets: Json): Promise<void> {

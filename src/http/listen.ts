@@ -9,6 +9,7 @@ import { profileOf } from '../bot-api/profile.ts'
 import { profileStore } from '../bot-api/profile-store.ts'
 import type { Config } from '../config.ts'
 import type { Core } from '../core.ts'
+import { ReceiveSettingsDesk } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/create.ts'
@@ -113,7 +114,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     gate,
     now,
   })
-  const { supervisor: credentials, store, timeline, links, platformOf } = core
+  const { supervisor: credentials, timeline, links, platformOf } = core
 
   await app.register(healthRoutes, { readiness })
   await app.register(metricsRoute, { metrics, token: config.metrics.token })
@@ -129,7 +130,8 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(linkPageRoutes, { ...user, links, pages, addresses, panels, now })
   await app.register(linkPageAnswerRoutes, { links, pages, now })
   await app.register(credentialListRoutes, { ...user, source })
-  await app.register(credentialRoutes, { ...user, source, store, credentials })
+  const settings = new ReceiveSettingsDesk({ db, credentials })
+  await app.register(credentialRoutes, { ...user, source, settings, credentials })
   await app.register(credentialTestRoute, { ...user, source, credentials, now })
   await app.register(timelineRoutes, {
     ...user,

@@ -232,3 +232,14 @@ t.test('settings take booleans and nothing else', async (t) => {
   await service.restart()
   t.match((await record()).settings, { include_self_updates: true })
 })
+
+t.test('settings that are changed at the same time are all kept', async (t) => {
+  const { client, path, credentialId } = await account('settled_together')
+  const names = ['self_updates', 'channel_updates', 'channel_update_recovery', 'deleted_updates']
+  const change = (name: string) =>
+    client.result('PATCH', `${path}/settings`, { [`include_${name}`]: true })
+  await Promise.all(names.map(change))
+  const told = service.gateway.core.supervisor.peek(credentialId)?.snapshot.context.settings
+  t.same(Object.values(told ?? {}), [true, true, true, true])
+  t.same(Object.values((await client.result('GET', path)).settings), [true, true, true, true])
+})

@@ -2,8 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential.ts'
-import type { CredentialStore } from '../../../actors/ports.ts'
-import type { ReceiveSettings } from '../../../machines/happening.ts'
+import type { ReceiveSettingsDesk } from '../../credentials/receive-settings.ts'
 import { CredentialRecord } from '../../credentials/record.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { answers, ok } from '../envelope.ts'
@@ -26,11 +25,8 @@ const DELETE_MS = 30_000
 
 export interface CredentialRoutesOptions extends Authenticated {
   readonly source: RecordSource
-  readonly store: CredentialStore
-  readonly credentials: {
-    find(credentialId: number): Promise<CredentialActor>
-    keepSettings(credentialId: number, settings: ReceiveSettings): void
-  }
+  readonly settings: Pick<ReceiveSettingsDesk, 'change'>
+  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
 }
 
 const tags = ['credentials']
@@ -38,7 +34,7 @@ const params = CredentialParams
 
 export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions> = async (
   app,
-  { source, store, credentials, authenticate },
+  { source, settings, credentials, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -64,12 +60,8 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
       },
     },
     async (request) => {
-      const { credential_id, settings } = await owned(userOf(request), request.params.credential_id)
-      const changed = settingsFrom({ ...settings, ...request.body })
-      await store.saveSettings(credential_id, changed)
-      credentials.keepSettings(credential_id, changed)
-      const actor = await credentials.find(credential_id)
-      await actor.ask({ type: 'credential.settings', settings: changed })
+      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      await settings.change(credential_id, request.body)
       return ok(await owned(userOf(request), request.params.credential_id))
     },
   )
@@ -103,10 +95,3 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
     },
   )
 }
-
-const settingsFrom = (settings: CredentialRecord['settings']): ReceiveSettings => ({
-  includeSelfUpdates: settings.include_self_updates,
-  includeChannelUpdates: settings.include_channel_updates,
-  includeChannelUpdateRecovery: settings.include_channel_update_recovery,
-  includeDeletedUpdates: settings.include_deleted_updates,
-})

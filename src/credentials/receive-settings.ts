@@ -1,0 +1,73 @@
+/** Where receive settings are changed: first in the table, each by itself, then the live actor is told. */
+import type { CredentialActor } from '../../actors/credential.ts'
+import { failed } from '../../actors/errors.ts'
+import type { ReceiveSettings } from '../../machines/happening.ts'
+import type { Database } from '../database/database.ts'
+import type { CredentialRecord } from './record.ts'
+
+type Settings = CredentialRecord['settings']
+export type SettingsChange = { readonly [Name in keyof Settings]?: Settings[Name] | undefined }
+
+export interface ReceiveSettingsOptions {
+  readonly db: Database
+  readonly credentials: {
+    find(credentialId: number): Promise<CredentialActor>
+    keepSettings(credentialId: number, settings: ReceiveSettings): void
+  }
+}
+
+/** Changes at the same time each keep what the others changed. */
+const change = `
+  update credential set
+    include_self_updates = coalesce($2, include_self_updates),
+    include_channel_updates = coalesce($3, include_channel_updates),
+    include_channel_update_recovery = coalesce($4, include_channel_update_recovery),
+    include_deleted_updates = coalesce($5, include_deleted_updates)
+  where id = $1 and deleting_at is null
+  returning include_self_updates, include_channel_updates, include_channel_update_recovery,
+            include_deleted_updates`
+
+export class ReceiveSettingsDesk {
+  readonly #options: ReceiveSettingsOptions
+  readonly #last = new Map<number, Promise<void>>()
+
+  constructor(options: ReceiveSettingsOptions) {
+    this.#options = options
+  }
+
+  /** One after another: whose change came first in the table must not be the last to be told. */
+  change(credentialId: number, wanted: SettingsChange): Promise<void> {
+    const before = this.#last.get(credentialId) ?? Promise.resolve()
+    const changing = before.then(
+      () => this.#changeNow(credentialId, wanted),
+      () => this.#changeNow(credentialId, wanted),
+    )
+    this.#last.set(credentialId, changing)
+    return changing.finally(() => {
+      if (this.#last.get(credentialId) === changing) this.#last.delete(credentialId)
+    })
+  }
+
+  async #changeNow(credentialId: number, wanted: SettingsChange): Promise<void> {
+    const { db, credentials } = this.#options
+    const [row] = await db.query<Settings>(change, [
+      credentialId,
+      wanted.include_self_updates ?? null,
+      wanted.include_channel_updates ?? null,
+      wanted.include_channel_update_recovery ?? null,
+      wanted.include_deleted_updates ?? null,
+    ])
+    if (!row) throw failed('not_found')
+    const settings = settingsFrom(row)
+    credentials.keepSettings(credentialId, settings)
+    const actor = await credentials.find(credentialId)
+    await actor.ask({ type: 'credential.settings', settings })
+  }
+}
+
+const settingsFrom = (settings: Settings): ReceiveSettings => ({
+  includeSelfUpdates: settings.include_self_updates,
+  includeChannelUpdates: settings.include_channel_updates,
+  includeChannelUpdateRecovery: settings.include_channel_update_recovery,
+  includeDeletedUpdates: settings.include_deleted_updates,
+})
