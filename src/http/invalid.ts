@@ -1,6 +1,7 @@
 /** What the validator found, in words: one reason for each field, and nothing about forms not meant. */
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { redact } from '../security/redact.ts'
+import { reasonOfForm } from './forms.ts'
 
 const LONGEST_NAME = 100
 
@@ -97,7 +98,7 @@ function reasonOf({ keyword, params, message }: FastifySchemaValidationError): s
     case 'minProperties':
       return `must have at least ${counted(limit, 'member')}`
     case 'pattern':
-      return 'does not have the expected form'
+      return reasonOfForm(String(params.pattern))
     case 'format':
       return times[String(params.format)] ?? `must be a valid ${params.format}`
     case 'const':

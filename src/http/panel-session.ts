@@ -6,6 +6,7 @@ import { failed } from '../../actors/errors.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { answers, ok } from './envelope.ts'
+import { ONE_TIME_CODE } from './forms.ts'
 import { presentUser, User } from './management/user.ts'
 import { refuseOtherSites } from './panel-origin.ts'
 
@@ -20,7 +21,7 @@ const Session = Type.Object({
 })
 
 const LoginBody = Type.Object(
-  { phone: Type.String({ maxLength: 40 }), otp: Type.String({ pattern: '^[0-9]{6,8}$' }) },
+  { phone: Type.String({ maxLength: 40 }), otp: Type.String({ pattern: ONE_TIME_CODE }) },
   { additionalProperties: false },
 )
 const NoBody = Type.Object({}, { additionalProperties: false })

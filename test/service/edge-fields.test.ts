@@ -19,6 +19,12 @@ t.test('a schema speaks in words', async (t) => {
   const key = { credential_id: credentialId, name: 'x', scopes: ['bot:send'] }
   const refusedKey = (more: object) => refusal('POST', '/api_keys', { ...key, ...more })
   t.same(await refusedKey({ name: '' }), ['name must not be empty'])
+  t.same(await refusedKey({ name: ' \t' }), ['name must not be blank'])
+  t.same(await refusal('POST', '/user/tokens', { name: ' ' }), ['name must not be blank'])
+  const words = 'state must be a word, or several with commas between'
+  t.same(await refusal('GET', '/platforms/credentials?state=a,,b'), [words])
+  const person = { first_name: 'A', phone: '+16505550001', username: '1abc' }
+  t.match(await refusal('POST', '/sandbox/people', person), [/^username must be 4 to 32 letters, /])
   t.match(await refusedKey({ name: 'x'.repeat(5_000) }), [
     /^name must have at most \d+ characters$/,
   ])
@@ -29,7 +35,7 @@ t.test('a schema speaks in words', async (t) => {
   t.same(await refusedKey({ expires_at: 12 }), ['expires_at must be a string'])
   t.same(await refusal('POST', '/api_keys', []), undefined)
   const phone = { phone: '+14155550123', otp: 'abc' }
-  t.same(await refusal('POST', '/auth/login', phone), ['otp does not have the expected form'])
+  t.same(await refusal('POST', '/auth/login', phone), ['otp must be 6 to 8 digits'])
   t.same(await refusal('GET', '/user/usage?step=year&api_key_id=x'), [
     'step must be one of hour, day',
     'api_key_id must be an integer',

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
 import { answers, ok } from '../envelope.ts'
+import { ONE_TIME_CODE } from '../forms.ts'
 import { presentUser, User } from './user.ts'
 
 export interface AccountRoutesOptions {
@@ -77,7 +78,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
         tags,
         summary: 'Sign in with the code',
         description: 'The first sign-in with a phone creates its account.',
-        body: Type.Object({ phone: Phone, otp: Type.String({ pattern: '^[0-9]{6,8}$' }) }, strict),
+        body: Type.Object({ phone: Phone, otp: Type.String({ pattern: ONE_TIME_CODE }) }, strict),
         response: answers(SignIn),
       },
     },

@@ -5,13 +5,12 @@ import { countCredentials, searchCredentials } from '../../credentials/list.ts'
 import { CredentialRecord } from '../../credentials/record.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { WORDS } from '../forms.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore } from './page.ts'
 
 const Words = (description: string) =>
-  Type.Optional(
-    Type.String({ pattern: '^[a-z_]{1,32}(,[a-z_]{1,32}){0,15}$', maxLength: 600, description }),
-  )
+  Type.Optional(Type.String({ pattern: WORDS, maxLength: 600, description }))
 
 const ListQuery = Type.Object({
   ...PageQuery.properties,

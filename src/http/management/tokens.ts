@@ -6,6 +6,7 @@ import type { PersonalToken } from '../../database/entities/accounts.ts'
 import { Nullable } from '../../nullable.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { NOT_BLANK } from '../forms.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -25,7 +26,7 @@ const NewToken = Type.Object({
 
 const TokenBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100 }),
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: NOT_BLANK }),
     expires_in_days: Type.Integer({ minimum: 1, maximum: 366, default: 90 }),
   },
   { additionalProperties: false },

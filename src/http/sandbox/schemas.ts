@@ -1,6 +1,7 @@
 /** What goes over the wire under /sandbox. */
 import { Type } from 'typebox'
 import { Nullable } from '../../nullable.ts'
+import { USERNAME } from '../forms.ts'
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const ChatId = Type.Integer({
@@ -10,7 +11,7 @@ export const ChatId = Type.Integer({
 })
 export const Time = Type.String({ format: 'date-time' })
 const Name = Type.String({ minLength: 1, maxLength: 64 })
-export const Username = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{3,31}$' })
+export const Username = Type.String({ pattern: USERNAME })
 
 export const Addressee = Type.Union([ChatId, Type.String({ pattern: '^@[A-Za-z][A-Za-z0-9_]*$' })])
 
@@ -23,6 +24,8 @@ export const Entity = Type.Object(
     language: Type.Optional(Type.String()),
     custom_emoji_id: Type.Optional(Type.String()),
     user_id: Type.Optional(Id),
+    unix_time: Type.Optional(Type.Integer({ minimum: 1, maximum: 0x7fffffff })),
+    date_time_format: Type.Optional(Type.String({ maxLength: 10 })),
   },
   { additionalProperties: false },
 )
