@@ -8,7 +8,7 @@ export interface NewKey {
   readonly credentialId: number
   readonly name: string
   readonly scopes: readonly string[]
-  readonly expiresAt: string | undefined
+  readonly expiresAt: Date | undefined
 }
 
 /** Resolves with the id and the key itself, which is nowhere to be read again. Updates count from here on. */
@@ -39,7 +39,7 @@ export interface KeyChange {
   readonly name: string | undefined
   readonly scopes: readonly string[] | undefined
   /** Null takes the expiry away. */
-  readonly expiresAt: string | null | undefined
+  readonly expiresAt: Date | null | undefined
 }
 
 export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {

@@ -51,6 +51,13 @@ export class KeyDesk {
     return this.#withState(record)
   }
 
+  /** As `find`; a revoked key can only be looked at. */
+  async usable(userId: number, apiKeyId: number): Promise<ApiKeyRecord> {
+    const record = await this.find(userId, apiKeyId)
+    if (record.revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+    return record
+  }
+
   /** Whether this is the key as its owner was shown it, or the one before while that still opens. */
   async opens(apiKeyId: number, key: string): Promise<boolean> {
     const given = parseApiKey(key)
@@ -65,7 +72,7 @@ export class KeyDesk {
   }
 
   async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
-    await this.#usable(userId, apiKeyId)
+    await this.usable(userId, apiKeyId)
     await changeKey(this.#options.db, apiKeyId, change)
     await this.#tell(apiKeyId)
     return this.find(userId, apiKeyId)
@@ -76,7 +83,7 @@ export class KeyDesk {
     apiKeyId: number,
     overlapSeconds: number,
   ): Promise<ApiKeyRecord & { key: string }> {
-    await this.#usable(userId, apiKeyId)
+    await this.usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
     if (overlapSeconds === 0) await this.#turnOut(apiKeyId)
     else await this.#tell(apiKeyId)
@@ -93,11 +100,6 @@ export class KeyDesk {
   async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
     return { ...key, state: keyState(key, actor, this.#options.now()) }
-  }
-
-  async #usable(userId: number, apiKeyId: number): Promise<void> {
-    const { revoked_at } = await this.find(userId, apiKeyId)
-    if (revoked_at !== null) throw failed('bad_request', 'the key is revoked')
   }
 
   /** Nobody who came in with the old secret stays in; the next one meets a new actor. */

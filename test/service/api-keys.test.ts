@@ -152,6 +152,24 @@ t.test('an expired key is of no use', async (t) => {
   t.match(await me(asleep), unauthorized, 'also one that was never used')
 })
 
+t.test('an expiry is a time to come, however it is written', async (t) => {
+  const wrong = (time: string) => create({ expires_at: time })
+  for (const past of ['2020-01-01T00:00:00Z', '2020-01-01T00:00:00+20:00']) {
+    t.match((await wrong(past)).body.errors, [{ reason: 'must be in the future' }], past)
+  }
+  // Two spellings that a schema lets pass, and a year that has five digits in UTC.
+  const never = ['2020-01-01T00:00:00+05', '2020-06-30T23:59:60Z', '9999-12-31T23:59:59-14:00']
+  for (const time of never) {
+    const { status, body } = await wrong(time)
+    t.match({ status, body }, { status: 400, body: { errors: [{ field: 'expires_at' }] } }, time)
+  }
+  const far = await made({ expires_at: '2130-01-01T00:00:00-23:00' })
+  t.equal(far.expires_at, '2130-01-01T23:00:00.000Z', 'the database alone takes no such zone')
+  const path = `/api_keys/${far.api_key_id}`
+  const changed = await client.result('PATCH', path, { expires_at: '2131-01-01T20:00:00+20:00' })
+  t.equal(changed.expires_at, '2131-01-01T00:00:00.000Z')
+})
+
 t.test("another user's key is not there", async (t) => {
   const { api_key_id } = await made()
   const stranger = await service.client()

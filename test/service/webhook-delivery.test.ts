@@ -142,6 +142,26 @@ t.test('updates are delivered again from an update or a time on', async (t) => {
   t.match(await client.ask('POST', `${path}/replay`, both), { status: 400 })
 })
 
+t.test('a replay begins where the log does, if it is to begin before', async (t) => {
+  const receiver = await Receiver.open(t)
+  const { path, id } = await hooked(receiver.url)
+  await write('newest')
+  await receiver.count(1)
+  const replay = (body: object) => client.ask('POST', `${path}/replay`, body)
+  const from = async (body: object) => (await replay(body)).body.result?.from_update_id
+  const first = await from({ from_update_id: 1 })
+  t.ok(first > 2_000_000, 'there is nothing to be looked through before it')
+  await until(() => receiver.texts.at(-1) === 'newest' && receiver.received.length > 1)
+  for (const since of ['0000-01-01T00:00:00Z', '2026-01-01T00:00:00+05', 'x']) {
+    const errors = [{ field: 'since', reason: /^must be a time such as / }]
+    t.match(await replay({ since }), { status: 400, body: { errors } }, since)
+  }
+  t.equal(await from({ since: '2026-01-01T00:00:00+20:00' }), first)
+  t.equal(await from({ since: '0001-01-01T00:00:00Z' }), first)
+  await client.result('DELETE', `/api_keys/${id}`)
+  t.match(await replay({ from_update_id: 1 }), refused(400, 'Bad Request: the key is revoked'))
+})
+
 t.test('a restart resumes where it was, and wakes what has something to deliver', async (t) => {
   const receiver = await Receiver.open(t, answers(...Array(3).fill(503)))
   await hooked(receiver.url)

@@ -7,14 +7,16 @@ import { ApiKeyRecord } from '../../keys/records.ts'
 import { Nullable } from '../../nullable.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
+import { NOT_BLANK } from '../forms.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
+import { timeOf } from './time.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
   minItems: 1,
   uniqueItems: true,
 })
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NOT_BLANK })
 const Expiry = Type.String({ format: 'date-time' })
 
 const CreateBody = Type.Object(
@@ -152,9 +154,9 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
   )
 }
 
-function future<Time extends string | null | undefined>(time: Time, now: number): Time {
-  if (typeof time === 'string' && Date.parse(time) <= now) {
-    throw invalidField('expires_at', 'must be in the future')
-  }
-  return time
+function future<None extends null | undefined>(time: string | None, now: number): Date | None {
+  if (typeof time !== 'string') return time
+  const at = timeOf('expires_at', time)
+  if (at <= now) throw invalidField('expires_at', 'must be in the future')
+  return new Date(at)
 }

@@ -6,6 +6,7 @@ import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
 import { answers, ok } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'
+import { timeOf } from './time.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const CountBy = Type.Record(Type.String(), Count)
@@ -92,8 +93,9 @@ interface Asked {
 /** Figures are kept by the hour, so the range is widened to whole steps. */
 function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
   const ms = stepMs[step]
-  const to = Math.ceil((timeOf('to', asked.to) ?? Date.now()) / ms) * ms
-  const start = timeOf('from', asked.from)
+  const end = asked.to === undefined ? Date.now() : timeOf('to', asked.to)
+  const to = Math.ceil(end / ms) * ms
+  const start = asked.from === undefined ? undefined : timeOf('from', asked.from)
   const from = start === undefined ? to - usualSteps[step] * ms : Math.floor(start / ms) * ms
   if (from >= to) throw failed('bad_request', 'field "from" must be before "to"')
   if (to - from > maxSteps[step] * ms) {
@@ -103,12 +105,4 @@ function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
     )
   }
   return { from, to }
-}
-
-/** The format lets leap seconds and a few spellings pass that have no place in a Date. */
-function timeOf(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const at = Date.parse(text)
-  if (Number.isNaN(at)) throw failed('bad_request', `field "${field}" must be a time`)
-  return at
 }

@@ -60,8 +60,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
   forUsers(app, authenticate)
 
   async function usable(userId: number, id: string) {
-    const key = await desk.find(userId, idOf(id))
-    if (key.revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+    const key = await desk.usable(userId, idOf(id))
     return { key, actor: await keys.find(key.api_key_id) }
   }
 

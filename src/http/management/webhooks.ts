@@ -6,11 +6,12 @@ import { failed } from '../../../actors/errors.ts'
 import type { Database } from '../../database/database.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { Nullable } from '../../nullable.ts'
-import { updateSince } from '../../updates/since.ts'
+import { updateFrom, updateSince } from '../../updates/since.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { timeOf } from './time.ts'
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Time = Type.String({ format: 'date-time' })
@@ -74,8 +75,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
       },
     },
     async (request) => {
-      const key = await desk.find(userOf(request), idOf(request.params.id))
-      if (key.revoked_at !== null) throw failed('bad_request', 'the key is revoked')
+      const key = await desk.usable(userOf(request), idOf(request.params.id))
       return ok(present(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()))
     },
   )
@@ -93,13 +93,16 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
     },
     async (request) => {
       const { from_update_id: from, since } = request.body
-      const key = await desk.find(userOf(request), idOf(request.params.id))
+      const key = await desk.usable(userOf(request), idOf(request.params.id))
       if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
       if ((from === undefined) === (since === undefined)) {
         throw invalidField('from_update_id', 'or "since" must be given, and not both')
       }
       const actor = await keys.find(key.api_key_id)
-      const first = from ?? (await updateSince(db, key.credential_id, since ?? ''))
+      const first =
+        since === undefined
+          ? await updateFrom(db, key.credential_id, from ?? 0)
+          : await updateSince(db, key.credential_id, new Date(timeOf('since', since)))
       // What is yet to come is delivered anyway.
       const after = Math.min((first ?? actor.newest + 1) - 1, actor.newest)
       await actor.changeWebhook({ kind: 'replay', after })
