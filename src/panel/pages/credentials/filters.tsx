@@ -1,5 +1,5 @@
 /** The search and the filters over the list of accounts. */
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -12,14 +12,26 @@ const TYPING_MS = 250
 export function Filters({ summary }: { readonly summary: Summary | undefined }) {
   const t = useT()
   const { filter, sort, set } = useFilter()
-  const [search, setSearch] = useState(filter.search ?? '')
+  const given = filter.search ?? ''
+  const [search, setSearch] = useState(given)
+  const input = useRef<HTMLInputElement>(null)
+  const told = useRef(given)
 
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (search !== (filter.search ?? '')) set({ search })
+      if (search === told.current) return
+      told.current = search
+      set({ search })
     }, TYPING_MS)
     return () => clearTimeout(timer)
-  }, [search, filter.search, set])
+  }, [search, set])
+
+  // A link or a button changed the address: while somebody types, what they type is newer.
+  useEffect(() => {
+    if (given === told.current || document.activeElement === input.current) return
+    told.current = given
+    setSearch(given)
+  }, [given])
 
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
   return (
@@ -27,6 +39,7 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
       <div className="search grow">
         <Icon name="search" size={16} />
         <input
+          ref={input}
           type="search"
           className="input"
           aria-label={t('accounts.search')}
