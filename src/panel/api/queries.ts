@@ -70,10 +70,20 @@ export const chartQuery = (name: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
+/** All of them: which are an account's own is only seen in the whole list. */
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
-  queryFn: ({ signal }) =>
-    call<Page<ApiKey>>('GET', '/api_keys', { query: { limit: 500 }, signal }),
+  queryFn: async ({ signal }) => {
+    const items: ApiKey[] = []
+    let before: string | null | undefined
+    do {
+      const query = { limit: 500, before: before ?? undefined }
+      const page: Page<ApiKey> = await call('GET', '/api_keys', { query, signal })
+      items.push(...page.items)
+      before = page.next_before
+    } while (before !== null)
+    return { items }
+  },
 })
 
 export const keyQuery = (id: number) =>

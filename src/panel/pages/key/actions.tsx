@@ -1,4 +1,4 @@
-/** What can be done with a key: diagnose, rotate, revoke. */
+/** What can be done with a key: diagnose, change, rotate, revoke. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -8,6 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { ChangeKey } from './change.tsx'
 import { Rotate } from './rotate.tsx'
 
 export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -15,7 +16,7 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
-  const [asking, setAsking] = useState<'rotate' | 'revoke'>()
+  const [asking, setAsking] = useState<'change' | 'rotate' | 'revoke'>()
   const path = `/api_keys/${apiKey.api_key_id}`
   const revoking = useMutation({
     mutationFn: () => call('DELETE', path),
@@ -34,6 +35,9 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
       </ButtonLink>
       {isUsable && (
         <>
+          <Button icon="edit" onClick={() => setAsking('change')}>
+            {t('keys.change')}
+          </Button>
           <Button icon="restart" onClick={() => setAsking('rotate')}>
             {t('keys.rotate')}
           </Button>
@@ -42,6 +46,7 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
           </Button>
         </>
       )}
+      {asking === 'change' && <ChangeKey apiKey={apiKey} close={() => setAsking(undefined)} />}
       {asking === 'rotate' && <Rotate apiKey={apiKey} close={() => setAsking(undefined)} />}
       <Confirm
         title={t('keys.revoke.title')}

@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { standingOf, standingTones } from '../keys/standing.ts'
 import { KeyActions } from './actions.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
@@ -35,20 +36,14 @@ export function KeyPage() {
       </Page>
     )
   }
-  const isOver = key.expires_at !== null && Date.parse(key.expires_at) < Date.now()
+  const standing = standingOf(key)
   return (
     <Page
       title={key.name}
       crumbs={crumbs}
       lead={
         <span className="row">
-          {key.revoked_at ? (
-            <Badge tone="bad">{t('keys.revoked')}</Badge>
-          ) : isOver ? (
-            <Badge tone="bad">{t('keys.expired')}</Badge>
-          ) : (
-            <Badge tone="good">{t('keys.usable')}</Badge>
-          )}
+          <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
           <span className="mono">{key.key_hint}</span>
           <span>
             {t('keys.created')} <Ago at={key.created_at} />

@@ -22,7 +22,10 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
       call<ApiKey & { key: string }>('POST', `/api_keys/${apiKey.api_key_id}/rotate`, {
         body: { overlap_seconds: Number(overlap) },
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['key', apiKey.api_key_id] }),
+    onSuccess() {
+      queries.invalidateQueries({ queryKey: ['key', apiKey.api_key_id] })
+      queries.invalidateQueries({ queryKey: ['keys'] })
+    },
   })
   if (rotating.data) {
     return (

@@ -1,19 +1,18 @@
 /** A new key: what it is for and what it may; then the key itself, shown this once. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import type { ApiKey, Credential, Page } from '../../api/types.ts'
+import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
-import { Empty, useReason } from '../../ui/states.tsx'
+import { Empty, Failed, useReason } from '../../ui/states.tsx'
+import { expiryIn, lifetimeOptions } from './lifetimes.ts'
 import { NewKey } from './new-key.tsx'
 import { Scopes } from './scopes.tsx'
-
-const lifetimes = ['never', '30', '90', '365'] as const
-const DAY_MS = 86_400_000
+import { useAccounts } from './use-accounts.ts'
 
 export interface CreateKeyProps {
   /** Chosen beforehand; empty when it is not. */
@@ -25,28 +24,19 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
   const t = useT()
   const reason = useReason()
   const queries = useQueryClient()
-  const accounts = useQuery({
-    queryKey: ['credentials', 'to-choose'],
-    queryFn: ({ signal }) =>
-      call<Page<Credential>>('GET', '/platforms/credentials', { query: { limit: 500 }, signal }),
-  })
   const [chosen, setChosen] = useState(credentialId)
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(['bot:send', 'bot:receive'])
   const [lifetime, setLifetime] = useState<string>('never')
-  const items = accounts.data?.items ?? []
-  const usual = items.find(({ state }) => state === 'active') ?? items[0]
-  const account = chosen || `${usual?.credential_id ?? ''}`
+  const { account, failure, hasNone, isLong, options, search, setSearch } = useAccounts(chosen)
   const creating = useMutation({
     mutationFn: () =>
       call<ApiKey & { key: string }>('POST', '/api_keys', {
         body: {
           name: name.trim(),
-          credential_id: Number(account),
+          credential_id: account?.credential_id,
           scopes,
-          ...(lifetime !== 'never' && {
-            expires_at: new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString(),
-          }),
+          expires_at: expiryIn(lifetime),
         },
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
@@ -61,7 +51,9 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
   }
   return (
     <Dialog title={t('account.keys.create')} open onClose={close}>
-      {accounts.data && items.length === 0 ? (
+      {failure ? (
+        <Failed cause={failure} />
+      ) : hasNone ? (
         <Empty
           icon="link"
           title={t('keys.noAccount')}
@@ -87,10 +79,20 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
+          {isLong && (
+            <Field
+              label={t('keys.account.search')}
+              type="search"
+              autoComplete="off"
+              maxLength={100}
+              value={search}
+              onChange={(event) => setSearch(event.target.value)}
+            />
+          )}
           <Choice
             label={t('keys.account')}
-            value={account}
-            options={items.map((one) => [
+            value={`${account?.credential_id ?? ''}`}
+            options={options.map((one) => [
               `${one.credential_id}`,
               `${nameOf(one)} (${handleOf(one)})`,
             ])}
@@ -100,12 +102,7 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
           <Choice
             label={t('keys.lifetime')}
             value={lifetime}
-            options={lifetimes.map((days) => [
-              days,
-              days === 'never'
-                ? t('keys.lifetime.never')
-                : t('keys.lifetime.days', { days: Number(days) }),
-            ])}
+            options={lifetimeOptions(t)}
             onChange={setLifetime}
           />
           {creating.error && (
@@ -119,7 +116,7 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
               type="submit"
               kind="first"
               busy={creating.isPending}
-              disabled={scopes.length === 0 || account === ''}
+              disabled={scopes.length === 0 || account === undefined}
             >
               {t('keys.make')}
             </Button>

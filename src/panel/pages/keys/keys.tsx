@@ -35,12 +35,12 @@ export function KeysPage() {
         <>
           {live.length > 0 && (
             <Card title={t('keys.live')}>
-              <KeyRecords keys={live} />
+              <KeyRecords keys={live} tellsAccount />
             </Card>
           )}
           {revoked.length > 0 && (
             <Card title={t('keys.revokedOnes')}>
-              <KeyRecords keys={revoked} />
+              <KeyRecords keys={revoked} tellsAccount />
             </Card>
           )}
         </>

@@ -1,9 +1,10 @@
-/** Keys in a list: name, hint, how they receive, how much waits. */
+/** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
 import { Link } from 'react-router'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { standingOf, standingTones } from './standing.ts'
 
 const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   none: 'idle',
@@ -11,7 +12,13 @@ const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   webhook: 'good',
 }
 
-export function KeyRecords({ keys }: { readonly keys: readonly ApiKey[] }) {
+export interface KeyRecordsProps {
+  readonly keys: readonly ApiKey[]
+  /** Where the keys are of several accounts. */
+  readonly tellsAccount?: boolean
+}
+
+export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
   const t = useT()
   return (
     <ul className="records">
@@ -22,19 +29,26 @@ export function KeyRecords({ keys }: { readonly keys: readonly ApiKey[] }) {
               <span className="label clip">{key.name}</span>{' '}
               <span className="quiet mono">{key.key_hint}</span>
               <span className="quiet small block">
+                {tellsAccount && `${t('account.number', { id: `${key.credential_id}` })} · `}
                 {t('keys.used')} {key.last_used_at ? <Ago at={key.last_used_at} /> : t('never')}
                 {' · '}
                 {t.count('keys.waiting', key.pending_update_count)}
               </span>
             </span>
-            {key.revoked_at ? (
-              <Badge tone="bad">{t('keys.revoked')}</Badge>
-            ) : (
-              <Badge tone={tones[key.receive_mode]}>{t(`keys.mode.${key.receive_mode}`)}</Badge>
-            )}
+            <Standing apiKey={key} />
           </Link>
         </li>
       ))}
     </ul>
+  )
+}
+
+function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const standing = standingOf(apiKey)
+  return standing === 'usable' ? (
+    <Badge tone={tones[apiKey.receive_mode]}>{t(`keys.mode.${apiKey.receive_mode}`)}</Badge>
+  ) : (
+    <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
   )
 }

@@ -1,0 +1,107 @@
+/** Keys in the browser: of which account they are, changed after they were made, and told when they are over. */
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+const LONG = `${'a very long name '.repeat(5)}of a key`
+
+t.test(
+  'a key is made for any account and changed later',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const phone = '+14155559501'
+    const client = await service.client(phone)
+    const ids: number[] = []
+    for (const name of ['Ada', 'Bela', 'Cyrus', 'Darya']) {
+      ids.push(await client.link(await client.person(name, `${name.toLowerCase()}_keys`)))
+    }
+    const [ada = 0] = ids
+    const scopes = ['bot:send']
+    await client.result('POST', '/api_keys', { name: LONG, credential_id: ada, scopes })
+    const brief = await client.result('POST', '/api_keys', {
+      name: 'brief',
+      credential_id: ada,
+      scopes,
+      expires_at: new Date(Date.now() + 1_000).toISOString(),
+    })
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service, { width: 390, height: 844 })
+    const { page, complaints } = visitor
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await signIn(visitor, service, phone)
+
+    await t.test('an account that is not in the list at hand is chosen nevertheless', async (t) => {
+      // As with more accounts than one list holds.
+      await page.route(/\/platforms\/credentials\?limit=200/, (route) =>
+        route.continue({ url: route.request().url().replace('limit=200', 'limit=2') }),
+      )
+      await page.goto(`/dashboard/keys?create=${ada}`)
+      const account = page.getByLabel('Account', { exact: true })
+      const chosen = account.locator('option:checked')
+      await chosen.filter({ hasText: 'Ada' }).waitFor({ state: 'attached' })
+      await page.getByLabel(/^Find an account/).fill('bela')
+      await account.locator('option', { hasText: 'Bela' }).waitFor({ state: 'attached' })
+      t.match(await chosen.innerText(), 'Ada', 'a search changes no choice')
+      await account.selectOption({ label: 'Bela (@bela_keys)' })
+      await page.getByLabel('Name', { exact: true }).fill("Bela's")
+      await button('Make the key').click()
+      await page.getByText('This is the only time').waitFor()
+      await button('I have kept it').click()
+      const { items } = await client.result('GET', '/api_keys')
+      t.match(items[0], { name: "Bela's", credential_id: ids[1], expires_at: null })
+      await page.getByText(`Account ${ids[1]}`).waitFor()
+    })
+
+    await t.test('what the choice has read does not disturb what is told live', async (t) => {
+      let streams = 0
+      page.on('request', (request) => {
+        if (request.url().endsWith('/platforms/credentials/events')) streams++
+      })
+      await button('Menu').click()
+      await page.getByRole('link', { name: 'Messenger accounts' }).click()
+      await page.getByText('Live', { exact: true }).waitFor()
+      await client.result('POST', `/platforms/credentials/${ada}/restart`)
+      await until(async () => {
+        const answer = await client.result('GET', `/platforms/credentials/${ada}/transitions`)
+        return answer.items[0].event === 'probe.passed'
+      })
+      await client.result('DELETE', `/platforms/credentials/${ids[3]}`)
+      await page.getByText('3 accounts').waitFor()
+      t.equal(streams, 0, 'nothing was followed anew')
+    })
+
+    await t.test('a key that has expired says so, and works on with another expiry', async (t) => {
+      await page.goto('/dashboard/keys')
+      await page.getByRole('link', { name: /brief/ }).getByText('Expired').waitFor()
+      await page.goto(`/dashboard/keys/${brief.api_key_id}`)
+      t.equal((await client.bot(brief.key, 'getMe')).status, 401)
+      await button('Change').click()
+      await page.getByLabel('Name', { exact: true }).fill('not so brief')
+      await page.getByLabel('bot:receive').check()
+      await page.getByLabel('How long it works').selectOption('Until it is revoked')
+      await button('Save').click()
+      await page.getByRole('heading', { name: 'not so brief' }).waitFor()
+      await page.getByText('Usable', { exact: true }).waitFor()
+      t.match(await client.result('GET', `/api_keys/${brief.api_key_id}`), {
+        name: 'not so brief',
+        scopes: ['bot:send', 'bot:receive'],
+        expires_at: null,
+      })
+      await until(async () => (await client.bot(brief.key, 'getMe')).status === 200)
+    })
+
+    await t.test('a long name is cut off, not the page', async (t) => {
+      for (const address of ['/dashboard/keys', `/dashboard/accounts/${ada}`]) {
+        await page.goto(address)
+        await page.getByRole('link', { name: new RegExp(LONG) }).waitFor()
+        const reach = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        t.equal(reach, 0, address)
+      }
+    })
+
+    t.same(complaints, [])
+  },
+)
