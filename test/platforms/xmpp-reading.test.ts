@@ -90,6 +90,16 @@ t.test('what is said for older clients only is left out, counted in code points'
   })
 })
 
+t.test('of very many parts for older clients only some are left out', async (t) => {
+  // Each is looked for at each place: all of them would take minutes.
+  const range = xml('body', { start: 1, end: 2 })
+  const message = chat(body(`ab${'c'.repeat(300_000)}`))
+  for (let count = 0; count < 50_000; count++) {
+    message.append(xml('fallback', { xmlns: ns.fallback, for: ns.reply }, range))
+  }
+  t.match(reading(message), { message: { content: { text: /^ac+$/ } } })
+})
+
 t.test('the origin of what is passed on is no more than a claim', async (t) => {
   const stamp = '2020-01-01T00:00:00Z'
   const forwarded = xml(

@@ -71,3 +71,17 @@ t.test('a text made to be slow is not', async (t) => {
   })
   t.ok(took < 2_000, `${took} ms`)
 })
+
+t.test('a text of very many blocks is read once', async (t) => {
+  // Looked through from the start for each of its blocks, it would keep the test busy for minutes.
+  for (const block of ['> \na\n', '```\n```\n']) {
+    t.equal(readStyled(block.repeat(300_000)).entities.length, 0)
+  }
+})
+
+t.test('a text of more formatting than anybody writes stays as it is', async (t) => {
+  for (const text of ['*a* '.repeat(200_000), `> ${'_a_ '.repeat(200_000)}`]) {
+    t.strictSame(readStyled(text), { text, entities: [] })
+  }
+  t.equal(readStyled('*a* '.repeat(1_000)).entities.length, 1_000)
+})

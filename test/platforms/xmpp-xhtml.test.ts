@@ -84,6 +84,13 @@ t.test('what is made to be slow is read as the plain text', async (t) => {
   t.ok(performance.now() - began < 5_000)
 })
 
+t.test('a style that repeats itself is read once', async (t) => {
+  // A pattern that tries each place in it with each other would be at it for hours.
+  const style = `${'text-decoration:'.repeat(300_000)}; font-weight: Bold`
+  const words = xml('span', { style }, 'words')
+  t.match(contentOf(message('words', html(words))), { entities: [entity('bold', 0, 5)] })
+})
+
 t.test('an answer is read without the quotation that comes along', async (t) => {
   const fallback = xml(
     'fallback',

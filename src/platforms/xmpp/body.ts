@@ -10,12 +10,16 @@ const understood: ReadonlySet<string> = new Set([
   ns.fileSharing,
 ])
 
+/** One of each kind, and some to spare. Each is looked for at each place of the text. */
+const mostRanges = 8
+
 export function bodyOf(message: Element): string | undefined {
   const body = message.getChildText('body')
   if (body === null) return undefined
   const ranges = message
     .getChildren('fallback', ns.fallback)
     .filter(({ attrs }) => attrs.for && understood.has(attrs.for))
+    .slice(0, mostRanges)
     .map((fallback) => rangeOf(fallback.getChild('body')))
   return ranges.length === 0 ? body : without(body, ranges)
 }

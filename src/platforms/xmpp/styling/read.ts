@@ -4,9 +4,12 @@ import { fence, isSpace, marks } from './spans.ts'
 
 /** What is nested deeper is read as plain text. */
 const mostDepth = 8
+/** What has more of them is made to be large: it stays as it was written. */
+const mostEntities = 2_000
 
 export function readStyled(body: string): Text {
-  return readBlocks(body.split('\n'), 0)
+  const styled = readBlocks(body.split('\n'), 0)
+  return styled.entities.length > mostEntities ? { text: body, entities: [] } : styled
 }
 
 function readBlocks(lines: readonly string[], depth: number): Text {
@@ -34,14 +37,21 @@ function readBlocks(lines: readonly string[], depth: number): Text {
 }
 
 /** The closing line of the block that begins here; beyond the last line where there is none. */
-function fenceEnd(lines: readonly string[], start: number): number {
-  const end = lines.findIndex((line, index) => index > start && line.trimEnd() === fence)
-  return end < 0 ? lines.length : end
-}
+const fenceEnd = (lines: readonly string[], start: number) =>
+  nextLine(lines, start, (line) => line.trimEnd() === fence)
 
-function quoteEnd(lines: readonly string[], start: number): number {
-  const end = lines.findIndex((line, index) => index > start && !line.startsWith('>'))
-  return end < 0 ? lines.length : end
+const quoteEnd = (lines: readonly string[], start: number) =>
+  nextLine(lines, start, (line) => !line.startsWith('>'))
+
+/** Looks at nothing before `start`: else a text of many short blocks would be read as often as it has blocks. */
+function nextLine(
+  lines: readonly string[],
+  start: number,
+  matches: (line: string) => boolean,
+): number {
+  let at = start + 1
+  while (at < lines.length && !matches(lines[at] ?? '')) at += 1
+  return at
 }
 
 function preformatted(lines: readonly string[], language: string): Text {
@@ -62,7 +72,7 @@ function joined(blocks: readonly Text[]): Text {
   const entities: TextEntity[] = []
   for (const [index, block] of blocks.entries()) {
     if (index > 0) text += '\n'
-    entities.push(...moved(block.entities, text.length))
+    addMoved(entities, block.entities, text.length)
     text += block.text
   }
   return { text, entities }
@@ -87,7 +97,7 @@ function readSpans(line: string, depth: number): Text {
     const content = line.slice(at + 1, end)
     const inner = type === 'code' ? { text: content, entities: [] } : readSpans(content, depth + 1)
     entities.push({ type, offset: text.length, length: inner.text.length })
-    entities.push(...moved(inner.entities, text.length))
+    addMoved(entities, inner.entities, text.length)
     text += inner.text
     at = end + 1
   }
@@ -107,5 +117,7 @@ function closing(line: string, start: number): number {
   return end
 }
 
-const moved = (entities: readonly TextEntity[], by: number) =>
-  entities.map((entity) => ({ ...entity, offset: entity.offset + by }))
+/** One by one: there may be more than a call takes arguments. */
+function addMoved(to: TextEntity[], entities: readonly TextEntity[], by: number) {
+  for (const entity of entities) to.push({ ...entity, offset: entity.offset + by })
+}

@@ -24,11 +24,11 @@ const types: ReadonlyMap<string, string> = new Map([
   ['blockquote', 'blockquote'],
 ])
 
-const styles: readonly (readonly [type: string, rule: RegExp])[] = [
-  ['bold', /font-weight\s*:\s*(bold|[6-9]00)/i],
-  ['italic', /font-style\s*:\s*(italic|oblique)/i],
-  ['underline', /text-decoration\s*:[^;]*underline/i],
-  ['strikethrough', /text-decoration\s*:[^;]*line-through/i],
+const styles: readonly (readonly [type: string, property: string, value: RegExp])[] = [
+  ['bold', 'font-weight', /^(bold|[6-9]00)/],
+  ['italic', 'font-style', /^(italic|oblique)/],
+  ['underline', 'text-decoration', /underline/],
+  ['strikethrough', 'text-decoration', /line-through/],
 ]
 
 const blocks: ReadonlySet<string> = new Set([
@@ -114,7 +114,10 @@ class Reader {
 function formatsOf({ name, attrs }: Element, words: string): Pick<TextEntity, 'type' | 'url'>[] {
   const { href, style = '' } = attrs
   const own = types.get(name)
-  const styled = styles.flatMap(([type, rule]) => (rule.test(style) ? [type] : []))
+  const declared = declarations(style)
+  const styled = styles.flatMap(([type, property, value]) =>
+    value.test(declared.get(property) ?? '') ? [type] : [],
+  )
   const formats = new Set(own === undefined ? styled : [own, ...styled])
   // A link that is its own words needs no other.
   const isLink = name === 'a' && href !== undefined && href !== words && isLinkable(href)
@@ -122,6 +125,18 @@ function formatsOf({ name, attrs }: Element, words: string): Pick<TextEntity, 't
     ...(isLink ? [{ type: 'text_link', url: href }] : []),
     ...[...formats].map((type) => ({ type })),
   ]
+}
+
+/** Cut at its signs: a pattern over the whole could be made to try each place in it with each other. */
+function declarations(style: string): ReadonlyMap<string, string> {
+  return new Map(
+    style.split(';').map((declaration) => {
+      const colon = declaration.indexOf(':')
+      const property = declaration.slice(0, Math.max(colon, 0))
+      const value = declaration.slice(colon + 1)
+      return [property.trim().toLowerCase(), value.trim().toLowerCase()]
+    }),
+  )
 }
 
 const isLinkable = (href: string) => linkable.test(href) && URL.canParse(href)
