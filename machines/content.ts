@@ -47,6 +47,9 @@ export interface TextEntity {
   readonly customEmojiId?: string
   /** Native id of the person a `text_mention` points to. */
   readonly person?: string
+  /** Of a `date_time`, in seconds, and how whoever reads it is to see it. */
+  readonly unixTime?: number
+  readonly timeFormat?: string
 }
 
 export interface Text {

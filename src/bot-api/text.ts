@@ -73,5 +73,7 @@ function neutral({ type, offset, length, url, language, ...rest }: MessageEntity
     ...(language !== undefined && { language }),
     ...(rest.custom_emoji_id !== undefined && { customEmojiId: rest.custom_emoji_id }),
     ...(rest.user !== undefined && { person: `${rest.user.id}` }),
+    ...(rest.unix_time !== undefined && { unixTime: rest.unix_time }),
+    ...(rest.date_time_format && { timeFormat: rest.date_time_format }),
   }
 }

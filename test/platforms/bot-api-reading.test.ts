@@ -20,6 +20,10 @@ t.test('messages carry every kind of content', async (t) => {
       { kind: 'text', text: 'x', entities: [{ type: 'bold' }] },
     ],
     [
+      { text: 'x', entities: [{ type: 'date_time', offset: 0, length: 1, unix_time: 5 }] },
+      { kind: 'text', text: 'x', entities: [{ type: 'date_time', unixTime: 5 }] },
+    ],
+    [
       {
         photo: [file({ width: 800, height: 600 }), file({ file_id: 'S', width: 80, height: 60 })],
         caption: 'c',

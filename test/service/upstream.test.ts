@@ -22,6 +22,10 @@ t.test('methods are answered alike, with their errors', async (t) => {
       'sendMessage',
       { chat_id, text: '<b>bold</b> @ada_l https://chapar.test', parse_mode: 'HTML' },
     ],
+    [
+      'sendMessage',
+      { chat_id, text: '<tg-time unix="1700000000" format="r">x</tg-time>', parse_mode: 'HTML' },
+    ],
     ['sendMessage', { chat_id: '@ada_l', text: 'by name', protect_content: true }],
     ['sendMessage', { chat_id, text: 'answer', reply_parameters: { message_id } }],
     [

@@ -13,8 +13,10 @@ export function entitiesJson(name: string, text: Text, ids: Names): object {
 
 /** The entities of the network alone. */
 export const markedJson = ({ entities }: Text, ids: Names): MessageEntity[] =>
-  entities.map(({ person, customEmojiId, ...entity }) => ({
+  entities.map(({ person, customEmojiId, unixTime, timeFormat, ...entity }) => ({
     ...entity,
     ...(customEmojiId && { custom_emoji_id: customEmojiId }),
+    ...(unixTime !== undefined && { unix_time: unixTime }),
+    ...(timeFormat && { date_time_format: timeFormat }),
     ...(person && { user: { id: ids.chat(person), is_bot: false, first_name: '' } }),
   })) as MessageEntity[]

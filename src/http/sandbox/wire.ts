@@ -12,19 +12,35 @@ export const present = <Fields extends object>(fields: Fields) =>
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   ) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
 
-export const entityBody = ({ customEmojiId, person, ...entity }: TextEntity): Entity => ({
+export const entityBody = ({
+  customEmojiId,
+  person,
+  unixTime,
+  timeFormat,
+  ...entity
+}: TextEntity): Entity => ({
   ...entity,
   ...present({
     custom_emoji_id: customEmojiId,
     user_id: person === undefined ? null : Number(person),
+    unix_time: unixTime,
+    date_time_format: timeFormat,
   }),
 })
 
-export const entityOf = ({ custom_emoji_id, user_id, ...entity }: Entity): TextEntity => ({
+export const entityOf = ({
+  custom_emoji_id,
+  user_id,
+  unix_time,
+  date_time_format,
+  ...entity
+}: Entity): TextEntity => ({
   ...entity,
   ...present({
     customEmojiId: custom_emoji_id,
     person: user_id === undefined ? null : String(user_id),
+    unixTime: unix_time,
+    timeFormat: date_time_format,
   }),
 })
 

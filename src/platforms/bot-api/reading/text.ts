@@ -22,18 +22,17 @@ export function textOf(holder: Fields, name: string, entities: string): Text {
 
 function entityOf(value: unknown): TextEntity[] {
   const entity = fields(value)
-  const type = text(entity.type)
-  // It stands for a time that there is no word for here; its words are in the text.
-  if (type === 'date_time') return []
   return [
     present({
-      type,
+      type: text(entity.type),
       offset: integer(entity.offset),
       length: integer(entity.length),
       url: maybeText(entity.url),
       language: maybeText(entity.language),
       customEmojiId: maybeText(entity.custom_emoji_id),
       person: maybe(entity.user, (user) => native(fields(user).id)),
+      unixTime: maybe(entity.unix_time, integer),
+      timeFormat: maybeText(entity.date_time_format),
     }),
   ]
 }

@@ -11,9 +11,11 @@ export function textAs(text: Text, name: string, entities: string, flavour: Flav
   }
 }
 
-const entityJson = ({ person, customEmojiId, ...entity }: TextEntity) => ({
+const entityJson = ({ person, customEmojiId, unixTime, timeFormat, ...entity }: TextEntity) => ({
   ...entity,
   ...(customEmojiId !== undefined && { custom_emoji_id: customEmojiId }),
+  ...(unixTime !== undefined && { unix_time: unixTime }),
+  ...(timeFormat !== undefined && { date_time_format: timeFormat }),
   ...(person !== undefined && { user: { id: Number(person), is_bot: false, first_name: '' } }),
 })
 
