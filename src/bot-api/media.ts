@@ -21,6 +21,17 @@ const nameOf: Readonly<Record<FileKind, string>> = {
   thumbnail: 'Thumbnail',
 }
 
+/** To the reference these are documents with something said of them: a method for one takes them all. */
+const DOCUMENTS: readonly MediaKind[] = [
+  'video',
+  'animation',
+  'audio',
+  'voice',
+  'video_note',
+  'document',
+  'sticker',
+]
+
 /**
  * `parameter` holds the file, `args` what is said of it: those of the call, or of one item of an album.
  * Rejects in the reference's words.
@@ -76,11 +87,12 @@ function known({ key, world }: Call, kind: MediaKind, fileId: string): Media {
   if (!file) {
     throw bad("wrong remote file identifier specified: can't unserialize it. Wrong last symbol")
   }
-  if (file.kind !== kind) {
-    throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
-  }
   const { native, unique } = file
-  return { kind, file: { native }, ...(unique !== undefined && { unique }) }
+  // It stays what it is, whichever method sends it again.
+  const taken = DOCUMENTS.includes(kind) ? DOCUMENTS : [kind]
+  const own = taken.find((one) => one === file.kind)
+  if (!own) throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
+  return { kind: own, file: { native }, ...(unique !== undefined && { unique }) }
 }
 
 /** Figures of the sender; those out of range are moved into it. */

@@ -67,6 +67,15 @@ t.test('a file is replaced, also by another kind', async (t) => {
   )
 })
 
+t.test('a file that no message can be changed to is refused', async (t) => {
+  const { body } = await upload('sendSticker', { sticker: 'attach://file' }, await picture())
+  const media = { type: 'document', media: body.result.sticker.file_id }
+  t.match(
+    await call('editMessageMedia', { message_id: file.message_id, media }),
+    bad("message media can't be edited"),
+  )
+})
+
 t.test('a text takes the place of a text only', async (t) => {
   const { message_id } = file
   t.match(

@@ -79,6 +79,25 @@ t.test('a photo has sizes, and any of them stands for it', async (t) => {
   t.equal(smallest.length, sizes[0].file_size)
 })
 
+t.test(
+  'what is a document to the reference stays what it is, whoever sends it again',
+  async (t) => {
+    // A message with an animation has a copy of it as a document, for clients that know no others.
+    const { body } = await call('sendAnimation', { animation: ids.animation })
+    const { animation, document } = body.result
+    t.equal(document.file_id, animation.file_id)
+    const again = await call('sendDocument', { document: document.file_id, caption: 'again' })
+    t.strictSame(again.body.result.animation, animation)
+    t.equal(again.body.result.caption, 'again')
+    t.match((await call('sendDocument', { document: ids.voice })).body.result, { voice: Object })
+    t.match((await call('sendVideo', { video: ids.document })).body.result, { document: Object })
+    t.match(
+      await call('sendDocument', { document: ids.photo }),
+      bad("can't use file of type Photo as Document"),
+    )
+  },
+)
+
 t.test('a document keeps its bytes', async (t) => {
   t.same(await bytesOf(ids.document!), files.document)
 })

@@ -48,6 +48,7 @@ const editMessageMedia: Method = {
     const target = targetOf(call)
     const { kind, item } = itemOf(objectIn(call.args), EDITABLE, 'editMessageMedia')
     const content = await mediaContent(call, kind, 'media', item)
+    if (!EDITABLE.includes(content.media.kind)) throw bad("message media can't be edited")
     return result(await call.perform({ kind: 'edit', content, ...target }))
   },
 }
