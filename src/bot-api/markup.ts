@@ -6,6 +6,17 @@ import type { Arguments } from './arguments.ts'
 
 const CALLBACK_DATA_BYTES = 64
 const BUTTONS = 100
+/** What else a button of the reference may do; no network behind the gateway is asked to. */
+const OTHER_ACTIONS = [
+  'callback_game',
+  'pay',
+  'switch_inline_query',
+  'switch_inline_query_current_chat',
+  'switch_inline_query_chosen_chat',
+  'login_url',
+  'web_app',
+  'copy_text',
+]
 
 const bad = (description: string) => failed('bad_request', description)
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -17,29 +28,39 @@ export function buttonsOf(args: Arguments, platform: Platform): Buttons | undefi
   const markup = args.json('reply_markup')
   if (markup === undefined) throw bad("can't parse reply keyboard markup JSON object")
   if (!isObject(markup)) throw bad('object expected as reply markup')
+  const unsupported = () => bad(`this kind of reply markup is not supported on ${platform.name}`)
+  if (isReplyKeyboard(markup.keyboard)) throw unsupported()
+  if ('inline_keyboard' in markup) return inlineKeyboard(markup.inline_keyboard, platform)
   // There never is a keyboard to remove, so this has always been done.
-  if (markup.remove_keyboard === true) return undefined
-  if (!('inline_keyboard' in markup)) {
-    throw bad(`this kind of reply markup is not supported on ${platform.name}`)
+  if (isAsked(markup.remove_keyboard ?? markup.hide_keyboard)) return undefined
+  if (isAsked(markup.force_reply ?? markup.force_reply_keyboard)) throw unsupported()
+  return undefined
+}
+
+/** What is false asks for nothing. */
+const isAsked = (flag: unknown) => flag !== undefined && flag !== null && flag !== false
+
+/** Without any button it is none. */
+function isReplyKeyboard(rows: unknown): boolean {
+  if (rows === undefined || rows === null) return false
+  if (Array.isArray(rows) && rows.every(Array.isArray)) return rows.flat().length > 0
+  throw bad('field "keyboard" must be an Array of Arrays')
+}
+
+function inlineKeyboard(value: unknown, platform: Platform): Buttons {
+  if (!Array.isArray(value) || !value.every(Array.isArray)) {
+    throw bad('field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays')
   }
-  const rows = keyboard(markup.inline_keyboard)
-  if (rows.length === 0) return rows
-  if (!platform.capabilities.buttons) {
+  const buttons = (row: unknown[]) => row.map((one) => button(one, platform))
+  const rows = value.map(buttons).filter((row) => row.length > 0)
+  if (rows.flat().length > BUTTONS) throw bad('reply markup is too long')
+  if (rows.length > 0 && !platform.capabilities.buttons) {
     throw bad(`inline keyboards are not supported on ${platform.name}`)
   }
   return rows
 }
 
-function keyboard(value: unknown): Buttons {
-  if (!Array.isArray(value) || !value.every(Array.isArray)) {
-    throw bad('field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays')
-  }
-  const rows = value.map((row: unknown[]) => row.map(button)).filter((row) => row.length > 0)
-  if (rows.flat().length > BUTTONS) throw bad('reply markup is too long')
-  return rows
-}
-
-function button(value: unknown): Button {
+function button(value: unknown, platform: Platform): Button {
   if (!isObject(value)) {
     throw bad("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
   }
@@ -49,10 +70,16 @@ function button(value: unknown): Button {
   const url = stringField(value, 'url')
   if (url !== undefined) return { text, url }
   const data = stringField(value, 'callback_data')
-  if (data === undefined) throw bad('text buttons are unallowed in the inline keyboard')
+  if (data === undefined) throw bad(refusalOf(value, platform))
   const bytes = Buffer.byteLength(data)
   if (bytes === 0 || bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
   return { text, data }
+}
+
+function refusalOf(value: Record<string, unknown>, { name }: Platform): string {
+  const action = OTHER_ACTIONS.find((known) => isAsked(value[known]))
+  if (action === undefined) return 'text buttons are unallowed in the inline keyboard'
+  return `${action} buttons are not supported on ${name}`
 }
 
 /** Inside JSON a string may also be given as a number. */

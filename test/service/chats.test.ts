@@ -119,6 +119,24 @@ t.test('keyboards are shown as given, and changed by edits', async (t) => {
   t.match(await send('null'), { status: 200 })
 })
 
+t.test('a markup that asks for nothing is none', async (t) => {
+  const nothing = [
+    {},
+    { keyboard: [] },
+    { keyboard: [[]], resize_keyboard: true },
+    { force_reply: false },
+    { remove_keyboard: false },
+    { hide_keyboard: true },
+  ]
+  for (const markup of nothing) {
+    const { status, body } = await send(markup)
+    t.equal(status, 200, JSON.stringify(markup))
+    t.notOk(body.result.reply_markup)
+  }
+  const buttons = keyboard({ text: 'B', callback_data: 'b' })
+  t.same((await send({ ...buttons, keyboard: [] })).body.result.reply_markup, buttons)
+})
+
 t.test('keyboards that are none are refused', async (t) => {
   const rows = 'field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays'
   const button = "can't parse inline keyboard button: "
@@ -128,6 +146,7 @@ t.test('keyboards that are none are refused', async (t) => {
     ['7', 'object expected as reply markup'],
     [{ keyboard: [['A']] }, 'this kind of reply markup is not supported on Sandbox'],
     [{ force_reply: true }, 'this kind of reply markup is not supported on Sandbox'],
+    [{ keyboard: ['A'] }, 'field "keyboard" must be an Array of Arrays'],
     [{ inline_keyboard: 'x' }, rows],
     [{ inline_keyboard: [{ text: 'A' }] }, rows],
     [keyboard('A'), `${button}InlineKeyboardButton must be an Object`],
@@ -135,6 +154,12 @@ t.test('keyboards that are none are refused', async (t) => {
     [keyboard({ text: {}, callback_data: 'a' }), `${button}field "text" must be of type String`],
     [keyboard({ text: ' ', callback_data: 'a' }), 'inline keyboard button text must be non-empty'],
     [keyboard({ text: 'A' }), 'text buttons are unallowed in the inline keyboard'],
+    [
+      keyboard({ text: 'A', web_app: { url: 'https://chapar.test/' } }),
+      'web_app buttons are not supported on Sandbox',
+    ],
+    [keyboard({ text: 'A', pay: true }), 'pay buttons are not supported on Sandbox'],
+    [keyboard({ text: 'A', pay: false }), 'text buttons are unallowed in the inline keyboard'],
     [keyboard({ text: 'A', callback_data: '' }), 'BUTTON_DATA_INVALID'],
     [keyboard({ text: 'A', callback_data: 'ب'.repeat(33) }), 'BUTTON_DATA_INVALID'],
     [keyboard(...Array(101).fill({ text: 'A', callback_data: 'a' })), 'reply markup is too long'],
