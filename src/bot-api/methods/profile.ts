@@ -10,7 +10,9 @@ import { idIn, languageOf } from '../place.ts'
 interface Part {
   readonly name: string
   readonly summary: string
-  readonly parameters: Readonly<Record<string, ParameterType>>
+  /** What it is told apart by, and what is set. */
+  readonly where: Readonly<Record<string, ParameterType>>
+  readonly value: Readonly<Record<string, ParameterType>>
   /** What it is kept under; parts of it may have a value of their own. */
   place(args: Arguments): string
   /** Where it is looked for next. */
@@ -26,7 +28,7 @@ const setter = (
   summary: `Sets ${part.summary}`,
   scope: 'bot:send',
   operation,
-  parameters: part.parameters,
+  parameters: { ...part.value, ...part.where },
   required: [],
   run: async (call) => {
     const { key, world, args } = call
@@ -41,7 +43,7 @@ const getter = (part: Part, shown: (kept: Json | undefined, call: Call) => Promi
     summary: `Tells ${part.summary}`,
     scope: undefined,
     operation: undefined,
-    parameters: part.parameters,
+    parameters: part.where,
     required: [],
     run: async (call) => {
       const { key, world, args } = call
@@ -56,7 +58,8 @@ const getter = (part: Part, shown: (kept: Json | undefined, call: Call) => Promi
 const byLanguage = (name: string, field: string, summary: string, place: string): Part => ({
   name,
   summary,
-  parameters: { [field]: 'string', language_code: 'string' },
+  where: { language_code: 'string' },
+  value: { [field]: 'string' },
   place: (args) => `${place} ${languageOf(args)}`,
   fallback: `${place} `,
 })
@@ -73,7 +76,8 @@ const short = byLanguage(
 const menuButton: Part = {
   name: 'ChatMenuButton',
   summary: 'the button beside the text field',
-  parameters: { chat_id: 'integer', menu_button: 'json' },
+  where: { chat_id: 'integer' },
+  value: { menu_button: 'json' },
   place: (args) => `menu button ${args.has('chat_id') ? idIn(args, 'chat_id') : ''}`,
   fallback: 'menu button ',
 }
@@ -81,7 +85,8 @@ const menuButton: Part = {
 const rights: Part = {
   name: 'MyDefaultAdministratorRights',
   summary: 'the rights asked for when the bot is made an administrator',
-  parameters: { rights: 'json', for_channels: 'boolean' },
+  where: { for_channels: 'boolean' },
+  value: { rights: 'json' },
   place: (args) => `rights ${args.boolean('for_channels') ? 'channels' : 'groups'}`,
 }
 
