@@ -125,6 +125,11 @@ export class SlixmppClient {
     return this.#write(to, [['body', { text: body }], ...extras])
   }
 
+  /** Under an id of the caller's choice. */
+  sendNamed(to: string, id: string, body: string, ...extras: Extra[]) {
+    this.#write(to, [['body', { text: body }], ...extras], { id })
+  }
+
   /** From now on what is written to the room goes to all in it. */
   async join(room: string, nick: string): Promise<void> {
     this.#rooms.add(room)
@@ -145,8 +150,8 @@ export class SlixmppClient {
   /** Asks somebody into a room, through it or besides it. */
   invite(room: string, whom: string, how: 'mediated' | 'direct') {
     const mediated = `<invite xmlns="http://jabber.org/protocol/muc#user" to="${whom}"/>`
-    if (how === 'mediated') this.#write(room, [[mucUser, { xml: mediated }]], 'normal')
-    else this.#write(whom, [['{jabber:x:conference}x', { jid: room }]], 'normal')
+    if (how === 'mediated') this.#write(room, [[mucUser, { xml: mediated }]], { type: 'normal' })
+    else this.#write(whom, [['{jabber:x:conference}x', { jid: room }]], { type: 'normal' })
   }
 
   /** To somebody in a room, and to nobody else there. */
@@ -221,9 +226,8 @@ export class SlixmppClient {
   #write(
     to: string,
     children: readonly Extra[],
-    type = this.#rooms.has(to) ? 'groupchat' : 'chat',
+    { type = this.#rooms.has(to) ? 'groupchat' : 'chat', id = randomUUID() as string } = {},
   ): string {
-    const id = randomUUID()
     this.#tell({ do: 'write', type, to, id, children })
     return id
   }

@@ -9,6 +9,7 @@ import { type Invitation, readInvitation } from './invitation.ts'
 import { ns } from './namespaces.ts'
 import { read } from './reading.ts'
 import type { Sent } from './sent.ts'
+import { storable } from './storable.ts'
 
 export interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */
@@ -123,7 +124,7 @@ export class Ledger {
       const invitation = own || room ? undefined : readInvitation(message)
       const isKnown = invited.some((other) => other.room === invitation?.room)
       if (!invitation || isKnown || invited.length >= mostInvitations) continue
-      const key = archived ?? message.attrs.id ?? randomUUID()
+      const key = storable(archived ?? message.attrs.id ?? randomUUID())
       invited.push({ ...invitation, key, at })
     }
     return invited.length > this.#invited.length ? invited : this.#invited

@@ -13,6 +13,7 @@ import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
 import { ns } from './namespaces.ts'
 import { personAt, privateChat, whispering } from './people.ts'
+import { storable } from './storable.ts'
 import { readStyled } from './styling/read.ts'
 import { readXhtml } from './styling/xhtml.ts'
 
@@ -27,7 +28,7 @@ export interface Known {
 export function read(delivery: Delivery, known: Known): Happening | undefined {
   if (delivery.room) return delivery.room.read(delivery)
   const { message, own } = delivery
-  const { type = 'normal', id } = message.attrs
+  const { type = 'normal' } = message.attrs
   if (type !== 'chat' && type !== 'normal') return undefined
   if (readInvitation(message)) return undefined
   const ends = endsOf(message, own, known)
@@ -53,9 +54,9 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
   }
   const content = contentOf(message)
   if (!content) return undefined
-  const reply = message.getChild('reply', ns.reply)?.attrs.id
+  const reply = repliedTo(message)
   const result: Message = {
-    native: target?.id ?? id ?? delivery.archived ?? event.sourceKey,
+    native: target?.id ?? idOf(message) ?? storable(delivery.archived ?? event.sourceKey),
     chat,
     from,
     at: delivery.at,
@@ -87,17 +88,26 @@ function endsOf(message: Element, own: boolean, known: Known) {
  * One's own is what its id says: whoever sends does not learn the place in the archive.
  */
 function sourceKeyOf({ message, archived }: Delivery, own: boolean, from: string): string {
-  const { id } = message.attrs
+  const id = idOf(message)
   if (own && id) return `own:${id}`
-  if (archived) return `archive:${archived}`
-  return id ? `id:${from}:${id}` : `unnamed:${randomUUID()}`
+  if (archived) return storable(`archive:${archived}`)
+  return storable(id ? `id:${from}:${id}` : `unnamed:${randomUUID()}`)
+}
+
+export function idOf({ attrs }: Element): string | undefined {
+  return attrs.id === undefined ? undefined : storable(attrs.id)
+}
+
+export function repliedTo(message: Element): string | undefined {
+  const id = message.getChild('reply', ns.reply)?.attrs.id
+  return id && storable(id)
 }
 
 export function targetOf(message: Element) {
   const retracted = message.getChild('retract', ns.retraction)?.attrs.id
-  if (retracted) return { change: 'retract', id: retracted } as const
+  if (retracted) return { change: 'retract', id: storable(retracted) } as const
   const replaced = message.getChild('replace', ns.correction)?.attrs.id
-  return replaced ? ({ change: 'replace', id: replaced } as const) : undefined
+  return replaced ? ({ change: 'replace', id: storable(replaced) } as const) : undefined
 }
 
 /** What the sender says of its origin; nobody vouches for it. */

@@ -5,8 +5,8 @@ import type { Happening } from '../../../../machines/happening.ts'
 import { parseAddress } from '../address.ts'
 import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'
-import { ns } from '../namespaces.ts'
-import { contentOf, forwardOf, targetOf } from '../reading.ts'
+import { contentOf, forwardOf, idOf, repliedTo, targetOf } from '../reading.ts'
+import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
 
 export interface RoomView {
@@ -18,13 +18,15 @@ export interface RoomView {
 export function readRoom(delivery: Delivery, view: RoomView): Happening | undefined {
   const { message, own, archived, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
-  const { id } = message.attrs
+  const id = idOf(message)
   // The room itself speaks without a nick: of its subject, of its configuration.
   if (!nick) return undefined
   const { chat, ids } = view
-  const native = archived || id || randomUUID()
+  const native = storable(archived || id || randomUUID())
   const event = {
-    sourceKey: archived ? `room:${chat.native}:${archived}` : `id:${chat.native}/${nick}:${native}`,
+    sourceKey: storable(
+      archived ? `room:${chat.native}:${archived}` : `id:${chat.native}/${nick}:${native}`,
+    ),
     direction: own ? 'own' : 'incoming',
     at,
     ...(delivery.recovered && { recovered: true }),
@@ -47,7 +49,7 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
   if (!content) return undefined
   const corrected = target && ids.find(nick, target.id)
   if (id && !corrected) ids.remember(nick, id, native)
-  const reply = message.getChild('reply', ns.reply)?.attrs.id
+  const reply = repliedTo(message)
   const result: Message = {
     native: corrected ?? native,
     chat,
