@@ -9,6 +9,7 @@ import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
 import { Intake } from './intake.ts'
 import type { Log } from './log.ts'
+import { keepOwnDoings } from './own-doings.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { Recovery } from './recovery.ts'
@@ -77,6 +78,7 @@ export function assemble(
     peers: new PostgresPeers(db, credentialId),
     keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
     saved: () => intake.save(),
+    unsaved: defect,
   })
   const client = createClient({
     application,
@@ -85,6 +87,7 @@ export function assemble(
     defect,
     ...(entrance && { entrance }),
   })
+  keepOwnDoings(client)
   const calls = new Calls({
     client,
     milliseconds: answerMilliseconds,

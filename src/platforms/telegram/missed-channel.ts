@@ -8,6 +8,8 @@ import type { RecoveryOptions } from './recovery.ts'
 
 type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
 
+const UNCOUNTED = -1
+
 /** As if the network had listed everything up to this count. */
 export async function readChannel(
   { calls, state, bounds, recoverChannels, log, ending }: RecoveryOptions,
@@ -43,13 +45,14 @@ export function onlyLive(
   difference: tl.updates.RawChannelDifference,
   since: number,
 ): tl.updates.RawChannelDifference {
-  const { newMessages, otherUpdates, pts } = difference
+  const { newMessages, otherUpdates } = difference
   const live = newMessages.filter(
     (message) => message._ !== 'messageEmpty' && message.date >= since,
   )
   const told = live.map((message) => {
-    // With a count, as the network tells what is new: without one it would be told as recovered.
-    return { _: 'updateNewChannelMessage', message, pts, ptsCount: 0 } as const
+    // With a count, as the network tells what is new: without one it would be told as recovered. With a count that
+    // something of the account's own may have, the library would keep it back.
+    return { _: 'updateNewChannelMessage', message, pts: UNCOUNTED, ptsCount: 0 } as const
   })
   const others = otherUpdates.filter((update) => {
     if (update._ !== 'updateEditChannelMessage') return true

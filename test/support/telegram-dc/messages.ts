@@ -66,7 +66,10 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
   return {
     'messages.sendMessage': (request, origin) => {
       if ([...request.message].length > 4096) throw new RpcRefusal(400, 'MESSAGE_TOO_LONG')
-      return send(request, origin, {})
+      const told = send(request, origin, {})
+      const person = network.asker(origin)
+      const isShort = person.isAnsweredShortly && request.peer._ === 'inputPeerUser'
+      return isShort && told ? shortened(told) : told
     },
     'messages.sendMedia': (request, origin) =>
       send(request, origin, { media: mediaOf(network.files, request.media) }),
@@ -154,6 +157,20 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       return message ? refreshed(network.files, message) : { _: 'messageEmpty', id }
     })
     return { _: 'messages.messages', messages, ...delivery.along(person), topics: [] }
+  }
+}
+
+function shortened({ updates }: tl.RawUpdates): tl.RawUpdateShortSentMessage {
+  const told = updates.find((update) => update._ === 'updateNewMessage')
+  if (told?.message._ !== 'message') throw new Error('nothing was sent')
+  const { message, pts, ptsCount } = told
+  return {
+    _: 'updateShortSentMessage',
+    out: true,
+    id: message.id,
+    date: message.date,
+    pts,
+    ptsCount,
   }
 }
 

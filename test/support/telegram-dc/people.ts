@@ -36,6 +36,8 @@ export interface Person {
   floodSeconds: number
   /** The answers to that many sends get lost. */
   lostAnswers: number
+  /** Their texts to people are answered with no more than what they cannot know. */
+  isAnsweredShortly: boolean
   /** Events are kept for later instead of being told at once. */
   isHushed: boolean
   /** Until then nothing of theirs gets through, in Unix milliseconds. */
@@ -74,6 +76,7 @@ export function newPerson(
     isBanned: false,
     floodSeconds: 0,
     lostAnswers: 0,
+    isAnsweredShortly: false,
     isHushed: false,
     cutUntil: 0,
     pts: 1,

@@ -19,6 +19,8 @@ export interface StorageOptions {
   keysChanged?(secrets: Secrets): Promise<void>
   /** The library has come to a point where everything it told of is counted. */
   saved?(): Promise<void>
+  /** Whom was seen could not be written: it is tried again, and what happened is told all the same. */
+  unsaved?(cause: unknown): void
 }
 
 export class SessionStorage implements ITelegramStorageProvider {
@@ -42,7 +44,8 @@ export class SessionStorage implements ITelegramStorageProvider {
     this.refMessages = peers.refMessages
     this.driver = {
       save: async () => {
-        await peers.flush()
+        // The library would throw away what it is about to tell.
+        await peers.flush().catch((cause) => options.unsaved?.(cause))
         await options.saved?.()
       },
     }

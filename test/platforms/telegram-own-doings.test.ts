@@ -1,0 +1,75 @@
+/** What an account of Telegram does through its session is not told to it as news. */
+import t from 'tap'
+import { createClient } from '../../src/platforms/telegram/client.ts'
+import { keepOwnDoings } from '../../src/platforms/telegram/own-doings.ts'
+import { noPeers } from '../../src/platforms/telegram/storage/peers.ts'
+import { SessionStorage } from '../../src/platforms/telegram/storage/session-storage.ts'
+import { UpdateState } from '../../src/platforms/telegram/storage/update-state.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { patience } from './contract/recorder.ts'
+import { perform, sending } from './contract/scene.ts'
+import { live } from './telegram/live.ts'
+import { application, Stage } from './telegram/stage.ts'
+
+t.test('an account of Telegram', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+
+  await t.test('is not told what it sent when that is listed with what it missed', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const session = await listen()
+    write('before')
+    await store.message('before')
+    person.isAnsweredShortly = true
+    person.isHushed = true
+    write('unheard')
+    person.isHushed = false
+    await perform(session, sending(`${friend.id}`, 'own'))
+    await store.message('unheard')
+    write('after')
+    await store.message('after')
+    t.strictSame(store.texts(), ['before', 'unheard', 'after'])
+  })
+
+  await t.test(
+    'is told what others posted beside its own, also where nothing is recovered',
+    async (t) => {
+      const { person, friend, store, open } = await live(t, stage)
+      const channel = network.channel(person, [friend])
+      const post = (message: string) => network.delivery.send(friend, channel, { message })
+      const session = await open({ recoverChannels: false })
+      await session.session.probe(patience())
+      post('before')
+      await store.message('before')
+      person.isHushed = true
+      post('unheard')
+      person.isHushed = false
+      await perform(session, sending(nativeOfPlace(channel), 'own'))
+      await store.message('unheard')
+      post('after')
+      await store.message('after')
+      t.strictSame(store.texts(), ['before', 'unheard', 'after'])
+    },
+  )
+})
+
+t.test('the numbers of what was done are forgotten once they are counted', async (t) => {
+  const state = new UpdateState(null)
+  const storage = new SessionStorage({ state, peers: noPeers })
+  const client = createClient({ application, storage, updates: true, defect: t.error })
+  keepOwnDoings(client)
+  const updates = client.updates!
+  const done = (pts: number, id: number) =>
+    updates._addToNoDispatchIndex({
+      ...{ _: 'updateShortSentMessage', out: true, id, date: 1, pts, ptsCount: 1 },
+    })
+  for (let i = 1; i <= 100; i++) done(i, i)
+  updates.pts = 60
+  await updates._saveUpdatesStorage()
+  t.equal(updates.noDispatchPts.get(0)?.size, 40)
+  t.equal(updates.noDispatchMsg.get(0)?.size, 100, 'which message is which is not known')
+  updates.pts = 100
+  await updates._saveUpdatesStorage()
+  t.equal(updates.noDispatchPts.size, 0)
+  t.equal(updates.noDispatchMsg.size, 0)
+})
