@@ -36,6 +36,16 @@ export async function settle<Result>(
   }
 }
 
+/** The network accepted the link, the service does not: its flow is over, whatever is answered next. */
+export class LinkRefused extends RequestFailed {
+  readonly reason: string
+
+  constructor(reason: string, description: string) {
+    super({ code: 'bad_request', description })
+    this.reason = reason
+  }
+}
+
 /** What is stored of an account cannot be decrypted: linking again helps, waiting does not. */
 export class SecretsUnreadable extends Error {
   override readonly name = 'SecretsUnreadable'

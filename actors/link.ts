@@ -3,7 +3,7 @@ import { createActor, type EventObject, fromCallback, type SnapshotFrom } from '
 import { linkMachine } from '../machines/link.ts'
 import type { LinkEvent, LinkState, ShownStep } from '../machines/link-events.ts'
 import { Activation } from './activation.ts'
-import { failed, settle } from './errors.ts'
+import { failed, LinkRefused, settle } from './errors.ts'
 import { LinkEnding } from './link-ending.ts'
 import type {
   AccountIdentity,
@@ -35,7 +35,10 @@ export interface LinkFacts {
 export interface LinkStore {
   saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
   saveEnd(sessionId: string, state: LinkState, attemptsLeft: number, reason?: string): Promise<void>
-  /** Creates or revives the credential with its secrets in one commit, and starts its actor. */
+  /**
+   * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
+   * where it is another account than was to be linked again.
+   */
   finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
 }
 
@@ -67,13 +70,25 @@ export function activateLink(
     return attempt
   }
 
+  const finish = async (
+    requestId: string,
+    { account, secrets }: Extract<LinkStep, { kind: 'done' }>,
+  ): Promise<LinkEvent> => {
+    try {
+      const credentialId = await store.finish(sessionId, account, secrets)
+      return { type: 'link.finished', requestId, credentialId }
+    } catch (cause) {
+      if (!(cause instanceof LinkRefused)) throw cause
+      const { reason, failure } = cause
+      return { type: 'link.refused', requestId, reason, description: failure.description }
+    }
+  }
+
   /** Stores the step, then says what the machine is to know of it. */
   const reach = async (requestId: string, step: LinkStep): Promise<LinkEvent> => {
     switch (step.kind) {
-      case 'done': {
-        const credentialId = await store.finish(sessionId, step.account, step.secrets)
-        return { type: 'link.finished', requestId, credentialId }
-      }
+      case 'done':
+        return finish(requestId, step)
       case 'refused':
         return {
           type: 'link.refused',

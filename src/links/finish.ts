@@ -1,6 +1,6 @@
 /** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
 import { randomInt } from 'node:crypto'
-import { failed } from '../../actors/errors.ts'
+import { failed, LinkRefused } from '../../actors/errors.ts'
 import type { AccountIdentity, Json } from '../../actors/platform.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -30,7 +30,7 @@ export async function finishLink(db: Database, vault: Vault, ending: Ending): Pr
   if (!session) throw failed('not_found')
   const known = await existing(db, session.user_id, session.platform, account.native)
   if (session.relinks !== null && session.relinks !== known) {
-    throw failed('bad_request', 'this is another account than the one to be linked again')
+    throw await refusal(db, session.relinks)
   }
   const credentialId = known ?? (await nextCredentialId(db))
   // Sealed before the transaction: it may need a connection of its own.
@@ -45,6 +45,23 @@ export async function finishLink(db: Database, vault: Vault, ending: Ending): Pr
   })
   return { credentialId, relinked: known !== undefined }
 }
+
+async function refusal(db: Database, relinks: number): Promise<LinkRefused> {
+  const [row] = await db.query('select from credential where id = $1 and deleting_at is null', [
+    relinks,
+  ])
+  if (row) {
+    const description = 'this is another account than the one to be linked again'
+    return new LinkRefused('other_account', description)
+  }
+  return deleted()
+}
+
+const deleted = () =>
+  new LinkRefused(
+    'credential_deleted',
+    'the credential to be linked again was deleted; start again',
+  )
 
 async function existing(
   db: Database,
@@ -104,5 +121,5 @@ async function revive(
       where id = $1 and deleting_at is null returning id`,
     [credentialId, JSON.stringify(account), sealed],
   )
-  if (revived.length === 0) throw failed('conflict', 'the credential was deleted meanwhile')
+  if (revived.length === 0) throw deleted()
 }

@@ -12,8 +12,12 @@ const start = ({ client }: Account, phone: string, more: object = {}) =>
 
 async function relink(account: Account, person = account.bot, more: object = {}) {
   const { session_id } = (await start(account, person.phone, more)).body.result
-  const otp = await account.client.code(person.id)
-  return account.client.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
+  return verify(account, session_id, person.id)
+}
+
+async function verify({ client }: Account, session_id: string, person: number) {
+  const otp = await client.code(person)
+  return client.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
 }
 
 t.test(
@@ -57,8 +61,29 @@ t.test('another account than the one to be linked again is refused', async (t) =
   })
   t.match(await mine.send(), { status: 200 }, 'the credential is untouched')
   t.match(await mine.record(), { account: { id: mine.bot.id } })
+  const { session_id } = (await start(mine, other.phone, { credential_id: mine.credentialId })).body
+    .result
+  t.match(await verify(mine, session_id, other.id), { status: 400 })
+  const look = await mine.client.result('GET', `/platforms/sandbox/link/${session_id}`)
+  t.match(look, { state: 'failed', reason: 'other_account', attempts_left: 0 }, 'it is over')
+  const elsewhere = { jid: 'a@127.0.0.1', password: 'x', credential_id: mine.credentialId }
+  t.match(await mine.client.ask('POST', '/platforms/xmpp/link/start', elsewhere), {
+    status: 400,
+    body: { errors: [{ field: 'credential_id', reason: 'is an account of another platform' }] },
+  })
   const missing = await start(mine, mine.bot.phone, { credential_id: 999_999 })
   t.match(missing, { status: 404, body: { description: 'Not Found' } })
+})
+
+t.test('a credential that is deleted meanwhile is not linked again', async (t) => {
+  const late = await account('late_bot')
+  const again = { credential_id: late.credentialId }
+  const { session_id } = (await start(late, late.bot.phone, again)).body.result
+  await late.client.result('DELETE', late.path)
+  const why = 'the credential to be linked again was deleted; start again'
+  t.match(await verify(late, session_id, late.bot.id), refused(400, `Bad Request: ${why}`))
+  const look = await late.client.result('GET', `/platforms/sandbox/link/${session_id}`)
+  t.match(look, { state: 'failed', reason: 'credential_deleted', credential: null })
 })
 
 t.test('two users can link one account, each as a credential of their own', async (t) => {
@@ -95,6 +120,8 @@ t.test('bad input is refused and names the field', async (t) => {
     ['sandbox', { phone: 1 }, 400, 'Bad Request: field "phone" must be a string'],
     ['sandbox', { phone: '+1', method: 'qr' }, 400, /^Bad Request: field "method" /],
     ['sandbox', { phone: 'x' }, 400, /^Bad Request: /],
+    ['sandbox', { phone: '+16505550000', fone: 'x' }, 400, 'Bad Request: field "fone" is unknown'],
+    ['telegram', { fone: '+16505550000' }, 400, 'Bad Request: field "fone" is unknown'],
     ['sandbox', { phone: '+16505550000', credential_id: 'x' }, 400, /field "credential_id"/],
     ['xmpp', { phone: '+16505550000' }, 400, /^Bad Request: field "\w+" is required$/],
     ['carrier-pigeon', { phone: '+16505550000' }, 404, 'Not Found'],

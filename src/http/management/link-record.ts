@@ -22,6 +22,9 @@ export const LinkRecord = Type.Object({
   credential: Nullable(CredentialRecord),
 })
 
+/** Nothing can be tried any more. */
+const over = ['expired', 'cancelled', 'failed']
+
 const seconds = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))
 
 export function linkRecord(
@@ -39,7 +42,7 @@ export function linkRecord(
     state,
     method: link.method,
     expires_in: seconds(link.expiresAt, now),
-    attempts_left: context.attemptsLeft,
+    attempts_left: over.includes(state) ? 0 : context.attemptsLeft,
     resend_in: isOpen && step.resendAt !== undefined ? seconds(step.resendAt, now) : null,
     ...(isOpen && step.sentVia !== undefined && { sent_via: step.sentVia }),
     code_length: (isOpen ? step.codeLength : undefined) ?? null,

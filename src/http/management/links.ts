@@ -61,7 +61,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
       const { method, credential_id, ...fields } = request.body
       const platform = links.platform(request.params.platform)
       const userId = userOf(request)
-      if (credential_id !== undefined) await findCredential(source, userId, credential_id)
+      if (credential_id !== undefined) await belongs(userId, credential_id, platform)
       const flow = await links.start({
         userId,
         platform: platform.id,
@@ -129,6 +129,12 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     },
   )
 
+  /** Or every step would be taken, and the last one refused. */
+  async function belongs(userId: number, credentialId: number, { id }: Platform): Promise<void> {
+    const { platform } = await findCredential(source, userId, credentialId)
+    if (platform !== id) throw invalidField('credential_id', 'is an account of another platform')
+  }
+
   async function found(platform: string, sessionId: string, userId: number): Promise<LinkFlow> {
     if (!/^[\w-]{22}$/.test(sessionId)) throw failed('not_found')
     const flow = await links.find(sessionId, userId)
@@ -157,6 +163,8 @@ function chosen(platform: Platform, named: string | undefined, fields: object): 
   if (method) {
     const missing = method.fields.find(({ name, required }) => required && !(name in fields))
     if (missing) throw invalidField(missing.name, 'is required')
+    const unknown = Object.keys(fields).find((name) => !method.fields.some((f) => f.name === name))
+    if (unknown !== undefined) throw invalidField(unknown, 'is unknown')
     return method.method
   }
   if (named !== undefined) throw invalidField('method', 'is no way to link this platform')
