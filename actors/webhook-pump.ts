@@ -168,8 +168,9 @@ export class Pump {
       this.#world.record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
     } catch (cause) {
       this.#world.defect(cause)
-      this.#lanes.failed(update, this.#world.now(), () => AGAIN_MS)
-      this.#end(update, 'failed')
+      // Ours, not the endpoint's: a moment later it is as if it had not begun.
+      await new Promise<void>((resolve) => this.#world.later(resolve, AGAIN_MS))
+      this.#end(update, 'cut')
     }
   }
 

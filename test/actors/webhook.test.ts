@@ -214,3 +214,25 @@ t.test('a key that may not receive is sent nothing', async (t) => {
   await rig.settle()
   t.same(rig.sent, [101])
 })
+
+t.test(
+  'what fails on this side is tried again a moment later, and never held against it',
+  async (t) => {
+    const rig = new WebhookRig(t)
+    rig.answer = () => failure()
+    await rig.write('a', 'b', 'c')
+    let tries = 0
+    // An end to them, or a test that fails would never end.
+    rig.answer = () => (++tries > 50 ? ok : Promise.reject(new Error('the database is away')))
+    while (tries === 0) await rig.clock.advance(100)
+    await rig.settle()
+    t.equal(tries, 1, 'no probe follows at once')
+    await rig.clock.advance(1_000)
+    t.equal(tries, 2)
+    t.equal(rig.delivery.snapshot.context.trouble?.failures, rig.states.at(-1)?.trouble?.failures)
+    rig.answer = () => ok
+    await rig.clock.advance(1_000)
+    t.equal(rig.state, 'delivering')
+    t.same([...new Set(rig.sent)].sort(), [101, 102, 103])
+  },
+)
