@@ -1,4 +1,6 @@
 /** Finds live actors: activated on first use, passivated when idle, dropped once closed. */
+import { failed } from './errors.ts'
+
 interface Closable {
   readonly closed: Promise<unknown>
   readonly isActive?: boolean
@@ -6,11 +8,14 @@ interface Closable {
   stop(): void
 }
 
+const SOON = { retryAfterSeconds: 1 }
+
 export class Directory<Id, Actor extends Closable> {
   readonly #activate: (id: Id) => Promise<Actor>
   readonly #isTold: boolean
   readonly #activations = new Map<Id, Promise<Actor>>()
   readonly #live = new Map<Id, Actor>()
+  #isStopped = false
 
   /**
    * `activate` may reject: the caller then learns why, and the next one tries again. With `isTold`, whoever activates
@@ -21,7 +26,7 @@ export class Directory<Id, Actor extends Closable> {
     this.#isTold = isTold
   }
 
-  /** Concurrent callers of one id share one activation. */
+  /** Concurrent callers of one id share one activation. Rejects with `unavailable` once stopped. */
   async find(id: Id): Promise<Actor> {
     return this.#live.get(id) ?? this.#activations.get(id) ?? this.#begin(id)
   }
@@ -54,6 +59,7 @@ export class Directory<Id, Actor extends Closable> {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     await Promise.allSettled(this.#activations.values())
     const live = [...this.#live.values()]
     for (const actor of live) actor.stop()
@@ -61,6 +67,8 @@ export class Directory<Id, Actor extends Closable> {
   }
 
   #begin(id: Id): Promise<Actor> {
+    // Nobody would be left to stop it.
+    if (this.#isStopped) throw failed('unavailable', 'the service is going down', SOON)
     const activation = this.#activate(id).then((actor) => {
       if (!this.#isTold) actor.closed.then(() => this.drop(id, actor))
       if (actor.isActive !== false) this.#live.set(id, actor)

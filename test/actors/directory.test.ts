@@ -125,3 +125,14 @@ t.test('one that has ended before it was found is not kept', async (t) => {
   t.equal(await directory.find(1), ended)
   t.equal(directory.size, 0)
 })
+
+t.test('one that was stopped brings nobody to life any more', async (t) => {
+  let activations = 0
+  const directory = new Directory<number, Actor>(async () => {
+    activations++
+    return new Actor()
+  })
+  await directory.stop()
+  await t.rejects(directory.find(1), { failure: { code: 'unavailable', retryAfterSeconds: 1 } })
+  t.equal(activations, 0)
+})
