@@ -1,9 +1,19 @@
 /** Tells a database that cannot be reached, where trying again may help, from a failed statement. */
 import pg from 'pg'
 
-/** SQLSTATE: connection exceptions, operator intervention, resources, and our own time limits. */
-const states = /^(08|53|57P0[1-3]|57014|55P03|25P0[34])/
-const system = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+/** SQLSTATE: connection exceptions, a server that takes no writes, operator intervention, resources, our time limits. */
+const states = /^(08|25006|53|57P0[1235]|57014|55P03|25P0[34])/
+const system = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
 /** pg's own errors carry no code. */
 const messages =
   /^(Connection terminated|timeout exceeded when|Query read timeout|Client (has|was) .*not queryable)/
@@ -12,7 +22,9 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return states.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.some(isUnavailable)
-  const { code } = error as NodeJS.ErrnoException
+  const { code, syscall } = error as NodeJS.ErrnoException
   if (code !== undefined && system.has(code)) return true
+  // A server that is down has removed its socket.
+  if (code === 'ENOENT' && syscall === 'connect') return true
   return messages.test(error.message) || isUnavailable(error.cause)
 }

@@ -1,7 +1,12 @@
 /** Plain SQL: values in and out, transactions, limits, and connections that break. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
 import { isUnavailable } from '../../src/database/unavailable.ts'
 import { testDatabase } from '../support/database.ts'
+import { quietLog } from '../support/log.ts'
 
 const { database } = await testDatabase(t)
 await database.query('create table note (id bigserial primary key, body text not null)')
@@ -71,4 +76,29 @@ t.test('a statement is given up after five seconds and is then retryable', async
 t.test('an error of the statement itself is not taken for an outage', async (t) => {
   const error = await database.query('select nonsense').catch((error: unknown) => error)
   t.notOk(isUnavailable(error))
+})
+
+t.test('a server that takes no writes for now is one to come back to', async (t) => {
+  const writing = database.transaction(async (tx) => {
+    await tx.query('set local transaction_read_only = on')
+    await tx.query(`insert into note (body) values ('a')`)
+  })
+  await t.rejects(writing, { failure: { code: 'unavailable', retryAfterSeconds: 1 } })
+})
+
+t.test('a socket that is gone is a server that is down, another missing file is not', async (t) => {
+  // The path of a socket has to be short.
+  const folder = await mkdtemp(join(tmpdir(), 'no-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const down = openDatabase({ url: `socket:${folder}?db=nobody`, log: quietLog })
+  t.teardown(() => down.close())
+  await t.rejects(down.query('select 1'), { failure: { code: 'unavailable' } })
+  const missing = await readFile(join(folder, 'missing')).catch((error: unknown) => error)
+  t.notOk(isUnavailable(missing))
+})
+
+t.test('a network that is away is one to come back to', async (t) => {
+  for (const code of ['EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']) {
+    t.ok(isUnavailable(Object.assign(new Error(code), { code })), code)
+  }
 })
