@@ -64,14 +64,19 @@ export class SigningSecrets {
         [[...asked.keys()]],
       )
       const sealed = new Map(rows.map((row) => [row.api_key_id, row.sealed]))
-      for (const [apiKeyId, { resolve }] of asked) {
-        const known = { found: await this.#open(apiKeyId, sealed.get(apiKeyId)) }
-        this.#known.set(apiKeyId, known)
-        resolve(known)
+      for (const [apiKeyId, { resolve, reject }] of asked) {
+        // One that cannot be read is no matter of the others.
+        await this.#keep(apiKeyId, sealed.get(apiKeyId)).then(resolve, reject)
       }
     } catch (error) {
       for (const { reject } of asked.values()) reject(error)
     }
+  }
+
+  async #keep(apiKeyId: number, sealed: Buffer | undefined): Promise<Known> {
+    const known = { found: await this.#open(apiKeyId, sealed) }
+    this.#known.set(apiKeyId, known)
+    return known
   }
 
   async #open(apiKeyId: number, sealed: Buffer | undefined): Promise<SigningSecret | undefined> {

@@ -1,0 +1,30 @@
+/** Signing secrets: loaded for many keys at once, each for itself. */
+import t from 'tap'
+import { SigningSecrets } from '../../src/webhooks/secrets.ts'
+import { testDatabase } from '../support/database.ts'
+import { testVault } from '../support/vault.ts'
+
+const { database } = await testDatabase(t)
+const vault = await testVault(t, database)
+await database.query(
+  `with owner as (
+     insert into app_user (phone_index, phone_sealed, created_at) values ('', '', now()) returning id
+   ), account as (
+     insert into credential (user_id, platform, native_id, account)
+     select id, 'sandbox', '1', '{}' from owner returning id, user_id
+   )
+   insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+   select key, user_id, id, 'k', '{}', '', '', 0 from account, unnest(array[100001, 100002]) key`,
+)
+
+t.test('a secret that cannot be read keeps no other key from its own', async (t) => {
+  const before = new SigningSecrets(database, vault)
+  const { secret } = await before.rotate(100_002, 1, Date.now())
+  await database.query(`insert into webhook_secret (api_key_id, sealed) values (100001, 'broken')`)
+  const secrets = new SigningSecrets(database, vault)
+  const unreadable = secrets.find(100_001)
+  const readable = secrets.find(100_002)
+  await t.rejects(unreadable, /cannot be read/)
+  t.equal((await readable)?.secret, secret)
+  t.equal(await secrets.find(100_003), undefined, 'and a key without one has none')
+})
