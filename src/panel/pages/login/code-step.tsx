@@ -8,10 +8,10 @@ import { Button } from '../../ui/button.tsx'
 import { useSecondsLeft } from '../../ui/countdown.ts'
 import { Field } from '../../ui/field.tsx'
 import { useReason } from '../../ui/states.tsx'
-import type { SentCode } from './login.tsx'
+import { forgetCode, type WaitedCode } from './sent-code.ts'
 
 export interface CodeStepProps {
-  readonly sent: SentCode & { readonly at: number }
+  readonly sent: WaitedCode
   readonly resending: boolean
   readonly failure: unknown
   resend(): void
@@ -23,7 +23,12 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
   const reason = useReason()
   const [code, setCode] = useState('')
   const left = useSecondsLeft(sent.at + sent.resend_in * 1000)
-  const entering = useMutation({ mutationFn: () => signIn(sent.phone, code) })
+  const entering = useMutation({
+    async mutationFn() {
+      await signIn(sent.phone, code)
+      forgetCode()
+    },
+  })
   const problem = entering.error ?? failure
   return (
     <form

@@ -10,13 +10,7 @@ import { Preferences } from '../../layout/preferences.tsx'
 import { Loading, Notice } from '../../ui/states.tsx'
 import { CodeStep } from './code-step.tsx'
 import { PhoneStep } from './phone-step.tsx'
-
-export interface SentCode {
-  readonly phone: string
-  readonly expires_in: number
-  readonly resend_in: number
-  readonly channel: string
-}
+import { forgetCode, rememberCode, rememberedCode, type SentCode } from './sent-code.ts'
 
 async function sendCode(phone: string): Promise<SentCode> {
   const response = await fetch('/auth/sendOtp', {
@@ -34,10 +28,10 @@ export function LoginPage() {
   const session = useSession()
   const t = useT()
   const [query] = useSearchParams()
-  const [sent, setSent] = useState<SentCode & { at: number }>()
+  const [sent, setSent] = useState(rememberedCode)
   const sending = useMutation({
     mutationFn: sendCode,
-    onSuccess: (answer) => setSent({ ...answer, at: Date.now() }),
+    onSuccess: (answer) => setSent(rememberCode({ ...answer, at: Date.now() })),
   })
 
   if (session.state === 'in') return <Navigate to={safe(query.get('next'))} replace />
@@ -57,6 +51,7 @@ export function LoginPage() {
             resend={() => sending.mutate(sent.phone)}
             back={() => {
               sending.reset()
+              forgetCode()
               setSent(undefined)
             }}
           />
