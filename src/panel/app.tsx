@@ -82,6 +82,6 @@ function SignedIn() {
     case 'out':
       return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}`} replace />
     case 'in':
-      return <Shell user={session.user} />
+      return <Shell key={session.user.user_id} user={session.user} />
   }
 }

@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
-import { startSession } from './api/session.ts'
+import { currentSession, onSession, startSession } from './api/session.ts'
 import { App } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startTheme } from './layout/theme.ts'
@@ -34,6 +34,15 @@ const queries = new QueryClient({
       retryDelay: (_, cause) => waitOf(cause) * 1000,
     },
   },
+})
+
+/** What one user has read is not for the next one in the same tab. */
+let reader: number | undefined
+onSession(() => {
+  const session = currentSession()
+  const user = session.state === 'in' ? session.user.user_id : undefined
+  if (reader !== undefined && user !== reader) queries.clear()
+  reader = user
 })
 
 startTheme()

@@ -1,5 +1,5 @@
 /** The frame around every page of somebody who is signed in. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
 import { signOut } from '../api/session.ts'
@@ -91,8 +91,7 @@ const PageLoading = () => (
 
 function SignOut({ user }: { readonly user: User }) {
   const t = useT()
-  const queries = useQueryClient()
-  const leaving = useMutation({ mutationFn: signOut, onSuccess: () => queries.clear() })
+  const leaving = useMutation({ mutationFn: signOut })
   return (
     <Button kind="bare" icon="out" busy={leaving.isPending} onClick={() => leaving.mutate()}>
       <span className="grow" style={{ textAlign: 'start' }}>

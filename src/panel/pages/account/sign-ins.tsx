@@ -25,14 +25,10 @@ async function endAll(signIns: readonly SignIn[]): Promise<void> {
 export function SignIns() {
   const t = useT()
   const reason = useReason()
-  const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   const list = useQuery(signInsQuery)
   const signIns = list.data?.items ?? []
-  const endingAll = useMutation({
-    mutationFn: () => endAll(signIns),
-    onSuccess: () => queries.clear(),
-  })
+  const endingAll = useMutation({ mutationFn: () => endAll(signIns) })
   return (
     <Card
       title={t('signIns.title')}
