@@ -22,7 +22,9 @@ function changedPage(page: Page<Credential>, byId: ReadonlyMap<number, Change>):
   return { ...page, items }
 }
 
-function changed(one: Credential, { state, reason, action, at }: Change): Credential {
+export type Told = Pick<Change, 'state' | 'reason' | 'action' | 'at'>
+
+export function changed(one: Credential, { state, reason, action, at }: Told): Credential {
   const wasActive = one.state === 'active'
   const isActive = state === 'active'
   const online_since = isActive ? (wasActive ? one.online_since : at) : null

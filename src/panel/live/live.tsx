@@ -31,7 +31,9 @@ export function Live({ children }: { readonly children: ReactNode }) {
       onLive(live) {
         setLive(live)
         // While nothing was heard, anything may have happened.
-        if (live) queries.invalidateQueries({ queryKey: ['credentials'] })
+        if (!live) return
+        queries.invalidateQueries({ queryKey: ['credentials'] })
+        queries.invalidateQueries({ queryKey: ['urgent'] })
       },
       onEvent(name, data) {
         if (name === 'state') queries.setQueryData(['summary'], data as Summary)

@@ -16,11 +16,14 @@ import { ReceiveSettings } from './receive-settings.tsx'
 import { Traffic } from './traffic.tsx'
 import { useFollowed } from './use-followed.ts'
 
+/** Proofs of health and the latest event come without a word. */
+const LOOK_MS = 10_000
+
 export function CredentialPage() {
   const t = useT()
   const { day } = useFormats()
   const id = Number(useParams().id)
-  const found = useQuery(credentialQuery(id))
+  const found = useQuery({ ...credentialQuery(id), refetchInterval: LOOK_MS })
   const { latest, isLive } = useFollowed(id)
   const crumbs = <Link to="/dashboard/accounts">{t('accounts.title')}</Link>
   const one = found.data

@@ -25,7 +25,11 @@ export function Health({ credential }: { readonly credential: Credential }) {
         body: sendTo.trim() === '' ? {} : { send_to: sendTo.trim() },
       }),
   })
-  const healthy = testing.data?.healthy ?? health.healthy
+  const tested = testing.data
+  // A test says how it was then: what was proved or has happened since counts for more.
+  const isNewest =
+    tested?.state === credential.state && tested.checked_at >= (health.checked_at ?? '')
+  const healthy = isNewest ? tested.healthy : health.healthy
   const verdict = healthy === null ? 'unknown' : healthy ? 'healthy' : 'unhealthy'
   const never = t('never')
   return (

@@ -3,6 +3,11 @@ import { type InfiniteData, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { follow } from '../../api/stream.ts'
 import type { Credential, LiveTransition, Page, Transition } from '../../api/types.ts'
+import { changed } from '../../live/apply.ts'
+import { atMostEvery } from '../../live/pace.ts'
+
+/** A step says nothing of health: that is asked for anew, but not with each of many steps. */
+const RECORD_MS = 2_000
 
 export function useFollowed(id: number) {
   const queries = useQueryClient()
@@ -13,6 +18,10 @@ export function useFollowed(id: number) {
     const ended = new AbortController()
     setLatest(undefined)
     const lists = ['timeline', id]
+    const record = ['credential', id]
+    const lookAgain = atMostEvery(RECORD_MS, ended.signal, () =>
+      queries.invalidateQueries({ queryKey: record }),
+    )
     follow(`/platforms/credentials/${id}/events`, {
       signal: ended.signal,
       onLive(live) {
@@ -20,15 +29,16 @@ export function useFollowed(id: number) {
         if (live) queries.invalidateQueries({ queryKey: lists })
       },
       onEvent(name, data) {
-        if (name === 'state') queries.setQueryData(['credential', id], data as Credential)
+        if (name === 'state') queries.setQueryData(record, data as Credential)
         if (name !== 'transition') return
         const transition = data as LiveTransition
         setLatest(transition)
-        queries.setQueryData<Credential>(['credential', id], (one) => one && moved(one, transition))
+        queries.setQueryData<Credential>(record, (one) => one && changed(one, transition))
         queries.setQueryData<InfiniteData<Page<Transition>>>(
           lists,
           (list) => list && withNewest(list, transition),
         )
+        lookAgain()
       },
     })
     return () => ended.abort()
@@ -36,13 +46,6 @@ export function useFollowed(id: number) {
 
   return { latest, isLive }
 }
-
-const moved = (one: Credential, { state, action, reason }: LiveTransition): Credential => ({
-  ...one,
-  state,
-  action,
-  reason,
-})
 
 function withNewest(
   list: InfiniteData<Page<Transition>>,

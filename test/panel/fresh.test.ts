@@ -1,0 +1,60 @@
+/** What a page shows stays true while it is open: health after a test, and what happened while nothing was heard. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test(
+  'an open page goes on telling the truth',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const phone = '+14155559531'
+    const client = await service.client(phone)
+    const person = await client.person('Ada', 'ada_fresh')
+    const other = await client.person('Bela', 'bela_fresh')
+    const credentialId = await client.link(person)
+    const otherId = await client.link(other)
+    const ban = async ({ id }: { id: number }, credential: number) => {
+      await client.result('PUT', `/sandbox/people/${id}/faults/ban`, {})
+      await client.state(credential, 'invalid', 60_000)
+    }
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, complaints } = visitor
+    await signIn(visitor, service, phone)
+
+    await t.test('a test that was passed says nothing of what came afterwards', async (t) => {
+      await page.goto(`/dashboard/accounts/${credentialId}`)
+      await page.getByRole('button', { name: 'Test now' }).click()
+      await page.getByText('Passed').first().waitFor()
+      await page.getByText('Healthy', { exact: true }).waitFor()
+      await page.getByText('Online since').waitFor()
+      await ban(person, credentialId)
+      await page.getByText('Not healthy').waitFor()
+      await page.getByText('Online since').waitFor({ state: 'detached' })
+      t.equal(await page.getByText('Healthy', { exact: true }).count(), 0)
+    })
+
+    await t.test('proofs of health are told as they come', async () => {
+      await page.goto(`/dashboard/accounts/${otherId}`)
+      const proof = page.locator('.facts time').first()
+      const before = await proof.getAttribute('datetime')
+      await page.locator(`.facts time:not([datetime="${before}"])`).first().waitFor()
+    })
+
+    await t.test('what happened while the service was away is caught up with', async () => {
+      await page.goto('/dashboard')
+      const needs = page.getByRole('region', { name: 'Needs you' })
+      await needs.getByText('Ada', { exact: true }).waitFor()
+      await page.route('**/platforms/credentials/events', (route) => route.abort())
+      await service.restart()
+      await page.getByText('Reconnecting').waitFor()
+      await ban(other, otherId)
+      await page.unroute('**/platforms/credentials/events')
+      await needs.getByText('Bela', { exact: true }).waitFor({ timeout: 60_000 })
+    })
+
+    t.same(complaints, [])
+  },
+)
