@@ -31,3 +31,25 @@ t.test(
     await page.getByText('No key yet').waitFor()
   },
 )
+
+t.test(
+  'a page that does not come while the service is away leaves the panel in place',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, context } = visitor
+    await signIn(visitor, service, '+14155559302')
+    const files = /\/assets\/keys-|\/dashboard\/keys$/
+    await context.route(files, (route) => route.abort())
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('The service does not answer').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('The service does not answer').waitFor()
+    await context.unroute(files)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('No key yet').waitFor()
+  },
+)

@@ -27,7 +27,8 @@ interface Envelope {
 
 /** The result of an answer; throws an `ApiFailure` when there is none. */
 export async function resultOf<Result>(response: Response): Promise<Result> {
-  const envelope = (await response.json().catch(() => ({ ok: false }))) as Envelope
+  const envelope = (await response.json().catch(() => undefined)) as Envelope | undefined
+  if (!envelope) throw withoutEnvelope(response)
   if (envelope.ok) return envelope.result as Result
   const retryAfter = envelope.parameters?.retry_after
   throw new ApiFailure(response.status, envelope.description ?? response.statusText, {
@@ -35,6 +36,12 @@ export async function resultOf<Result>(response: Response): Promise<Result> {
     ...(envelope.errors && { fields: envelope.errors }),
   })
 }
+
+/** An answer that was cut off, or that of a proxy which did not reach the service. */
+const withoutEnvelope = ({ ok, status, statusText }: Response) =>
+  ok || status >= 500
+    ? new ApiFailure(0, 'no answer')
+    : new ApiFailure(status, statusText || `${status}`)
 
 /** Without the prefix that only repeats the status. */
 export const plainText = (cause: unknown): string =>

@@ -20,6 +20,17 @@ const RELOADED = 'chapar.reloaded'
 const isOutdated = (cause: unknown) =>
   cause instanceof TypeError && /dynamically imported module|module script/.test(cause.message)
 
+/** While the service is away its files do not come either: then a reload would leave nothing at all. */
+async function reloadIfThere(before?: () => void): Promise<void> {
+  const isThere = await fetch(location.href, { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!isThere) return
+  before?.()
+  location.reload()
+}
+
 export class Boundary extends Component<Props, State> {
   override state: State = { cause: undefined, address: this.props.address }
 
@@ -32,9 +43,9 @@ export class Boundary extends Component<Props, State> {
   }
 
   override componentDidCatch(cause: unknown): void {
-    if (!isOutdated(cause) || sessionStorage.getItem(RELOADED) === this.props.address) return
-    sessionStorage.setItem(RELOADED, this.props.address)
-    location.reload()
+    const { address } = this.props
+    if (!isOutdated(cause) || sessionStorage.getItem(RELOADED) === address) return
+    reloadIfThere(() => sessionStorage.setItem(RELOADED, address))
   }
 
   override render(): ReactNode {
@@ -43,7 +54,7 @@ export class Boundary extends Component<Props, State> {
     const shown = isOutdated(cause) ? new ApiFailure(0, '') : cause
     return (
       <div className="page">
-        <Failed cause={shown} retry={() => location.reload()} />
+        <Failed cause={shown} retry={() => reloadIfThere()} />
       </div>
     )
   }
