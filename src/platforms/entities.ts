@@ -19,4 +19,5 @@ export const ALL_ENTITIES = [
   'text_link',
   'text_mention',
   'custom_emoji',
+  'date_time',
 ] as const

@@ -44,9 +44,29 @@ function entityOf(entity: tl.TypeMessageEntity): TextEntity[] {
       return [{ type: 'text_mention', offset, length, person: `${entity.userId}` }]
     case 'messageEntityCustomEmoji':
       return [{ type: 'custom_emoji', offset, length, customEmojiId: entity.documentId.toString() }]
+    case 'messageEntityFormattedDate': {
+      const timeFormat = timeFormatOf(entity)
+      return [
+        {
+          type: 'date_time',
+          offset,
+          length,
+          unixTime: entity.date,
+          ...(timeFormat && { timeFormat }),
+        },
+      ]
+    }
     default: {
       const type = kinds[entity._]
       return type === undefined ? [] : [{ type, offset, length }]
     }
   }
+}
+
+/** In the reference's letters. */
+function timeFormatOf(entity: tl.RawMessageEntityFormattedDate): string {
+  if (entity.relative) return 'r'
+  const date = entity.longDate ? 'D' : entity.shortDate ? 'd' : ''
+  const time = entity.longTime ? 'T' : entity.shortTime ? 't' : ''
+  return `${entity.dayOfWeek ? 'w' : ''}${date}${time}`
 }

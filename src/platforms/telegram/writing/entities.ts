@@ -52,9 +52,25 @@ function entityOf(
       const documentId = Long.fromString(rest.customEmojiId ?? '0')
       return { _: 'messageEntityCustomEmoji', ...range, documentId }
     }
+    case 'date_time':
+      return { _: 'messageEntityFormattedDate', ...range, ...shownAs(rest) }
     default: {
       const plain = kinds[type]
       return plain === undefined ? undefined : ({ _: plain, ...range } as tl.TypeMessageEntity)
     }
   }
+}
+
+const letters = {
+  r: 'relative',
+  w: 'dayOfWeek',
+  d: 'shortDate',
+  D: 'longDate',
+  t: 'shortTime',
+  T: 'longTime',
+} as const
+
+function shownAs({ unixTime: date = 0, timeFormat = '' }: Partial<TextEntity>) {
+  const shown = Object.entries(letters).filter(([letter]) => timeFormat.includes(letter))
+  return { date, ...Object.fromEntries(shown.map(([, name]) => [name, true])) }
 }
