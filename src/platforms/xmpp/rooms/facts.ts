@@ -1,6 +1,6 @@
 /** What a room says of itself when asked. */
 import type { Element } from '@xmpp/client'
-import { discover, formField } from '../discovery.ts'
+import { discover, formField, hasFeature } from '../discovery.ts'
 import { ns } from '../namespaces.ts'
 import type { Requests } from '../requests.ts'
 
@@ -8,6 +8,8 @@ export interface RoomFacts {
   readonly title?: string
   readonly description?: string
   readonly hasArchive: boolean
+  /** It tells everybody who is behind a nick. */
+  readonly showsAddresses: boolean
 }
 
 /** `undefined`: there is no such room, or it does not show itself. */
@@ -23,7 +25,8 @@ export async function roomFacts(
   return {
     ...(identity?.attrs.name && { title: identity.attrs.name }),
     ...(description && { description }),
-    hasArchive: info.getChildren('feature').some(({ attrs }) => attrs.var === ns.archive),
+    hasArchive: hasFeature(info, ns.archive),
+    showsAddresses: hasFeature(info, 'muc_nonanonymous'),
   }
 }
 
@@ -38,7 +41,6 @@ export async function hostsRooms(
 }
 
 function isConference(info: Element): boolean {
-  const speaksRooms = info.getChildren('feature').some(({ attrs }) => attrs.var === ns.muc)
   const identities = info.getChildren('identity')
-  return speaksRooms && identities.some(({ attrs }) => attrs.category === 'conference')
+  return hasFeature(info, ns.muc) && identities.some(({ attrs }) => attrs.category === 'conference')
 }

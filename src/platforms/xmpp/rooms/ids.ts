@@ -4,23 +4,27 @@ const mostRemembered = 1_000
 export class Ids {
   readonly #natives = new Map<string, string>()
 
+  get isEmpty(): boolean {
+    return this.#natives.size === 0
+  }
+
   /** The same id by two writers is two messages: nobody can change what another one wrote. */
-  remember(nick: string, id: string, native: string) {
-    this.#natives.set(key(nick, id), native)
+  remember(writer: string, id: string, native: string) {
+    this.#natives.set(key(writer, id), native)
     if (this.#natives.size <= mostRemembered) return
     const [oldest] = this.#natives.keys()
     if (oldest !== undefined) this.#natives.delete(oldest)
   }
 
-  find(nick: string, id: string): string | undefined {
-    return this.#natives.get(key(nick, id))
+  find(writer: string, id: string): string | undefined {
+    return this.#natives.get(key(writer, id))
   }
 
-  wrote(nick: string, native: string): boolean {
+  wrote(writer: string, native: string): boolean {
     return [...this.#natives].some(
-      ([writer, known]) => known === native && writer.startsWith(`${nick}\n`),
+      ([place, known]) => known === native && place.startsWith(`${writer}\n`),
     )
   }
 }
 
-const key = (nick: string, id: string) => `${nick}\n${id}`
+const key = (writer: string, id: string) => `${writer}\n${id}`

@@ -82,8 +82,13 @@ export class Occupants {
   }
 }
 
+/** `undefined` also where somebody has put in another one: nobody can tell which is the room's. */
 export function shownAddress(stanza: Element): string | undefined {
-  return parseAddress(itemOf(stanza)?.attrs.jid)?.bare
+  const [item, ...others] = itemsOf(stanza)
+  return others.length === 0 ? parseAddress(item?.attrs.jid)?.bare : undefined
 }
 
-const itemOf = (stanza: Element) => stanza.getChild('x', ns.mucUser)?.getChild('item')
+const itemOf = (stanza: Element) => itemsOf(stanza).at(0)
+
+const itemsOf = (stanza: Element) =>
+  stanza.getChildren('x', ns.mucUser).flatMap((user) => user.getChildren('item'))

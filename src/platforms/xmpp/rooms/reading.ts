@@ -31,11 +31,13 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
     at,
     ...(delivery.recovered && { recovered: true }),
   } as const
+  const from = view.person(nick, delivery)
   const target = targetOf(message)
   if (target?.change === 'retract') {
     // Named by the room's id, which says nothing of the writer (XEP-0424): only one's own may be retracted.
     const retracted =
-      ids.find(nick, target.id) ?? (ids.wrote(nick, target.id) ? target.id : undefined)
+      ids.find(from.native, target.id) ??
+      (ids.wrote(from.native, target.id) ? target.id : undefined)
     if (!retracted) return undefined
     return {
       kind: 'deleted',
@@ -47,13 +49,13 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
   }
   const content = contentOf(message)
   if (!content) return undefined
-  const corrected = target && ids.find(nick, target.id)
-  if (id && !corrected) ids.remember(nick, id, native)
+  const corrected = target && ids.find(from.native, target.id)
+  if (id && !corrected) ids.remember(from.native, id, native)
   const reply = repliedTo(message)
   const result: Message = {
     native: corrected ?? native,
     chat,
-    from: view.person(nick, delivery),
+    from,
     at,
     ...(corrected && { editedAt: at }),
     content,

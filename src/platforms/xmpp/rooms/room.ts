@@ -10,7 +10,6 @@ import type { Delivery, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Log } from '../log.ts'
-import { ns } from '../namespaces.ts'
 import type { Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -23,6 +22,10 @@ import { Occupants, shownAddress } from './occupants.ts'
 import { puttingOut } from './putting-out.ts'
 import { readRoom } from './reading.ts'
 import { setRoom } from './settings.ts'
+import { stampsOf } from './stamps.ts'
+
+/** How many of its last words a room is asked for at first. */
+const mostRecalled = 100
 
 export interface RoomParts {
   readonly own: string
@@ -133,7 +136,14 @@ export class Room implements RoomReader {
     await this.#entrance.enter(facts.hasArchive ? undefined : since, signal)
     if (!facts.hasArchive && since === undefined) await this.#markNow()
     const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
+    if (caughtUp && this.ids.isEmpty) await this.#recall(signal)
     this.#inbox.release(caughtUp ? await this.#catchUp.run(signal) : new Set())
+  }
+
+  /** Reads what was told of before once more, for the ids: its writers may change it yet. */
+  async #recall(signal: AbortSignal): Promise<void> {
+    const { messages } = await this.archive.page({ before: '', max: mostRecalled }, signal)
+    for (const archived of messages) this.read(this.#recovered(archived))
   }
 
   #markNow(): Promise<void> {
@@ -168,14 +178,7 @@ export class Room implements RoomReader {
     if (this.archive.take(message)) return
     const subject = message.getChildText('subject')
     if (subject !== null && message.getChildText('body') === null) this.#subject = subject
-    const archived = message
-      .getChildren('stanza-id', ns.ids)
-      .find(({ attrs }) => attrs.by === this.address)?.attrs.id
-    const delay = message
-      .getChildren('delay', ns.delay)
-      .find(({ attrs }) => parseAddress(attrs.from)?.bare === this.address)
-    const stamp = Date.parse(delay?.attrs.stamp ?? '')
-    const at = Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000)
+    const { archived, at } = stampsOf(message, this.address)
     const delivery = this.#delivery(message, at, archived)
     const { id } = message.attrs
     if (id && delivery.own && this.#parts.sent(id)) this.#parts.reflected(delivery, id)
@@ -188,7 +191,7 @@ export class Room implements RoomReader {
       ids: this.ids,
       person: (nick, { own, recovered, message }) => {
         if (own) return { ...this.self, firstName: nick }
-        return this.#occupants.person(nick, recovered ? shownAddress(message) : undefined)
+        return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)
       },
     })
   }
@@ -196,19 +199,26 @@ export class Room implements RoomReader {
   /** Of an archived message. */
   author(message: Element): Person {
     const nick = parseAddress(message.attrs.from)?.resource ?? this.address
-    return this.#occupants.person(nick, shownAddress(message))
+    return this.#occupants.person(nick, this.#shown(message))
   }
 
   /** The account's own message, by the id of the room. */
   wrote(id: string, native: string) {
-    this.ids.remember(this.#entrance.nick, id, native)
+    this.ids.remember(this.#parts.own, id, native)
   }
 
-  /** `archived`: the room itself says who wrote it; in a live message anybody can claim to be somebody. */
+  /** `archived`: others may have gone by the account's nick by then. */
   isOwn(message: Element, archived = true): boolean {
+    const { own } = this.#parts
+    const shown = archived ? this.#shown(message) : undefined
+    if (shown !== undefined) return shown === own
     const nick = parseAddress(message.attrs.from)?.resource ?? ''
-    const shown = (archived && shownAddress(message)) || this.#occupants.address(nick)
-    return nick === this.#entrance.nick || shown === this.#parts.own
+    return nick === this.#entrance.nick || this.#occupants.address(nick) === own
+  }
+
+  /** Who the room says has written an archived message; in a live one anybody can claim to be somebody. */
+  #shown(message: Element): string | undefined {
+    return this.#facts.showsAddresses ? shownAddress(message) : undefined
   }
 
   /** Where a room keeps no archive, the time of a message is its place. */

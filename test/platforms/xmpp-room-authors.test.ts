@@ -1,0 +1,93 @@
+/** Who wrote what in a room: believed to the room alone, and remembered over restarts. */
+import t, { type Test } from 'tap'
+import type { Happening } from '../../machines/happening.ts'
+import { prosodyMissing } from '../support/prosody.ts'
+import { sent } from './contract/scene.ts'
+import { Network } from './xmpp/network.ts'
+import { scene } from './xmpp/scene.ts'
+
+const nativeOf = (happening: Happening) =>
+  'message' in happening && happening.message ? happening.message.native : ''
+const mucUser = 'http://jabber.org/protocol/muc#user'
+
+t.test('authors in XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+  const network = await Network.start(t)
+
+  async function inRoom(t: Test) {
+    const all = await scene(t, network)
+    const room = `authors-${all.account.user}@rooms.xmpp.test`
+    await all.friend.join(room, 'friend')
+    await sent(all.first, room, 'hello')
+    return { ...all, room }
+  }
+
+  await t.test('nobody writes as somebody else while the account is away', async (t) => {
+    const { account, friend, chat, store, room, first, open } = await inRoom(t)
+    await first.stop()
+    const forged = (jid: string) =>
+      [`{${mucUser}}x`, { xml: `<item xmlns='${mucUser}' jid='${jid}'/>` }] as const
+    friend.send(room, 'as the account', forged(account.jid))
+    const victim = await network.friend()
+    friend.send(room, 'as a third', forged(victim.jid))
+    await friend.sees(({ body }) => body === 'as a third')
+    await open()
+    for (const text of ['as the account', 'as a third']) {
+      t.match(await store.message(text), {
+        direction: 'incoming',
+        recovered: true,
+        message: { from: { native: chat, firstName: 'friend' } },
+      })
+    }
+  })
+
+  await t.test('whoever had the nick of the account meanwhile is not the account', async (t) => {
+    const { account, friend, chat, store, room, first, open } = await inRoom(t)
+    await first.stop()
+    const other = await network.friend()
+    await other.join(room, account.user)
+    other.send(room, 'under your name')
+    await friend.sees(({ body }) => body === 'under your name')
+    await other.disconnect()
+    friend.send(room, 'seen it?')
+    await open()
+    await store.message('seen it?')
+    t.match(await store.message('under your name'), {
+      direction: 'incoming',
+      message: { from: { native: other.jid.split('/')[0], firstName: account.user } },
+    })
+    t.match(await store.message('seen it?'), { message: { from: { native: chat } } })
+  })
+
+  await t.test('a change of what was written before a restart is a change', async (t) => {
+    const { friend, store, room, first, open } = await inRoom(t)
+    const id = friend.send(room, 'a word')
+    const word = nativeOf(await store.message('a word'))
+    friend.send(room, 'another')
+    const other = nativeOf(await store.message('another'))
+    await first.stop()
+    await open()
+    friend.send(room, 'are you back?')
+    await store.message('are you back?')
+    friend.correct(room, id, 'a better word')
+    t.match(await store.message('a better word', 'edited'), { message: { native: word } })
+    friend.retract(room, other)
+    t.match(await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted')), {
+      messages: [other],
+    })
+  })
+
+  await t.test('whoever takes the nick of somebody does not change their words', async (t) => {
+    const { friend, store, room } = await inRoom(t)
+    const id = friend.send(room, 'mine')
+    const mine = nativeOf(await store.message('mine'))
+    await friend.disconnect()
+    const other = await network.friend()
+    await other.join(room, 'friend')
+    other.correct(room, id, 'forged')
+    other.retract(room, mine)
+    other.send(room, 'done')
+    await store.message('done')
+    t.strictSame(store.texts('edited'), [])
+    t.notOk(store.happenings.some(({ kind }) => kind === 'deleted'))
+  })
+})
