@@ -35,6 +35,25 @@ async function nextRequest(chat: number) {
 const kim = await client.person('Kim')
 const joe = await client.person('Joe')
 
+t.test('whoever is put into a new chat is told so, and its founder is not', async (t) => {
+  const told = async () => {
+    for (;;) {
+      const { my_chat_member } = await next()
+      if (my_chat_member) return my_chat_member
+    }
+  }
+  for (const kind of ['group', 'supergroup']) {
+    await makeChat({ kind, members: [ada.id] })
+    const id = await makeChat({ kind, owner: ada.id, members: [kim.id, bot.id] })
+    t.match(await told(), {
+      chat: { id, type: kind },
+      from: { id: ada.id },
+      old_chat_member: { status: 'left', user: { id: bot.id } },
+      new_chat_member: { status: 'member', user: { id: bot.id } },
+    })
+  }
+})
+
 t.test('a link is told with whoever came by it', async (t) => {
   const chat_id = await makeChat()
   const invite = await done('createChatInviteLink', { chat_id, name: 'door' })

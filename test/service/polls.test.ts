@@ -79,8 +79,13 @@ t.test('in a group nobody learns the answers of a quiz before', async (t) => {
   })
   const poll = { question: '2 + 2', options: ['3', '4'], type: 'quiz', correct_option_ids: [1] }
   await client.result('POST', `/sandbox/people/${ada.id}/messages`, { to: group.id, poll })
-  const [update] = await done('getUpdates', { offset, timeout: 20 })
-  offset = update.update_id + 1
+  const next = async () => {
+    const [update] = await done('getUpdates', { offset, timeout: 20, limit: 1 })
+    offset = update.update_id + 1
+    return update
+  }
+  t.match(await next(), { my_chat_member: { chat: { id: group.id } } })
+  const update = await next()
   t.match(update.message.poll, { question: '2 + 2', type: 'quiz' })
   t.notOk('correct_option_ids' in update.message.poll)
 })

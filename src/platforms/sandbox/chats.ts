@@ -2,6 +2,7 @@
 import { failed } from '../../../actors/errors.ts'
 import type { Chat } from '../../../machines/content.ts'
 import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
+import { tellMembers } from './founding.ts'
 import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
 import { chatOf } from './neutral.ts'
 import type { World } from './operations.ts'
@@ -65,7 +66,7 @@ export class Chats {
     }
     const base = chat.kind === 'group' ? 0 : -1_000_000_000_000
     const [row] = await this.#world.db
-      .query<{ native: number }>(
+      .query<{ id: number; native: number }>(
         `with chat as (
            insert into sandbox_chat
              (kind, native, title, username, description, is_forum, last_message, join_by_request)
@@ -77,14 +78,18 @@ export class Chats {
            select chat.id, person, case when person = $6::bigint then 'owner' else 'member' end
            from chat, unnest($7::bigint[]) person
          )
-         select native from chat`,
+         select id, native from chat`,
         [
           ...[chat.kind, base, chat.title, chat.username ?? null, chat.description ?? null],
           ...[chat.owner, people, isForum, isForum ? GENERAL_TOPIC : 0, chat.asks ?? false],
         ],
       )
       .catch(takenName)
-    return this.get(row!.native)
+    const { id, native } = row!
+    await inTurn(this.#world, { chat: id, person: chat.owner }, (turn) =>
+      tellMembers(turn, id, chat.owner),
+    )
+    return this.get(native)
   }
 
   async get(native: number): Promise<ChatRecord> {
