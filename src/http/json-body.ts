@@ -19,7 +19,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
     else if (isDeeperThan(body, DEPTH)) done(refusal('the JSON is nested too deeply'))
     else {
       parse(request, body, (error, value) => {
-        if (error) done(error)
+        if (error) done(refusal('it is not valid JSON'))
         else if (isTooWide(value)) done(refusal('the JSON has too many members'))
         else done(null, value)
       })

@@ -17,6 +17,13 @@ const send = (method: string, path: string, body: string | Buffer, headers: obje
   })
 const post = (body: string | Buffer, headers?: object) => send('POST', '/api_keys', body, headers)
 
+t.test('what is not JSON is called so', async (t) => {
+  const why = "Bad Request: can't parse the request body: it is not valid JSON"
+  for (const body of ['{"name":', '{name:1}', "{'name':1}", '{"name":1}}', 'name=x']) {
+    t.match(await post(body), refused(400, why), body)
+  }
+})
+
 t.test('what is nested too deeply or has too many members is refused', async (t) => {
   const unreadable = "Bad Request: can't parse the request body"
   const nested = (depth: number) => `{"name":${'['.repeat(depth)}${']'.repeat(depth)}}`
