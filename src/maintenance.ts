@@ -53,7 +53,7 @@ export function watchActors(
   core: Core,
   world: { db: Database; metrics: Metrics; config: Config; logger: Logger },
 ): () => void {
-  const { db, metrics, config } = world
+  const { db, metrics, config, logger } = world
   metrics.actors('credential', () =>
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
@@ -71,6 +71,9 @@ export function watchActors(
       core.keys.passivate(config.timing.passivateAfter)
       core.log.forgetOld(config.timing.passivateAfter)
       core.links.passivate(LINK_IDLE_MS)
+      core.roster
+        .wakeDue()
+        .catch((err) => logger.warn({ err }, 'webhooks whose rest is over were not looked for'))
     },
     Math.min(SWEEP_MS, config.timing.passivateAfter),
   )

@@ -1,4 +1,4 @@
-/** Which keys have webhooks: they are woken by what comes for them, by a reminder, and after a start. */
+/** Which keys have webhooks: they are woken by what comes for them, when a rest is over, and after a start. */
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
@@ -21,6 +21,8 @@ const AGAIN_MS = 1_000
 export class Roster {
   readonly #options: RosterOptions
   readonly #byCredential = new Map<number, Set<number>>()
+  /** Those that are just coming to life, or are tried again in a moment. */
+  readonly #waking = new Set<number>()
   #isStopped = false
 
   constructor(options: RosterOptions) {
@@ -61,14 +63,29 @@ export class Roster {
   }
 
   wake(apiKeyId: number): void {
-    if (this.#isStopped) return
-    this.#options
-      .find(apiKeyId)
-      .then((actor) => this.#watch(apiKeyId, actor))
-      .catch((err) => {
+    if (this.#isStopped || this.#waking.has(apiKeyId)) return
+    this.#waking.add(apiKeyId)
+    this.#options.find(apiKeyId).then(
+      (actor) => {
+        this.#waking.delete(apiKeyId)
+        this.#watch(apiKeyId, actor)
+      },
+      (err) => {
         this.#options.log.warn({ err, apiKeyId }, 'a key with a webhook could not be woken')
         this.#later(apiKeyId)
-      })
+      },
+    )
+  }
+
+  /** Whoever sleeps though its rest is over: a queue that was lost, or was away, reminds nobody. */
+  async wakeDue(): Promise<void> {
+    const due = await this.#options.db.query<{ id: number }>(
+      `select k.id from webhook w join api_key k on k.id = w.api_key_id
+        where w.sealed is not null and w.suspended_at is null and w.due_at < $1
+          and k.revoked_at is null and coalesce(k.expires_at > $1, true)`,
+      [new Date()],
+    )
+    for (const { id } of due) if (!this.#options.peek(id)) this.wake(id)
   }
 
   stop(): void {
@@ -84,12 +101,18 @@ export class Roster {
   #watch(apiKeyId: number, actor: ApiKeyActor) {
     if (actor.snapshot.value === 'revoked') this.changed(actor, false)
     actor.closed.then((cause) => {
-      if (cause !== undefined) this.#later(apiKeyId)
+      if (cause !== undefined && !this.#waking.has(apiKeyId)) this.#later(apiKeyId)
     })
   }
 
   #later(apiKeyId: number) {
     const isKnown = [...this.#byCredential.values()].some((keys) => keys.has(apiKeyId))
-    if (isKnown) setTimeout(() => this.wake(apiKeyId), AGAIN_MS).unref()
+    if (isKnown) this.#waking.add(apiKeyId)
+    else this.#waking.delete(apiKeyId)
+    const again = () => {
+      this.#waking.delete(apiKeyId)
+      this.wake(apiKeyId)
+    }
+    if (isKnown) setTimeout(again, AGAIN_MS).unref()
   }
 }

@@ -1,0 +1,97 @@
+/** Waking keys with webhooks: once for all that comes for them, and after a rest without any reminder. */
+import t from 'tap'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import { Roster } from '../../src/webhooks/roster.ts'
+import { ApiKeyRig } from '../actors/api-key-rig.ts'
+import { until } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
+import { quietLog } from '../support/log.ts'
+
+const { database } = await testDatabase(t)
+const [{ account } = { account: 0 }] = await database.query<{ account: number }>(
+  `with owner as (
+     insert into app_user (phone_index, phone_sealed, created_at) values ('', '', now()) returning id
+   )
+   insert into credential (user_id, platform, native_id, account)
+   select id, 'sandbox', '1', '{}' from owner returning id as account`,
+)
+await database.query(
+  'insert into credential_log (credential_id, next_update_id) values ($1, 101)',
+  [account],
+)
+
+/** A key that has read everything, with a webhook that stands so. */
+async function keyWith(webhook: { due?: string; suspended?: string; expires?: string }) {
+  const { due = null, suspended = null, expires = null } = webhook
+  const [key] = await database.query<{ id: number }>(
+    `with k as (
+       insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, expires_at)
+       select user_id, id, 'k', '{}', '', '', 100, now() + $4::interval from credential
+       returning id
+     )
+     insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate, due_at, suspended_at)
+     select id, '', '', 1, false, now() + $1::interval, now() + $2::interval from k
+     where $3::int > 0 returning api_key_id as id`,
+    [due, suspended, account, expires],
+  )
+  return key?.id ?? 0
+}
+
+t.test('whatever comes for a key that cannot be woken, it is tried once at a time', async (t) => {
+  const id = await keyWith({})
+  const { actor } = new ApiKeyRig(t)
+  const tries: PromiseWithResolvers<ApiKeyActor>[] = []
+  let live: ApiKeyActor | undefined
+  const roster = new Roster({
+    db: database,
+    log: quietLog,
+    peek: () => live,
+    find: () => {
+      const next = Promise.withResolvers<ApiKeyActor>()
+      tries.push(next)
+      return next.promise
+    },
+  })
+  t.equal(await roster.start(), 0)
+  const come = () => {
+    for (let update = 0; update < 10; update++) roster.received(account)
+  }
+  come()
+  t.equal(tries.length, 1)
+  tries[0]?.reject(new Error('its webhook cannot be read'))
+  // No longer than that: the next try is a matter of a second.
+  await tries[0]?.promise.catch(() => undefined)
+  come()
+  t.equal(tries.length, 1, `${id} rests before the next try`)
+  await until(() => tries.length > 1)
+  come()
+  t.equal(tries.length, 2)
+  live = actor
+  tries[1]?.resolve(actor)
+  await tries[1]?.promise
+  come()
+  t.equal(tries.length, 2)
+  roster.stop()
+})
+
+t.test('who sleeps though its rest is over is woken, and nobody else', async (t) => {
+  await database.query('delete from webhook')
+  const [due, awake] = [await keyWith({ due: '-1 s' }), await keyWith({ due: '-1 s' })]
+  await keyWith({ due: '1 h' })
+  await keyWith({})
+  await keyWith({ due: '-1 s', suspended: '-1 s' })
+  await keyWith({ due: '-1 s', expires: '-1 s' })
+  const { actor } = new ApiKeyRig(t)
+  const woken: number[] = []
+  const roster = new Roster({
+    db: database,
+    log: quietLog,
+    peek: (id) => (id === awake ? actor : undefined),
+    find: async (id) => {
+      woken.push(id)
+      return actor
+    },
+  })
+  await roster.wakeDue()
+  t.same(woken, [due])
+})
