@@ -1,6 +1,7 @@
 /** The directory: one live actor for each id, made when it is needed. */
 import t from 'tap'
 import { Directory } from '../../actors/directory.ts'
+import { refused } from './refused.ts'
 
 class Actor {
   readonly #closed = Promise.withResolvers<unknown>()
@@ -133,6 +134,6 @@ t.test('one that was stopped brings nobody to life any more', async (t) => {
     return new Actor()
   })
   await directory.stop()
-  await t.rejects(directory.find(1), { failure: { code: 'unavailable', retryAfterSeconds: 1 } })
+  await refused(t, directory.find(1), { code: 'unavailable', retryAfterSeconds: 1 })
   t.equal(activations, 0)
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { isUnavailable } from '../../src/database/unavailable.ts'
+import { refused } from '../actors/refused.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 
@@ -83,7 +84,7 @@ t.test('a server that takes no writes for now is one to come back to', async (t)
     await tx.query('set local transaction_read_only = on')
     await tx.query(`insert into note (body) values ('a')`)
   })
-  await t.rejects(writing, { failure: { code: 'unavailable', retryAfterSeconds: 1 } })
+  await refused(t, writing, { code: 'unavailable', retryAfterSeconds: 1 })
 })
 
 t.test('a socket that is gone is a server that is down, another missing file is not', async (t) => {
@@ -92,7 +93,7 @@ t.test('a socket that is gone is a server that is down, another missing file is 
   t.teardown(() => rm(folder, { recursive: true }))
   const down = openDatabase({ url: `socket:${folder}?db=nobody`, log: quietLog })
   t.teardown(() => down.close())
-  await t.rejects(down.query('select 1'), { failure: { code: 'unavailable' } })
+  await refused(t, down.query('select 1'), { code: 'unavailable' })
   const missing = await readFile(join(folder, 'missing')).catch((error: unknown) => error)
   t.notOk(isUnavailable(missing))
 })
