@@ -56,6 +56,8 @@ export interface Member {
   readonly isEditable?: boolean
   /** Of somebody restricted. */
   readonly permissions?: readonly Permission[]
+  /** Of somebody restricted: not there at present, and restricted again once they come in. */
+  readonly isOutside?: boolean
   /** Unix time in seconds; absent: for ever. */
   readonly until?: number
 }

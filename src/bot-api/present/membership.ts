@@ -30,7 +30,7 @@ export function memberJson(member: Member, ids: Names): object {
     case 'restricted':
       return {
         ...shown,
-        is_member: true,
+        is_member: !member.isOutside,
         ...permissionsJson(permissions ?? []),
         until_date: until,
       }

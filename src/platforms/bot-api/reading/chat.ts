@@ -16,6 +16,7 @@ export function fullChatOf(value: unknown): Chat {
     inviteLink: maybeText(chat.invite_link),
     pinned: maybe(chat.pinned_message, messageOf),
     permissions: maybe(chat.permissions, permissionsOf),
+    needsApproval: chat.join_by_request === true ? true : undefined,
   })
 }
 

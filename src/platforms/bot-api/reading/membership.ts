@@ -31,6 +31,7 @@ export function memberOf(value: unknown): Member {
     isAnonymous: member.is_anonymous === true ? true : undefined,
     isEditable: member.can_be_edited === true ? true : undefined,
     permissions: status === 'restricted' ? permissionsOf(member) : undefined,
+    isOutside: status === 'restricted' && member.is_member === false ? true : undefined,
     // The reference writes 0 for ever.
     until: until === 0 ? undefined : until,
   })

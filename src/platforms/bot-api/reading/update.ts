@@ -155,6 +155,7 @@ function member(about: Fields, update: Update, isSelf: boolean): Happening {
     before: memberOf(about.old_chat_member),
     after: memberOf(about.new_chat_member),
     invite: maybe(about.invite_link, inviteOf),
+    viaRequest: about.via_join_request === true ? true : undefined,
   })
 }
 

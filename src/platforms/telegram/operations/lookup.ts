@@ -64,6 +64,7 @@ async function full(
   const invite = fullChat.exportedInvite
   const count = countIn(fullChat)
   const picture = raw && 'photo' in raw ? pictureOf(chat.native, raw.photo) : undefined
+  const needsApproval = raw?._ === 'channel' && raw.joinRequest && { needsApproval: true }
   const rights = raw && 'defaultBannedRights' in raw ? raw.defaultBannedRights : undefined
   return {
     ...chat,
@@ -72,6 +73,7 @@ async function full(
     ...(picture && { photo: picture }),
     ...(invite?._ === 'chatInviteExported' && { inviteLink: invite.link }),
     ...(rights && { permissions: permissionsOf(rights) }),
+    ...needsApproval,
     ...(await newestPin(context, chat.native, fullChat.pinnedMsgId)),
   }
 }

@@ -31,7 +31,8 @@ export function memberOf(participant: tl.TypeChannelParticipant, view: View): Me
       const until = bannedRights.untilDate > 0 && { until: bannedRights.untilDate }
       if (bannedRights.viewMessages) return { person, status: 'kicked', ...until }
       const permissions = permissionsOf(bannedRights)
-      return { person, status: left ? 'left' : 'restricted', permissions, ...until }
+      const outside = left && { isOutside: true }
+      return { person, status: 'restricted', permissions, ...outside, ...until }
     }
     case 'channelParticipantLeft':
       return { person: personOf(participant.peer, view), status: 'left' }
