@@ -56,6 +56,18 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     t.match(failure, { code: 'bad_request', description: /is not supported on Telegram/ })
   })
 
+  await t.test('the captions of an album stand above it where that is wanted', async (t) => {
+    const { friend, open } = await live(t, stage)
+    const session = await open()
+    const album = { kind: 'send_album', chat: `${friend.id}` } as const
+    const above = { ...carrying('photo', 'first'), captionAbove: true }
+    const both = { captionAbove: true }
+    const contents = [above, carrying('photo', 'second')]
+    const sent = await perform(session, { ...album, contents })
+    t.match(sent, { messages: [{ content: both }, { content: both }] })
+    t.match([...friend.messages.values()], [{ invertMedia: true }, { invertMedia: true }])
+  })
+
   await t.test('the primary link is replaced by a new one, and when it is revoked', async (t) => {
     const { chat, does, group, person } = await inGroup(t)
     const primary = async () => {

@@ -16,6 +16,7 @@ export interface Group {
   title: string
   photo?: tl.RawPhoto
   readonly members: Set<number>
+  readonly admins: Set<number>
 }
 
 export interface Channel {
@@ -40,6 +41,10 @@ export interface Channel {
   pinned: readonly number[]
   defaultRights: tl.RawChatBannedRights
   readonly admins: Map<number, tl.RawChatAdminRights>
+  /** What administrators are called. */
+  readonly ranks: Map<number, string>
+  /** Whoever wants to come in asks for it. */
+  asksFirst: boolean
   readonly banned: Map<number, tl.RawChatBannedRights>
   /** Who thinks what of its messages. */
   readonly reactions: Map<number, Map<number, Opinion>>
@@ -86,6 +91,7 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
     username: place.username,
     ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
     ...(place.isForum && { forum: true }),
+    ...(place.asksFirst && { joinRequest: true }),
     defaultBannedRights: place.defaultRights,
     photo,
     date: place.joinedAt,

@@ -105,8 +105,9 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
       if (rights.viewMessages) place.members.delete(id)
       return nothing(network.asker(origin))
     },
-    'channels.editAdmin': ({ channel, userId, adminRights }, origin) => {
+    'channels.editAdmin': ({ channel, userId, adminRights, rank }, origin) => {
       const place = owned(channel, origin)
+      if (rank !== undefined) place.ranks.set(userIn(userId), rank)
       const rights = adminRights as tl.RawChatAdminRights
       if (Object.values(rights).includes(true)) place.admins.set(userIn(userId), rights)
       else place.admins.delete(userIn(userId))
@@ -123,13 +124,15 @@ function participantOf(place: Channel, userId: number, asker?: number): tl.TypeC
     return { _: 'channelParticipantCreator', userId, adminRights: rights }
   }
   if (adminRights) {
-    const [promotedBy, date] = [place.owner, now()]
-    return { _: 'channelParticipantAdmin', userId, promotedBy, date, adminRights, canEdit: true }
+    const [promotedBy, date, rank] = [place.owner, now(), place.ranks.get(userId)]
+    const facts = { userId, promotedBy, date, adminRights, canEdit: true }
+    return { _: 'channelParticipantAdmin', ...facts, ...(rank && { rank }) }
   }
   if (bannedRights) {
     const peer = { _: 'peerUser', userId } as const
     const kickedBy = place.owner
-    return { _: 'channelParticipantBanned', peer, kickedBy, date: now(), bannedRights }
+    const left = !place.members.has(userId) && { left: true }
+    return { _: 'channelParticipantBanned', peer, kickedBy, date: now(), bannedRights, ...left }
   }
   if (userId === asker && place.members.has(userId)) {
     const date = place.joinedAt

@@ -81,6 +81,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
         send({ ...item, peer: request.peer, replyTo: request.replyTo }, origin, {
           media: mediaOf(network.files, item.media),
           groupedId,
+          ...(request.invertMedia && { invertMedia: true }),
         }),
       )
       const updates = answers.flatMap((answer) => answer?.updates ?? [])

@@ -16,6 +16,7 @@ import { messageHandlers } from './messages.ts'
 import { opinionHandlers } from './opinions.ts'
 import { newPerson, type Person } from './people.ts'
 import { profileHandlers } from './profile.ts'
+import { smallGroupHandlers } from './small-groups.ts'
 import { SecondFactor } from './srp.ts'
 import { stateHandlers } from './state.ts'
 import { storyHandlers } from './stories.ts'
@@ -55,6 +56,7 @@ export class TelegramNetwork {
       ...messageHandlers(network),
       ...fileHandlers(network),
       ...groupHandlers(network),
+      ...smallGroupHandlers(network),
       ...inviteHandlers(network),
       ...profileHandlers(network),
       ...opinionHandlers(network),
@@ -93,6 +95,7 @@ export class TelegramNetwork {
       id,
       title: `Group ${id}`,
       members: new Set(members.map((member) => member.id)),
+      admins: new Set(),
     }
     this.places.set(id, group)
     return group
@@ -117,6 +120,8 @@ export class TelegramNetwork {
       pinned: [],
       defaultRights: { _: 'chatBannedRights', untilDate: 0 },
       admins: new Map(),
+      ranks: new Map(),
+      asksFirst: false,
       banned: new Map(),
       reactions: new Map(),
       pts: 1,

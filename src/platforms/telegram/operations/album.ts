@@ -22,8 +22,10 @@ export async function sendAlbum(context: Context, operation: SendAlbum): Promise
       multiMedia.push(await single(context, peer, item, place))
     }
     const request = { _: 'messages.sendMultiMedia', peer, multiMedia, ...reply } as const
+    // The network has one place for all captions of an album.
+    const above = contents.some(({ captionAbove }) => captionAbove) && { invertMedia: true }
     const result = await context.calls.call(
-      { ...request, multiMedia, ...deliveryOf(operation) },
+      { ...request, multiMedia, ...above, ...deliveryOf(operation) },
       sending(context, chat),
     )
     return messagesIn(context.calls.take(result), context.self)

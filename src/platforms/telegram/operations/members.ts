@@ -1,4 +1,4 @@
-/** Who belongs to a supergroup or channel and may do what there. */
+/** Who belongs to a chat and may do what there. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../../actors/errors.ts'
 import { PERMISSIONS } from '../../../../machines/membership.ts'
@@ -7,6 +7,7 @@ import { memberOf } from '../reading/members.ts'
 import type { View } from '../reading/peers.ts'
 import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'
 import { type Context, done, looking } from './context.ts'
+import { administratorsOfGroup, memberInGroup, putOut } from './small-groups.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 
@@ -15,6 +16,8 @@ export async function administrators(
   { chat }: Of<'administrators'>,
 ): Promise<OperationResult> {
   const { calls, self, signal } = context
+  const peer = await calls.peer(chat, signal)
+  if (peer._ === 'inputPeerChat') return administratorsOfGroup(context, chat, peer)
   const channel = await calls.channel(chat, signal)
   const filter = { _: 'channelParticipantsAdmins' } as const
   const page = { offset: 0, limit: 200, hash: Long.ZERO }
@@ -28,11 +31,11 @@ export async function administrators(
   return { kind: 'members', members }
 }
 
-export async function member(
-  context: Context,
-  { chat, person }: Of<'member'>,
-): Promise<OperationResult> {
+export async function member(context: Context, operation: Of<'member'>): Promise<OperationResult> {
   const { calls, self, signal } = context
+  const { chat, person } = operation
+  const group = await calls.peer(chat, signal)
+  if (group._ === 'inputPeerChat') return memberInGroup(context, operation, group)
   const channel = await calls.channel(chat, signal)
   const participant = await calls.peer(person, signal)
   try {
@@ -50,7 +53,12 @@ export async function member(
   }
 }
 
-export function ban(context: Context, operation: Of<'ban'>): Promise<OperationResult> {
+export async function ban(context: Context, operation: Of<'ban'>): Promise<OperationResult> {
+  const { calls, self, signal } = context
+  const group = await calls.peer(operation.chat, signal)
+  if (group._ === 'inputPeerChat' && operation.person !== self) {
+    return putOut(context, operation, group)
+  }
   return confine(context, operation, shutOut(operation.until))
 }
 
@@ -82,7 +90,6 @@ export async function promote(
       channel,
       userId,
       adminRights: adminRights(rights, isAnonymous),
-      rank: '',
     },
     { signal },
   )

@@ -1,0 +1,78 @@
+/** Groups of Telegram accounts, small ones and large ones: who is there, and as what. */
+import t, { type Test } from 'tap'
+import type { Operation } from '../../machines/operation.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { perform, refusalOf } from './contract/scene.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+t.test('an account of Telegram', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const inGroup = async (t: Test, isSmall: boolean) => {
+    const scene = await live(t, stage)
+    const { person, friend, store, open } = scene
+    const group = isSmall
+      ? network.group([person, friend])
+      : network.channel(person, [friend], false)
+    const session = await open()
+    network.delivery.send(friend, group, { message: 'hello' })
+    await store.message('hello')
+    const does = (operation: Operation) => perform(session, operation)
+    return { ...scene, group, does, chat: nativeOfPlace(group) }
+  }
+
+  await t.test('sees who is in a small group, and puts somebody out', async (t) => {
+    const { person, friend, group, chat, does } = await inGroup(t, true)
+    const [self, other] = [`${person.id}`, `${friend.id}`]
+    const administrators = { kind: 'administrators', chat } as const
+    const creator = { person: { native: self }, status: 'creator' }
+    t.match(await does(administrators), { members: [creator] })
+    const member = { kind: 'member', chat, person: other } as const
+    t.match(await does(member), { member: { person: { native: other }, status: 'member' } })
+    t.match(await does({ ...member, person: self }), { member: creator })
+
+    if (group.kind === 'group') group.admins.add(friend.id)
+    const administrator = { person: { native: other }, status: 'administrator' }
+    t.match(await does(member), { member: administrator })
+    t.match(await does(administrators), { members: [creator, administrator] })
+
+    const ban = { kind: 'ban', chat } as const
+    t.match(await refusalOf(does({ ...ban, person: self })), { code: 'bad_request' })
+    t.match(await does({ ...ban, person: other }), { kind: 'done' })
+    t.notOk(group.members.has(friend.id))
+    const name = friend.firstName
+    t.match(await does(member), { member: { person: { firstName: name }, status: 'left' } })
+    const limits = { kind: 'restrict', chat, person: other, permissions: [] } as const
+    t.match(await refusalOf(does(limits)), { description: /only for supergroups and channels/ })
+  })
+
+  await t.test('sees that somebody restricted has left', async (t) => {
+    const { friend, group, chat, does } = await inGroup(t, false)
+    const somebody = { chat, person: `${friend.id}` }
+    await does({ kind: 'restrict', ...somebody, permissions: ['send_messages'] })
+    const there = await does({ kind: 'member', ...somebody })
+    t.match(there, { member: { status: 'restricted', permissions: ['send_messages'] } })
+    t.notOk(there.kind === 'member' && there.member.isOutside)
+    group.members.delete(friend.id)
+    const gone = { status: 'restricted', permissions: ['send_messages'], isOutside: true }
+    t.match(await does({ kind: 'member', ...somebody }), { member: gone })
+  })
+
+  await t.test('leaves an administrator their title when their rights change', async (t) => {
+    const { friend, group, chat, does } = await inGroup(t, false)
+    if (group.kind === 'channel') group.ranks.set(friend.id, 'Captain')
+    const somebody = { chat, person: `${friend.id}` }
+    await does({ kind: 'promote', ...somebody, rights: ['pin_messages'] })
+    const title = { status: 'administrator', rights: ['pin_messages'], title: 'Captain' }
+    t.match(await does({ kind: 'member', ...somebody }), { member: title })
+  })
+
+  await t.test('sees that whoever wants to come in asks first', async (t) => {
+    const { group, chat, does } = await inGroup(t, false)
+    const open = await does({ kind: 'describe', chat })
+    t.notOk(open.kind === 'chat' && open.chat.needsApproval)
+    if (group.kind === 'channel') group.asksFirst = true
+    t.match(await does({ kind: 'describe', chat }), { chat: { needsApproval: true } })
+  })
+})
