@@ -13,9 +13,11 @@ export interface Askable<Event, Snapshot extends { status: string }> {
   getSnapshot(): Snapshot
 }
 
-interface ActivationOptions {
+interface ActivationOptions<Event> {
   /** A reply waits for it: what it says must be stored first. A failure of that is what is replied. */
   readonly before?: () => Promise<Failure | undefined>
+  /** What is replied to a command that the actor does not outlive; undefined where it can simply be given again. */
+  readonly cutShort?: (event: Event) => Reply | undefined
 }
 
 export class Activation<
@@ -23,14 +25,18 @@ export class Activation<
   Snapshot extends { status: string } = { status: string },
 > extends Callers<Event> {
   readonly #actor: Askable<Event, Snapshot>
+  readonly #cutShort: ActivationOptions<Event>['cutShort']
+  /** By the requests that are under way. */
+  readonly #lastWords = new Map<string, Reply>()
 
   constructor(
     actor: Askable<Event, Snapshot>,
     now: () => number,
-    { before }: ActivationOptions = {},
+    { before, cutShort }: ActivationOptions<Event> = {},
   ) {
     super(now)
     this.#actor = actor
+    this.#cutShort = cutShort
     const settle = (reply: Reply) => this.settle(reply)
     actor.on(
       'reply',
@@ -44,7 +50,19 @@ export class Activation<
   }
 
   override tell(event: Event): void {
+    const reply = this.#cutShort?.(event)
+    if (reply) this.#lastWords.set(reply.requestId, reply)
     this.#actor.send(event)
+  }
+
+  override settle(reply: Reply): void {
+    this.#lastWords.delete(reply.requestId)
+    super.settle(reply)
+  }
+
+  override end(cause?: unknown): void {
+    for (const reply of [...this.#lastWords.values()]) this.settle(reply)
+    super.end(cause)
   }
 
   get snapshot(): Snapshot {

@@ -6,6 +6,7 @@ import type { Resume } from '../machines/credential-setup.ts'
 import { Activation } from './activation.ts'
 import { CredentialEffects } from './credential-effects.ts'
 import { failed } from './errors.ts'
+import { cutShort } from './perform.ts'
 import type { FileStream, Platform } from './platform.ts'
 import type {
   Clock,
@@ -120,7 +121,7 @@ export function activateCredential(
   })
   const effects = new CredentialEffects(facts, world, actor)
   services.admit(actor, effects)
-  const activation: CredentialActor = new Activation(actor, () => clock.now())
+  const activation: CredentialActor = new Activation(actor, () => clock.now(), { cutShort })
   effectsOf.set(activation, effects)
   activation.closed.then(() => {
     services.endAll(actor)

@@ -1,8 +1,9 @@
 /** Carries out one operation: public ids to native ones, the network, and back to the bot API's JSON. */
-import type { PerformOperation } from '../machines/credential-events.ts'
+import type { CredentialEvent, PerformOperation } from '../machines/credential-events.ts'
 import type { CredentialContext } from '../machines/credential-setup.ts'
 import { admits, endKey, type Happening } from '../machines/happening.ts'
-import type { Operation, OperationResult } from '../machines/operation.ts'
+import type { Operation, OperationKind, OperationResult } from '../machines/operation.ts'
+import { type Reply, refused } from '../machines/protocol.ts'
 import { failed, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
 import type { Clock, CredentialFacts, CredentialStore, Identities, UpdateLog } from './ports.ts'
@@ -26,15 +27,16 @@ const DONE_UNTOLD = 'the platform carried it out, but the result could not be st
 /** No file takes longer, however steadily it moves. */
 const TRANSFER_MS = 3_600_000
 
-const SENDS: readonly Operation['kind'][] = ['send', 'send_album', 'forward', 'copy']
+const SENDS: readonly OperationKind[] = ['send', 'send_album', 'forward', 'copy']
 
-const lateAnswer = ({ kind }: Operation): string =>
-  SENDS.includes(kind)
-    ? 'the platform did not answer in time; the message may have been sent'
-    : 'the platform did not answer in time; it may have been done'
+const maybeDone = (kind: OperationKind): string =>
+  SENDS.includes(kind) ? 'the message may have been sent' : 'it may have been done'
+
+const lateAnswer = (kind: OperationKind): string =>
+  `the platform did not answer in time; ${maybeDone(kind)}`
 
 /** What only looks leaves nothing behind when its answer is late. */
-const LOOKS: readonly Operation['kind'][] = [
+const LOOKS: readonly OperationKind[] = [
   'resolve',
   'describe',
   'administrators',
@@ -43,6 +45,13 @@ const LOOKS: readonly Operation['kind'][] = [
   'profile_photos',
   'sticker_set',
 ]
+
+/** Of an operation that its actor does not outlive; whoever is told to try again might do it twice. */
+export function cutShort(event: CredentialEvent): Reply | undefined {
+  if (event.type !== 'operation.perform' || LOOKS.includes(event.operation.kind)) return undefined
+  const description = `the credential stopped before the platform answered; ${maybeDone(event.operation.kind)}`
+  return refused(event, { code: 'timeout', description, certain: false })
+}
 
 /** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */
 export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
@@ -55,7 +64,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
       throw timedOut(cause) && !LOOKS.includes(operation.kind)
-        ? failed('timeout', lateAnswer(operation), { certain: false })
+        ? failed('timeout', lateAnswer(operation.kind), { certain: false })
         : cause
     })
 

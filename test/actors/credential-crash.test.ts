@@ -2,6 +2,7 @@
 import t from 'tap'
 import { RequestFailed } from '../../actors/errors.ts'
 import type { CredentialStore } from '../../actors/ports.ts'
+import type { PublicOperation } from '../../machines/operation.ts'
 import { settled } from '../support/clock.ts'
 import { FakeCredentialStore, type only } from '../support/fakes.ts'
 import { CredentialRig, deleted, stateOf } from './credential-rig.ts'
@@ -102,6 +103,54 @@ t.test('an operation whose port throws is answered and logged', async (t) => {
   t.equal(stateOf(actor), 'live.online')
 })
 
+t.test(
+  'what was under way when the actor ended may have been done, and nobody is told to repeat it',
+  async (t) => {
+    const result = Promise.withResolvers<never>()
+    const identities = { toNative: async (_: number, operation: never) => operation, present: boom }
+    const rig = new CredentialRig(t, { identities })
+    const asking = async (end: (actor: Actor) => void, operation: PublicOperation) => {
+      const actor = await rig.online()
+      rig.platform.session.onPerform = () => result.promise
+      const asked = actor.ask({ type: 'operation.perform', operation, now: 0 })
+      await settled()
+      end(actor)
+      return asked
+    }
+    const send: PublicOperation = {
+      kind: 'send',
+      chat: 1,
+      content: { kind: 'text', text: 'x', entities: [] },
+    }
+    const sent = { code: 'timeout', certain: false, description: /may have been sent/ } as object
+    await refused(t, asking(crash, send), sent)
+    await refused(
+      t,
+      asking((actor) => actor.stop(), send),
+      sent,
+    )
+    const edit: PublicOperation = { kind: 'delete', chat: 1, message: 2 }
+    await refused(t, asking(crash, edit), { code: 'timeout', certain: false })
+    await refused(t, asking(crash, { kind: 'describe', chat: 1 }), { code: 'unavailable' })
+    const stopped = await rig.online()
+    stopped.stop()
+    const late = stopped.ask({ type: 'operation.perform', operation: send, now: 0 })
+    await refused(t, late, { code: 'unavailable', retryAfterSeconds: 1 })
+  },
+)
+
+t.test('events that cannot even be counted end the session, not the storing', async (t) => {
+  let isBroken = true
+  const noteEvents = () => (isBroken ? boom() : undefined)
+  const rig = new CredentialRig(t, { store: storeWith(t, { noteEvents }) })
+  await rig.online()
+  await t.rejects(rig.platform.session.report.events([deleted('a')], 'c1'), { message: 'boom' })
+  isBroken = false
+  await rig.clock.advance(2_000)
+  await rig.platform.session.report.events([deleted('a')], 'c1')
+  t.equal(rig.log.appended.length, 1)
+})
+
 t.test('a session that throws while it is closed disturbs nothing', async (t) => {
   const rig = new CredentialRig(t)
   const actor = await rig.online()
@@ -118,8 +167,10 @@ t.test('nothing of all this reached the process', async (t) => {
   t.same(fatal, [])
 })
 
+type Actor = ReturnType<CredentialRig['activate']>
+
 /** Tells the actor something that its machine cannot digest. */
-function crash(actor: ReturnType<CredentialRig['activate']>) {
+function crash(actor: Actor) {
   const event = Object.defineProperty({ type: 'session.limited' }, 'reason', { get: boom })
   const opened = Object.defineProperty({ type: 'request.settled' }, 'reply', { get: boom })
   actor.tell(event as never)
