@@ -223,9 +223,9 @@ export class CredentialEffects {
     if (!batch) return
     this.#batches.delete(event.batch)
     const reporter = this.#session
-    store.noteEvents(credentialId, event.happenings)
-    const happenings = event.happenings.filter((happening) => admits(settings, happening))
     try {
+      store.noteEvents(credentialId, event.happenings)
+      const happenings = event.happenings.filter((happening) => admits(settings, happening))
       const { checkpoint } = batch
       const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
       if (!appended.stored) {
