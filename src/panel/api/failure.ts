@@ -47,7 +47,7 @@ const withoutEnvelope = ({ ok, status, statusText }: Response) =>
 export const plainText = (cause: unknown): string =>
   cause instanceof Error
     ? cause.message.replace(
-        /^(Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Service Unavailable|Bad Gateway|Gateway Timeout): /,
+        /^(Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Too Many Requests|Service Unavailable|Bad Gateway|Gateway Timeout): /,
         '',
       )
     : String(cause)

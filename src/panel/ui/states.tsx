@@ -48,9 +48,27 @@ export function useReason(): (cause: unknown) => string {
   return (cause) => {
     if (!(cause instanceof ApiFailure)) return t('failure.unknown')
     if (cause.status === 0) return t('failure.unreachable')
+    // What the service says of it tells more, where it says anything.
+    if (!isBare(cause)) return t.known('refusal', plainText(cause))
     if (cause.status === 429) return t('failure.tooMany', { seconds: cause.retryAfter ?? 1 })
-    if (cause.status === 404) return t('failure.notFound')
-    return t.known('refusal', plainText(cause))
+    return cause.status === 404 ? t('failure.notFound') : t.known('refusal', plainText(cause))
+  }
+}
+
+const isBare = ({ status, message }: ApiFailure) =>
+  (status === 429 && /^Too Many Requests(: retry after \d+)?$/.test(message)) ||
+  (status === 404 && /^(Not Found|404)$/.test(message))
+
+/** What is wrong with one field, if the service refused it. */
+export function useFieldReason(): (cause: unknown, name: string) => string | undefined {
+  const t = useT()
+  return (cause, name) => {
+    if (!(cause instanceof ApiFailure)) return undefined
+    const wrong = cause.fields.find(({ field }) => field === name)
+    if (!wrong) return undefined
+    const sentence = `field "${name}" ${wrong.reason}`
+    const known = t.known('refusal', sentence)
+    return known === sentence ? wrong.reason : known
   }
 }
 

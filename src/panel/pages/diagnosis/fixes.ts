@@ -14,7 +14,7 @@ const places: Readonly<Record<string, Place>> = {
   logged_out: 'link',
   invalid: 'link',
   secrets_unreadable: 'link',
-  replaced_elsewhere: 'link',
+  replaced_elsewhere: 'restart',
   crash_loop: 'restart',
   failed: 'restart',
   account_banned: 'account',

@@ -9,6 +9,11 @@ import { StartForm } from './start-form.tsx'
 
 export function LinkPage() {
   const t = useT()
+  /** One that the panel has no word for calls itself something. */
+  const nameOf = (platform: string, own: string) => {
+    const known = t.word('platform', platform)
+    return known === platform ? own : known
+  }
   const [query, setQuery] = useSearchParams()
   const platforms = useQuery(platformsQuery)
   const again = query.get('again')
@@ -35,7 +40,7 @@ export function LinkPage() {
                     onChange={() => setQuery({ platform }, { replace: true })}
                   />
                   <span className="grow">
-                    <span className="label block">{name}</span>
+                    <span className="label block">{nameOf(platform, name)}</span>
                     {unavailable_reason && (
                       <span className="quiet small block">
                         {t.known('said', unavailable_reason)}

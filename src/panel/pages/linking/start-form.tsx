@@ -3,13 +3,16 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../../api/call.ts'
-import { ApiFailure } from '../../api/failure.ts'
 import type { LinkField, LinkSession, Platform } from '../../api/types.ts'
 import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { useFieldReason, useReason } from '../../ui/states.tsx'
+import { Toggle } from '../../ui/toggle.tsx'
+
+/** Not something to be told, but to be agreed to. */
+const CONSENT = 'delete_webhook'
 
 export interface StartFormProps {
   readonly platform: Platform
@@ -20,6 +23,7 @@ export interface StartFormProps {
 export function StartForm({ platform, again }: StartFormProps) {
   const t = useT()
   const reason = useReason()
+  const fieldReason = useFieldReason()
   const navigate = useNavigate()
   const [method, setMethod] = useState(platform.link[0]?.method ?? '')
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
@@ -40,8 +44,8 @@ export function StartForm({ platform, again }: StartFormProps) {
     onSuccess: ({ session_id }) =>
       navigate(`/dashboard/link/${platform.platform}/${session_id}`, { replace: true }),
   })
-  const wrong = starting.error instanceof ApiFailure ? starting.error.fields : []
-  const isShown = wrong.some(({ field }) => fields.some(({ name }) => name === field))
+  const wrongIn = (name: string) => fieldReason(starting.error, name)
+  const isShown = fields.some(({ name }) => wrongIn(name) !== undefined)
   return (
     <form
       className="card"
@@ -60,23 +64,33 @@ export function StartForm({ platform, again }: StartFormProps) {
           onChange={setMethod}
         />
       )}
-      {fields.map((field) => (
-        <Field
-          key={field.name}
-          label={labelOf(field, t)}
-          {...inputOf(field)}
-          required={field.required}
-          className="ltr"
-          value={values[field.name] ?? ''}
-          wrong={wrong.find((one) => one.field === field.name)?.reason}
-          onChange={({ target: { value } }) =>
-            setValues({
-              ...values,
-              [field.name]: field.name === 'phone' ? latinDigits(value) : value,
-            })
-          }
-        />
-      ))}
+      {fields.map((field) =>
+        field.name === CONSENT ? (
+          <Toggle
+            key={field.name}
+            label={t(`linking.field.${CONSENT}`)}
+            hint={t(`linking.field.${CONSENT}.hint`)}
+            on={values[CONSENT] === 'true'}
+            onChange={(on) => setValues({ ...values, [CONSENT]: on ? 'true' : '' })}
+          />
+        ) : (
+          <Field
+            key={field.name}
+            label={labelOf(field, t)}
+            {...inputOf(field)}
+            required={field.required}
+            className="ltr"
+            value={values[field.name] ?? ''}
+            wrong={wrongIn(field.name)}
+            onChange={({ target: { value } }) =>
+              setValues({
+                ...values,
+                [field.name]: field.name === 'phone' ? latinDigits(value) : value,
+              })
+            }
+          />
+        ),
+      )}
       {starting.error && !isShown && (
         <p className="wrong" role="alert">
           {reason(starting.error)}

@@ -1,14 +1,16 @@
 /** Registers somebody with the built-in messenger. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure } from '../../api/failure.ts'
 import { createPerson, peopleQuery } from '../../api/sandbox.ts'
 import type { Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { useFieldReason, useReason } from '../../ui/states.tsx'
+
+/** What can be wrong in the eyes of the service. */
+const fields = ['first_name', 'username', 'password'] as const
 
 export interface NewPersonProps {
   onMade(person: Person): void
@@ -18,6 +20,7 @@ export interface NewPersonProps {
 export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
   const t = useT()
   const reason = useReason()
+  const fieldReason = useFieldReason()
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [username, setUsername] = useState('')
@@ -34,8 +37,8 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
       onMade(person)
     },
   })
-  const fields = making.error instanceof ApiFailure ? making.error.fields : []
-  const wrongIn = (name: string) => fields.find(({ field }) => field === name)?.reason
+  const wrongIn = (name: string) => fieldReason(making.error, name)
+  const isShown = fields.some((name) => wrongIn(name) !== undefined)
   return (
     <Dialog title={t('people.make')} open onClose={onClose}>
       <form
@@ -71,9 +74,10 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
           autoComplete="off"
           maxLength={256}
           value={password}
+          wrong={wrongIn('password')}
           onChange={(event) => setPassword(event.target.value)}
         />
-        {making.error && fields.length === 0 && (
+        {making.error && !isShown && (
           <p className="wrong" role="alert">
             {reason(making.error)}
           </p>
