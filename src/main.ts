@@ -14,6 +14,7 @@ const config = configured()
 const logger = createLog({ level: config.logLevel })
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
+// It is somebody's defect, but not the end of everybody: what was under way has failed, and nothing else.
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
 let postgres: KeptPostgres | undefined
@@ -24,7 +25,8 @@ try {
   const databaseUrl = config.databaseUrl ?? postgres?.url() ?? ''
   const gateway = await startGateway({ config, databaseUrl, logger, print })
   print(welcome(config))
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger }, async ({ err }) => {
+  const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }
+  closeWithGrace(closing, async ({ err }) => {
     if (err) logger.error({ err }, 'the service ends on an error')
     await gateway.stop()
     await postgres?.stop()
