@@ -95,23 +95,18 @@ export async function findKey(
 }
 
 async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
-  const { waiting, head } = row.webhook_progress ?? { waiting: 0, head: row.cursor }
-  const unread = await countPending(db, {
-    credentialId: row.credential_id,
-    apiKeyId: row.id,
-    cursor: head,
-    filter: row.filter,
-    next: row.next_update_id,
-  })
-  const pending = waiting + unread
+  // Nothing waits for a revoked key, and nothing is delivered to it.
+  const isRevoked = row.revoked_at !== null
+  const pending = isRevoked ? 0 : await pendingOf(db, row)
+  const webhook = isRevoked ? null : row.webhook
   return {
     api_key_id: row.id,
     name: row.name,
     credential_id: row.credential_id,
     scopes: row.scopes,
     key_hint: row.key_hint,
-    receive_mode: row.webhook ? 'webhook' : row.polled ? 'polling' : 'none',
-    webhook: row.webhook && webhookRecord(row.webhook, pending, row.filter),
+    receive_mode: webhook ? 'webhook' : row.polled && !isRevoked ? 'polling' : 'none',
+    webhook: webhook && webhookRecord(webhook, pending, row.filter),
     cursor: row.cursor,
     pending_update_count: pending,
     dropped_update_count: row.dropped_updates,
@@ -121,4 +116,16 @@ async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
     expires_at: row.expires_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
   }
+}
+
+async function pendingOf(db: Database, row: Row): Promise<number> {
+  const { waiting, head } = row.webhook_progress ?? { waiting: 0, head: row.cursor }
+  const unread = await countPending(db, {
+    credentialId: row.credential_id,
+    apiKeyId: row.id,
+    cursor: head,
+    filter: row.filter,
+    next: row.next_update_id,
+  })
+  return waiting + unread
 }

@@ -27,7 +27,8 @@ interface HourRow {
 export async function waitingByHour(db: Database, apiKeyId: number): Promise<Waiting> {
   const [key] = await db.query<KeyRow>(
     `select k.credential_id, k.cursor, k.filter, k.webhook_progress, l.next_update_id
-       from api_key k join credential_log l on l.credential_id = k.credential_id where k.id = $1`,
+       from api_key k join credential_log l on l.credential_id = k.credential_id
+      where k.id = $1 and k.revoked_at is null`,
     [apiKeyId],
   )
   if (!key) return { oldestAt: undefined, hours: [] }

@@ -160,6 +160,11 @@ t.test('a replay begins where the log does, if it is to begin before', async (t)
   t.equal(await from({ since: '0001-01-01T00:00:00Z' }), first)
   await client.result('DELETE', `/api_keys/${id}`)
   t.match(await replay({ from_update_id: 1 }), refused(400, 'Bad Request: the key is revoked'))
+  await write('to nobody')
+  const nothing = { receive_mode: 'none', webhook: null, pending_update_count: 0 }
+  t.match(await client.result('GET', `/api_keys/${id}`), nothing)
+  const backlog = await client.result('GET', `/api_keys/${id}/backlog`)
+  t.match(backlog, { pending_update_count: 0, oldest_at: null, series: [] })
 })
 
 t.test('a restart resumes where it was, and wakes what has something to deliver', async (t) => {
