@@ -42,6 +42,8 @@ export interface Capabilities {
   /** What a message may carry. */
   readonly content: readonly ContentName[]
   readonly buttons: boolean
+  /** A message may bring a keyboard of its own for those who read it. */
+  readonly replyKeyboards?: boolean
   readonly entities: readonly string[]
   /** Update kinds of the bot API that this platform can produce. */
   readonly updates: readonly string[]

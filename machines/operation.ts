@@ -17,6 +17,7 @@ import type { Invite, Member } from './membership.ts'
 import type { ChatOperation, ProfileOperation } from './operation-chats.ts'
 import type { Story, StoryOperation } from './operation-stories.ts'
 import type { TopicOperation } from './operation-topics.ts'
+import type { ReplyKeyboard } from './reply-keyboard.ts'
 
 /** What every kind of sending may ask for. */
 interface Sending<Item> {
@@ -43,6 +44,7 @@ export type MessageOperation<Place, Item> =
       readonly chat: Place
       readonly content: Content
       readonly buttons?: Buttons
+      readonly keyboard?: ReplyKeyboard
     } & Sending<Item>)
   /** Several media as one album: all or none. */
   | ({
@@ -73,6 +75,7 @@ export type MessageOperation<Place, Item> =
       readonly caption?: Text
       /** Only of a copy. */
       readonly buttons?: Buttons
+      readonly keyboard?: ReplyKeyboard
     } & Sending<Item>)
   | {
       readonly kind: 'react'

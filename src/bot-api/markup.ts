@@ -1,8 +1,10 @@
-/** `reply_markup`: inline keyboards, where the platform has them; what cannot be shown is refused. */
+/** `reply_markup`: keyboards, where the platform has them; what cannot be shown is refused. */
 import { failed } from '../../actors/errors.ts'
 import type { Platform } from '../../actors/platform.ts'
 import type { Button, Buttons } from '../../machines/content.ts'
+import type { ReplyKeyboard } from '../../machines/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
+import { replyKeyboardFrom } from './reply-keyboard.ts'
 
 const CALLBACK_DATA_BYTES = 64
 const BUTTONS = 100
@@ -22,32 +24,47 @@ const bad = (description: string) => failed('bad_request', description)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The buttons of a call; undefined when it has none. */
+export interface Markup {
+  readonly buttons?: Buttons
+  readonly keyboard?: ReplyKeyboard
+}
+
+/** What a message that is sent carries below it or brings along. */
+export function markupOf(args: Arguments, platform: Platform): Markup {
+  const markup = markupIn(args)
+  if (!markup) return {}
+  const buttons = inlineButtons(markup, platform)
+  const keyboard = replyKeyboardFrom(markup)
+  const isInline = buttons !== undefined && buttons.length > 0 && keyboard?.kind !== 'keys'
+  if (isInline || !keyboard) return buttons ? { buttons } : {}
+  if (platform.capabilities.replyKeyboards) return { keyboard }
+  // There never is a keyboard to remove, so this has always been done.
+  if (keyboard.kind === 'none') return {}
+  throw bad(`this kind of reply markup is not supported on ${platform.name}`)
+}
+
+/** The buttons of a message that is changed; undefined when it has none. */
 export function buttonsOf(args: Arguments, platform: Platform): Buttons | undefined {
+  const markup = markupIn(args)
+  if (!markup) return undefined
+  const buttons = inlineButtons(markup, platform)
+  if (!buttons && replyKeyboardFrom(markup)) throw bad('inline keyboard expected')
+  return buttons
+}
+
+function markupIn(args: Arguments): Record<string, unknown> | undefined {
   if (!args.hasJson('reply_markup')) return undefined
   const markup = args.json('reply_markup')
   if (markup === undefined) throw bad("can't parse reply keyboard markup JSON object")
   if (!isObject(markup)) throw bad('object expected as reply markup')
-  const unsupported = () => bad(`this kind of reply markup is not supported on ${platform.name}`)
-  if (isReplyKeyboard(markup.keyboard)) throw unsupported()
-  if ('inline_keyboard' in markup) return inlineKeyboard(markup.inline_keyboard, platform)
-  // There never is a keyboard to remove, so this has always been done.
-  if (isAsked(markup.remove_keyboard ?? markup.hide_keyboard)) return undefined
-  if (isAsked(markup.force_reply ?? markup.force_reply_keyboard)) throw unsupported()
-  return undefined
+  return markup
 }
 
-/** What is false asks for nothing. */
-const isAsked = (flag: unknown) => flag !== undefined && flag !== null && flag !== false
-
-/** Without any button it is none. */
-function isReplyKeyboard(rows: unknown): boolean {
-  if (rows === undefined || rows === null) return false
-  if (Array.isArray(rows) && rows.every(Array.isArray)) return rows.flat().length > 0
-  throw bad('field "keyboard" must be an Array of Arrays')
-}
-
-function inlineKeyboard(value: unknown, platform: Platform): Buttons {
+function inlineButtons(
+  { inline_keyboard: value }: Record<string, unknown>,
+  platform: Platform,
+): Buttons | undefined {
+  if (value === undefined) return undefined
   if (!Array.isArray(value) || !value.every(Array.isArray)) {
     throw bad('field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays')
   }
@@ -77,6 +94,7 @@ function button(value: unknown, platform: Platform): Button {
 }
 
 function refusalOf(value: Record<string, unknown>, { name }: Platform): string {
+  const isAsked = (action: unknown) => action !== undefined && action !== null && action !== false
   const action = OTHER_ACTIONS.find((known) => isAsked(value[known]))
   if (action === undefined) return 'text buttons are unallowed in the inline keyboard'
   return `${action} buttons are not supported on ${name}`

@@ -2,7 +2,7 @@
 import type { Json } from '../../actors/platform.ts'
 import type { Content } from '../../machines/content.ts'
 import type { Arguments } from './arguments.ts'
-import { buttonsOf } from './markup.ts'
+import { markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 import { replyOf } from './reply.ts'
 
@@ -50,13 +50,13 @@ export const deliveryOf = (args: Arguments) => ({
 /** Resolves with the message as the reference shows it. */
 export async function send(call: Call, content: Content | (() => Promise<Content>)): Promise<Json> {
   const { args, platform } = call
-  const buttons = buttonsOf(args, platform)
+  const markup = markupOf(args, platform)
   // What is refused is refused before any file is looked at.
   const terms = {
     chat: args.chat(),
     ...deliveryOf(args),
     ...replyOf(args),
-    ...(buttons && { buttons }),
+    ...markup,
   }
   const carried = typeof content === 'function' ? await content() : content
   return call.perform({ kind: 'send', ...terms, content: carried })

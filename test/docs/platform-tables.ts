@@ -53,6 +53,7 @@ function tables(): string {
       row('Updates', ({ updates }) => updates.join(', ')),
       row('Chats', ({ surfaces }) => surfaces.join(', ')),
       row('Inline keyboards', ({ buttons }) => (buttons ? 'yes' : '–')),
+      row('Reply keyboards', ({ replyKeyboards }) => (replyKeyboards ? 'yes' : '–')),
       row('Text, at most', ({ limits }) => `${limits.textLength}`),
       row('File, at most (bytes)', ({ limits }) => `${limits.fileBytes ?? 'as its server says'}`),
     ]),

@@ -113,6 +113,9 @@ t.test('keyboards are shown as given, and changed by edits', async (t) => {
   const other = keyboard({ text: 'B', callback_data: 'b' })
   t.same((await edit({ reply_markup: other })).body.result.reply_markup, other)
   t.notOk((await edit({})).body.result.reply_markup, 'an edit without one takes it away')
+  for (const markup of [{ keyboard: [['A']] }, { remove_keyboard: true }, { force_reply: true }]) {
+    t.match(await edit({ reply_markup: markup }), bad('inline keyboard expected'))
+  }
   t.notOk((await send({ inline_keyboard: [] })).body.result.reply_markup)
   t.notOk((await send({ inline_keyboard: [[], []] })).body.result.reply_markup)
   t.match(await send({ remove_keyboard: true }), { status: 200 })

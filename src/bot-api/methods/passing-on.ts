@@ -1,7 +1,7 @@
 /** Methods that send what was sent before: forwards, copies, and deleting, of one message or many. */
 import { failed, RequestFailed } from '../../../actors/errors.ts'
 import type { Json } from '../../../actors/platform.ts'
-import { buttonsOf } from '../markup.ts'
+import { markupOf } from '../markup.ts'
 import { messageIdsOf } from '../message-ids.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { replyOf } from '../reply.ts'
@@ -32,12 +32,12 @@ const copyMessage: Method = {
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const { args, platform } = call
-    const buttons = buttonsOf(args, platform)
+    const markup = markupOf(args, platform)
     const changes = {
       ...replyOf(args),
       // An empty caption takes the one there is away.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
-      ...(buttons && { buttons }),
+      ...markup,
     }
     return result(idOf(await passOn(call, 'copy', args.messageId('message_id'), changes)))
   },

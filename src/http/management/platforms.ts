@@ -34,6 +34,7 @@ const PlatformRecord = Type.Object({
     parse_modes: Type.Array(Type.String()),
     update_types: Type.Array(Type.String()),
     inline_keyboards: Type.Boolean(),
+    reply_keyboards: Type.Boolean(),
     limits: Type.Record(Type.String(), Type.Number()),
   }),
 })
@@ -78,6 +79,7 @@ const recordOf = (platform: Platform) => {
       parse_modes: ['HTML', 'MarkdownV2', 'Markdown'],
       update_types: [...capabilities.updates],
       inline_keyboards: capabilities.buttons,
+      reply_keyboards: capabilities.replyKeyboards ?? false,
       limits: Object.fromEntries(
         Object.entries({
           ...capabilities.limits,

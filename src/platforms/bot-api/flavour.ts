@@ -15,6 +15,8 @@ export interface Flavour {
   readonly filtersUpdates: boolean
   /** A reply is named by `reply_parameters`; without, by `reply_to_message_id`. */
   readonly hasReplyParameters: boolean
+  /** What is shown of a linked page can be chosen. */
+  readonly hasPreviews: boolean
   /** The file of a message can be changed. */
   readonly editsMedia: boolean
 }
@@ -26,6 +28,7 @@ export const telegramBot: Flavour = {
   takesEntities: true,
   filtersUpdates: true,
   hasReplyParameters: true,
+  hasPreviews: true,
   editsMedia: true,
   capabilities: {
     operations: [
@@ -94,6 +97,7 @@ export const telegramBot: Flavour = {
       'dice',
     ],
     buttons: true,
+    replyKeyboards: true,
     entities: ALL_ENTITIES,
     updates: [
       'message',
@@ -126,6 +130,7 @@ export const bale: Flavour = {
   takesEntities: false,
   filtersUpdates: false,
   hasReplyParameters: false,
+  hasPreviews: false,
   editsMedia: false,
   capabilities: {
     operations: [
@@ -171,6 +176,7 @@ export const bale: Flavour = {
       'contact',
     ],
     buttons: true,
+    replyKeyboards: true,
     entities: [],
     updates: ['message', 'edited_message', 'callback_query'],
     limits: { textLength: 4096, fileBytes: 50_000_000 },

@@ -1,9 +1,11 @@
 /** What an operation becomes: one call, and how to read what it resolves with. */
 import type { Buttons } from '../../../../machines/content.ts'
 import type { OperationResult } from '../../../../machines/operation.ts'
+import type { ReplyKeyboard } from '../../../../machines/reply-keyboard.ts'
 import type { Flavour } from '../flavour.ts'
 import type { Attachments } from '../multipart.ts'
 import { messageOf } from '../reading/message.ts'
+import { replyKeyboardJson } from './reply-keyboard.ts'
 import { markupOf } from './text.ts'
 
 export interface Call {
@@ -35,11 +37,12 @@ interface Delivery {
   readonly silent?: boolean
   readonly isProtected?: boolean
   readonly buttons?: Buttons
+  readonly keyboard?: ReplyKeyboard
 }
 
 /** What every kind of sending may ask for. */
 export function deliveryOf(
-  { topic, replyTo, replyOptional, silent, isProtected, buttons }: Delivery,
+  { topic, replyTo, replyOptional, silent, isProtected, buttons, keyboard }: Delivery,
   { hasReplyParameters }: Flavour,
 ) {
   return {
@@ -48,6 +51,7 @@ export function deliveryOf(
     ...(silent && { disable_notification: true }),
     ...(isProtected && { protect_content: true }),
     ...markupOf(buttons),
+    ...(keyboard && { reply_markup: replyKeyboardJson(keyboard) }),
   }
 }
 
