@@ -23,8 +23,11 @@ export class Gcra<Key extends string | number> {
   /** Counts one use and returns 0, or returns the seconds to wait and counts nothing. */
   take(key: Key): number {
     const now = this.#now()
-    const due = Math.max(this.#due.get(key) ?? now, now) + this.#interval
-    const wait = due - this.#tolerance - now
+    const most = now + this.#tolerance
+    const known = this.#due.get(key) ?? now
+    // Nobody gets that far ahead: the clock was set back.
+    const due = (known > most + this.#interval ? now : Math.max(known, now)) + this.#interval
+    const wait = due - most
     if (wait > 0) return Math.ceil(wait / 1_000)
     this.#due.set(key, due)
     return 0

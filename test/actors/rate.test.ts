@@ -52,6 +52,14 @@ t.test('forgetting idle chats forgets no debt', async (t) => {
   t.ok(limiter.take('busy', START + 1_000))
 })
 
+t.test('a clock that was set back locks nobody out', async (t) => {
+  const limiter = new RateLimiter({ key: free, chat: { perSecond: 1, burst: 3 } })
+  for (let call = 0; call < 4; call++) limiter.take('a', START)
+  const back = START - 3_600_000
+  t.equal(limiter.take('a', back), undefined)
+  t.same([limiter.take('a', back), limiter.take('a', back), limiter.take('a', back)].at(-1), 1)
+})
+
 /** A bucket that holds `burst` calls and fills at the rate; times are whole steps of it. */
 class Bucket {
   readonly #rate: Rate

@@ -47,3 +47,11 @@ t.test('keys do not hold each other up, and the wait is told in whole seconds', 
   t.equal(slow.take('a'), 0)
   t.equal(slow.take('a'), 10)
 })
+
+t.test('a clock that was set back locks nobody out', async (t) => {
+  const { time, takeAll } = rig()
+  time.now = 3_600_000
+  takeAll('a')
+  time.now = 0
+  t.equal(takeAll('a'), 5)
+})
