@@ -48,14 +48,34 @@ export function buildPanelWhenStale(root, runtime) {
   try {
     bundle(root, runtime, aside)
     writeFileSync(join(aside, '.built-from'), sources)
-    rmSync(output, { recursive: true, force: true })
-    renameSync(aside, output)
-  } catch (error) {
-    // Somebody else has put theirs in place at the same moment.
-    if (builtFrom(join(output, '.built-from')) !== sources) throw error
+    putInPlace(aside, output, sources)
   } finally {
     rmSync(aside, { recursive: true, force: true })
   }
+}
+
+const TRIES = 10
+
+/** Others may do the same at the same moment: nothing is ever half there, and of the same sources one build is enough. */
+function putInPlace(aside, output, sources) {
+  for (let left = TRIES; builtFrom(join(output, '.built-from')) !== sources; left--) {
+    moveAway(output, `${aside}-old`)
+    try {
+      renameSync(aside, output)
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(error.code) || left === 0) throw error
+    }
+  }
+}
+
+function moveAway(output, elsewhere) {
+  try {
+    renameSync(output, elsewhere)
+  } catch (error) {
+    if (error.code === 'ENOENT') return
+    throw error
+  }
+  rmSync(elsewhere, { recursive: true, force: true })
 }
 
 function bundle(root, runtime, output) {
