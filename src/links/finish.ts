@@ -22,6 +22,19 @@ interface Ending {
 }
 
 export async function finishLink(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
+  try {
+    return await finishOnce(db, vault, ending)
+  } catch (cause) {
+    if (!isLinkedMeanwhile(cause)) throw cause
+    // Another flow was faster with the same account: this one links it again.
+    return finishOnce(db, vault, ending)
+  }
+}
+
+const isLinkedMeanwhile = (cause: unknown): boolean =>
+  cause instanceof Error && 'constraint' in cause && cause.constraint === 'credential_account'
+
+async function finishOnce(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
   const { sessionId, account, secrets } = ending
   const [session] = await db.query<{ user_id: number; platform: string; relinks: number | null }>(
     'select user_id, platform, relinks from link_session where id = $1',

@@ -86,6 +86,29 @@ t.test('a credential that is deleted meanwhile is not linked again', async (t) =
   t.match(look, { state: 'failed', reason: 'credential_deleted', credential: null })
 })
 
+t.test('flows that link one account at the same time all link it', async (t) => {
+  const client = await service.client()
+  const person = await client.person('Hasty')
+  const flows: { session_id: string; otp: string }[] = []
+  for (let flow = 0; flow < 4; flow++) {
+    const fields = { phone: person.phone }
+    const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', fields)
+    const { codes } = await client.result('GET', `/sandbox/people/${person.id}/inbox`)
+    const sent: string[] = codes.map(({ code }: { code: string }) => code)
+    const otp = sent.find((code) => !flows.some((before) => before.otp === code)) ?? sent[0]!
+    flows.push({ session_id, otp })
+  }
+  const verifying = flows.map((body) => client.ask('POST', '/platforms/sandbox/link/verify', body))
+  const answers = await Promise.all(verifying)
+  t.same(
+    answers.map(({ status, body }) => [status, body.result?.state]),
+    flows.map(() => [200, 'linked']),
+  )
+  const linked = answers.map(({ body }) => body.result.credential.credential_id)
+  t.equal(new Set(linked).size, 1)
+  await client.state(linked[0], 'active')
+})
+
 t.test('two users can link one account, each as a credential of their own', async (t) => {
   const shared = await account('shared_bot')
   const other = await service.client()
