@@ -106,10 +106,17 @@ export function activateLink(
     }
   }
 
+  /** What the network accepted an answer with, until it is stored: no network takes that answer twice. */
+  let accepted: LinkStep | undefined
+
   const give = async (requestId: string, answer: LinkAnswer): Promise<LinkEvent> => {
     const outcome = await settle(async () => {
       const current = await resumed()
-      return reach(requestId, await limited((signal) => current.answer(answer, signal)))
+      const step = accepted ?? (await limited((signal) => current.answer(answer, signal)))
+      if (isAccepting(step)) accepted = step
+      const event = await reach(requestId, step)
+      accepted = undefined
+      return event
     }, onDefect)
     if (outcome.ok) return outcome.result
     return { type: 'answer.failed', requestId, failure: outcome.failure }
@@ -162,6 +169,9 @@ export function activateLink(
   activation.closed.then(() => attempt?.close()).catch(onDefect)
   return activation
 }
+
+const isAccepting = (step: LinkStep): boolean =>
+  step.kind === 'done' || (step.kind === 'password' && !step.wrong)
 
 /** What of a step its user may see. */
 export function shownStep(

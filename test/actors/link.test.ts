@@ -52,6 +52,26 @@ t.test('a step that cannot be stored is not told, and can be answered again', as
   t.equal(stateOf(actor), '{"open":"password_needed"}')
 })
 
+t.test('an answer that the network accepted is not given to it again', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  const unstored = async (command: { code: string } | { password: string }) => {
+    rig.storing = Promise.reject(new Error('disk full'))
+    await refused(t, actor.ask({ type: 'link.verify', ...command }), { code: 'internal' })
+    rig.storing = Promise.resolve()
+    await actor.ask({ type: 'link.verify', ...command })
+  }
+  await unstored({ code: '1' })
+  t.equal(stateOf(actor), '{"open":"password_needed"}')
+  rig.attempt.next = async () => done
+  await unstored({ password: 'secret' })
+  t.equal(stateOf(actor), '"linked"')
+  t.same(rig.attempt.answers, [
+    { kind: 'code', code: '1' },
+    { kind: 'password', password: 'secret' },
+  ])
+})
+
 t.test('a wrong code counts, and the last one ends the flow', async (t) => {
   const rig = new LinkRig(t)
   rig.attempt.next = async () => wrong
