@@ -164,8 +164,17 @@ export type Service =
   | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }
   | { readonly fact: 'topic_closed' | 'topic_reopened' }
 
+/** What is shown of a page that a text links to; absent: what the network shows by itself. */
+export interface Preview {
+  readonly isOff?: boolean
+  /** Of this page, and not of the first that the text links to. */
+  readonly url?: string
+  readonly size?: 'small' | 'large'
+  readonly isAbove?: boolean
+}
+
 export type Content =
-  | ({ readonly kind: 'text' } & Text)
+  | ({ readonly kind: 'text'; readonly preview?: Preview } & Text)
   | {
       readonly kind: 'media'
       readonly media: Media

@@ -1,7 +1,5 @@
 /** The reference's updates as what happened: every kind, in its new and its old form. */
 import t from 'tap'
-import { fullChatOf } from '../../src/platforms/bot-api/reading/chat.ts'
-import { permissionsOf } from '../../src/platforms/bot-api/reading/membership.ts'
 import { happeningOf } from '../../src/platforms/bot-api/reading/update.ts'
 
 const reader = { self: '123456', now: 1_800_000_000 }
@@ -219,19 +217,6 @@ t.test('the other kinds of updates are told', async (t) => {
       },
     ],
     [
-      {
-        chat_member: {
-          chat: group,
-          from: ada,
-          date,
-          old_chat_member: member('left'),
-          new_chat_member: member('restricted', { is_member: false, can_send_polls: true }),
-          via_join_request: true,
-        },
-      },
-      { after: { permissions: ['send_polls'], isOutside: true }, viaRequest: true },
-    ],
-    [
       { chat_join_request: { chat: group, from: ada, user_chat_id: 42, date, bio: 'b' } },
       { kind: 'join_request', bio: 'b', person: { native: '42' } },
     ],
@@ -244,17 +229,4 @@ t.test('the other kinds of updates are told', async (t) => {
   for (const unknown of [{ inline_query: {} }, {}, { callback_query: { id: '1', from: ada } }]) {
     t.equal(read(unknown), undefined)
   }
-})
-
-t.test('a permission that a server does not know of goes with another', async (t) => {
-  const older = { can_send_messages: true, can_send_polls: false, can_pin_messages: false }
-  t.same(permissionsOf(older), ['send_messages', 'react_to_messages'])
-  t.same(permissionsOf({ ...older, can_react_to_messages: false }), ['send_messages'])
-  t.same(permissionsOf({ can_pin_messages: true }), ['pin_messages', 'manage_topics', 'edit_tag'])
-  t.same(permissionsOf({ can_react_to_messages: true }), ['react_to_messages'])
-})
-
-t.test('a chat that asks its administrators who may come in says so', async (t) => {
-  t.match(fullChatOf({ ...group, join_by_request: true }), { needsApproval: true })
-  t.notOk('needsApproval' in fullChatOf(group))
 })

@@ -2,6 +2,7 @@
 import { failed } from '../../../actors/errors.ts'
 import { changing, targetOf } from '../changing.ts'
 import { type Method, result } from '../method.ts'
+import { previewed, previewOf } from '../preview.ts'
 import { captioned } from '../sending.ts'
 import { captionOf, textOf } from '../text.ts'
 import { liveLocation, locationOf } from './structured.ts'
@@ -18,12 +19,12 @@ const editMessageText: Method = {
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
-    link_preview_options: 'json',
+    ...previewed,
   },
   required: [...required, 'text'],
   run: async (call) => {
     const target = targetOf(call)
-    const content = { kind: 'text' as const, ...textOf(call.args) }
+    const content = { kind: 'text' as const, ...textOf(call.args), ...previewOf(call.args) }
     return result(await call.perform({ kind: 'edit', content, ...target }))
   },
 }

@@ -1,5 +1,6 @@
 /** Methods that send text. */
 import { type Method, result } from '../method.ts'
+import { previewed, previewOf } from '../preview.ts'
 import { send, sending } from '../sending.ts'
 import { textOf } from '../text.ts'
 
@@ -14,10 +15,13 @@ const sendMessage: Method = {
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
-    link_preview_options: 'json',
+    ...previewed,
   },
   required: ['chat_id', 'text'],
-  run: async (call) => result(await send(call, { kind: 'text', ...textOf(call.args) })),
+  run: async (call) => {
+    const { args } = call
+    return result(await send(call, { kind: 'text', ...textOf(args), ...previewOf(args) }))
+  },
 }
 
 export const messageMethods = [sendMessage]

@@ -12,6 +12,7 @@ import { chatJson, present, userJson } from './chat.ts'
 import { mediaJson, photoJson } from './media.ts'
 import type { Names } from './names.ts'
 import { pollJson } from './poll.ts'
+import { previewJson } from './preview.ts'
 import { entitiesJson } from './text.ts'
 import { threadJson, topicLookJson } from './topic.ts'
 
@@ -72,7 +73,11 @@ function replyJson(
 function contentJson({ content, chat }: Message, ids: Names): object | undefined {
   switch (content.kind) {
     case 'text':
-      return { text: content.text, ...entitiesJson('entities', content, ids) }
+      return {
+        text: content.text,
+        ...entitiesJson('entities', content, ids),
+        ...previewJson(content.preview),
+      }
     case 'location': {
       const location = locationJson(content)
       return { location, ...(content.venue && { venue: venueJson(location, content.venue) }) }

@@ -49,11 +49,21 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
         results: { _: 'pollResults', totalVoters: 0 },
       }
     }
+    case 'inputMediaWebPage': {
+      const { _, optional, url, ...shown } = input
+      return { ...pageAt(url), manual: true, ...shown }
+    }
     case 'inputMediaDice':
       return { _: 'messageMediaDice', value: 4, emoticon: input.emoticon }
   }
   throw new RpcRefusal(400, 'MEDIA_INVALID')
 }
+
+/** What is shown of a page; the network itself finds those that a text links to. */
+export const pageAt = (url: string): tl.RawMessageMediaWebPage => ({
+  _: 'messageMediaWebPage',
+  webpage: { _: 'webPageEmpty', id: Long.ZERO, url },
+})
 
 const uploadId = (file: tl.TypeInputFile): Long => file.id as Long
 

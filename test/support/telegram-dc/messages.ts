@@ -3,7 +3,7 @@ import { Long, type tl } from '@mtcute/core'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { type Draft, isPlace, now, type Target } from './delivery.ts'
 import { targetOf } from './lookup.ts'
-import { mediaOf, refreshed } from './media.ts'
+import { mediaOf, pageAt, refreshed } from './media.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
 import { replyHeader } from './topics.ts'
@@ -66,13 +66,20 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
   return {
     'messages.sendMessage': (request, origin) => {
       if ([...request.message].length > 4096) throw new RpcRefusal(400, 'MESSAGE_TOO_LONG')
-      const told = send(request, origin, {})
+      const [url] = /https?:\S+/.exec(request.message) ?? []
+      const told = send(request, origin, {
+        ...(url && !request.noWebpage && { media: pageAt(url) }),
+        ...(request.invertMedia && { invertMedia: true }),
+      })
       const person = network.asker(origin)
       const isShort = person.isAnsweredShortly && request.peer._ === 'inputPeerUser'
       return isShort && told ? shortened(told) : told
     },
     'messages.sendMedia': (request, origin) =>
-      send(request, origin, { media: mediaOf(network.files, request.media) }),
+      send(request, origin, {
+        media: mediaOf(network.files, request.media),
+        ...(request.invertMedia && { invertMedia: true }),
+      }),
     'messages.uploadMedia': ({ media }) => mediaOf(network.files, media),
     'messages.sendMultiMedia': (request, origin) => {
       const person = network.asker(origin)
@@ -116,7 +123,9 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const since = box.events.length
       const media = request.media && { media: mediaOf(network.files, request.media) }
       const text = message !== undefined && { message }
-      delivery.edit(box, id, { ...text, ...media }, origin.connection)
+      const pageless = request.noWebpage && { media: { _: 'messageMediaEmpty' as const } }
+      const above = { invertMedia: request.invertMedia === true }
+      delivery.edit(box, id, { ...text, ...media, ...pageless, ...above }, origin.connection)
       return answer(person, since, target)
     },
     'messages.deleteMessages': ({ id }, origin) => {

@@ -1,5 +1,5 @@
 /** What a message of the reference carries. */
-import type { Content, Location, Service } from '../../../../machines/content.ts'
+import type { Content, Location, Preview, Service } from '../../../../machines/content.ts'
 import {
   array,
   type Fields,
@@ -20,7 +20,11 @@ import { topicFactOf } from './topic.ts'
 
 export function contentOf(message: Fields): Content {
   if (typeof message.text === 'string') {
-    return { kind: 'text', ...textOf(message, 'text', 'entities') }
+    return present({
+      kind: 'text' as const,
+      ...textOf(message, 'text', 'entities'),
+      preview: maybe(message.link_preview_options, previewOf),
+    })
   }
   const media = mediaIn(message)
   if (media) {
@@ -35,6 +39,18 @@ export function contentOf(message: Fields): Content {
   return (
     structuredOf(message) ?? serviceOf(message) ?? { kind: 'unsupported', label: labelOf(message) }
   )
+}
+
+function previewOf(value: unknown): Preview {
+  const options = fields(value)
+  const isChosen = (name: string) => (options[name] === true ? true : undefined)
+  const small = isChosen('prefer_small_media') && ('small' as const)
+  return present({
+    isOff: isChosen('is_disabled'),
+    url: maybeText(options.url),
+    size: isChosen('prefer_large_media') ? ('large' as const) : small,
+    isAbove: isChosen('show_above_text'),
+  })
 }
 
 function structuredOf(message: Fields): Content | undefined {

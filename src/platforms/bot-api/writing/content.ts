@@ -4,7 +4,7 @@ import type { Content, Location, Media, MediaKind, Poll } from '../../../../mach
 import { contentName } from '../../../../machines/content-name.ts'
 import type { Flavour } from '../flavour.ts'
 import type { Attachments } from '../multipart.ts'
-import { textAs } from './text.ts'
+import { textAs, textMessage } from './text.ts'
 
 export interface Sending {
   readonly method: string
@@ -30,7 +30,7 @@ export function sendingOf(content: Content, attachments: Attachments, flavour: F
   }
   switch (content.kind) {
     case 'text':
-      return { method: 'sendMessage', parameters: textAs(content, 'text', 'entities', flavour) }
+      return { method: 'sendMessage', parameters: textMessage(content, flavour) }
     case 'media': {
       const { kind } = content.media
       const parameters = {

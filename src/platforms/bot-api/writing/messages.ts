@@ -7,7 +7,7 @@ import { surfaceOf } from '../reading/people.ts'
 import { pollOf } from '../reading/poll.ts'
 import { type Call, deliveryOf, type Pen, threadOf, toDone, toMessage } from './call.ts'
 import { inputMedia, locationJson, sendingOf } from './content.ts'
-import { markupOf, textAs } from './text.ts'
+import { markupOf, textAs, textMessage } from './text.ts'
 
 type NativeOperation =
   | MessageOperation<string, string>
@@ -102,7 +102,7 @@ function sendAlbum(operation: Of<'send_album'>, { attachments, flavour }: Pen): 
 function edit(operation: Of<'edit'>, { attachments, flavour }: Pen): Call {
   const { content } = operation
   if (content.kind === 'text') {
-    return change('editMessageText', operation, textAs(content, 'text', 'entities', flavour))
+    return change('editMessageText', operation, textMessage(content, flavour))
   }
   if (content.kind === 'media' && flavour.editsMedia) {
     const media = inputMedia(content, attachments, flavour)

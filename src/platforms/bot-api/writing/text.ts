@@ -1,5 +1,5 @@
 /** Texts and buttons as the reference's parameters. */
-import type { Buttons, Text, TextEntity } from '../../../../machines/content.ts'
+import type { Buttons, Content, Text, TextEntity } from '../../../../machines/content.ts'
 import type { Flavour } from '../flavour.ts'
 
 /** The parameters `name` and `entities` of a call. */
@@ -18,6 +18,21 @@ const entityJson = ({ person, customEmojiId, unixTime, timeFormat, ...entity }: 
   ...(timeFormat !== undefined && { date_time_format: timeFormat }),
   ...(person !== undefined && { user: { id: Number(person), is_bot: false, first_name: '' } }),
 })
+
+/** The parameters of a message that is a text. */
+export function textMessage(content: Content & { readonly kind: 'text' }, flavour: Flavour) {
+  const { isOff, url, size, isAbove } = content.preview ?? {}
+  const link_preview_options = {
+    is_disabled: isOff,
+    url,
+    ...(size && { [`prefer_${size}_media`]: true }),
+    show_above_text: isAbove,
+  }
+  return {
+    ...textAs(content, 'text', 'entities', flavour),
+    ...(flavour.hasPreviews && content.preview && { link_preview_options }),
+  }
+}
 
 /** A plain text has no place for the target of a link but beside its words. */
 function withLinks({ text, entities }: Text): string {

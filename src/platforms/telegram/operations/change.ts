@@ -8,6 +8,7 @@ import { findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { inputMediaOf } from '../writing/media.ts'
+import { previewOf } from '../writing/preview.ts'
 import { type Context, done, messagesIn, writtenText } from './context.ts'
 import { assertSendable } from './send.ts'
 
@@ -18,7 +19,8 @@ export async function edit(context: Context, operation: Of<'edit'>): Promise<Ope
   assertSendable(content)
   if (content.kind === 'text') {
     const entities = await writtenText(context, content)
-    return change(context, chat, message, { message: content.text, entities })
+    const shown = previewOf(content)
+    return change(context, chat, message, { message: content.text, entities, ...shown })
   }
   if (content.kind !== 'media') {
     const name = contentName(content)

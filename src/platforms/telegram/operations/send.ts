@@ -7,6 +7,7 @@ import type { Operation, OperationResult } from '../../../../machines/operation.
 import { capabilities } from '../capabilities.ts'
 import { messageId } from '../natives.ts'
 import { inputMediaOf } from '../writing/media.ts'
+import { previewOf } from '../writing/preview.ts'
 import { type Context, keepPlaces, messagesIn, sending, writtenText } from './context.ts'
 import { randomId } from './random-id.ts'
 import { repeated } from './repeated.ts'
@@ -99,16 +100,21 @@ async function sendText(
 ): Promise<Message> {
   const { content, chat } = operation
   const entities = await writtenText(context, content)
+  const { media, ...shown } = previewOf(content)
   const request: tl.messages.RawSendMessageRequest = {
     _: 'messages.sendMessage',
     peer,
     message: content.text,
     randomId: randomId(context.requestId),
     ...(entities.length > 0 && { entities }),
+    ...shown,
     ...deliveryOf(operation),
     ...reply,
   }
-  const result = await context.calls.call(request, sending(context, chat))
+  const result = await context.calls.call(
+    media ? { ...request, _: 'messages.sendMedia', media } : request,
+    sending(context, chat),
+  )
   const told = context.calls.take(result)
   const [message] = messagesIn(told, context.self)
   if (message) return message

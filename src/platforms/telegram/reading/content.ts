@@ -1,18 +1,33 @@
 /** What a message of the network carries, in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Content, Location, Media } from '../../../../machines/content.ts'
+import type { Content, Location, Media, Preview } from '../../../../machines/content.ts'
 import { textOf } from './entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
 import { pollOf } from './poll.ts'
 
 export function contentOf(message: tl.RawMessage, shown: Shown): Content {
   const { media } = message
-  const text: Content = { kind: 'text', ...textOf(message.message, message.entities) }
+  const text: Content = {
+    kind: 'text',
+    ...textOf(message.message, message.entities),
+    ...previewOf(message),
+  }
   if (!media) return text
   const found = mediaContentOf(media, message, shown)
   if (found) return found
   // Beside a preview of a page, or of what the bot API has no word for, the text stands alone.
   return message.message === '' ? { kind: 'unsupported', label: media._ } : text
+}
+
+/** Only what its writer has chosen. */
+function previewOf({ media, invertMedia }: tl.RawMessage): { readonly preview?: Preview } {
+  if (media?._ !== 'messageMediaWebPage') return {}
+  const { webpage, manual, forceLargeMedia, forceSmallMedia } = media
+  const url = manual && 'url' in webpage && webpage.url
+  const size = forceLargeMedia ? 'large' : forceSmallMedia && 'small'
+  if (!url && !size && !invertMedia) return {}
+  const isAbove = invertMedia && { isAbove: true }
+  return { preview: { ...(url && { url }), ...(size && { size }), ...isAbove } }
 }
 
 function mediaContentOf(
