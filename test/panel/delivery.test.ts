@@ -63,6 +63,45 @@ t.test(
       t.same(texts.slice(0, 2), ['Good morning! Is the shop open today?', 'Are you there?'])
     })
 
+    await t.test('a view of the log can be passed on, and goes on from an attempt', async (t) => {
+      await page.getByLabel('Outcome').selectOption('failed')
+      await page.locator('summary', { hasText: '200' }).first().waitFor({ state: 'detached' })
+      await page.reload()
+      const failed = page.locator('.records > li', { hasText: '500' }).first()
+      await failed.locator('summary').click()
+      t.equal(await page.locator('summary', { hasText: '200' }).count(), 0)
+      const update = await failed.locator('.label').innerText()
+      await failed.getByRole('button', { name: 'All attempts at this update' }).click()
+      await page.getByLabel('Outcome').selectOption('All')
+      await page.locator('summary', { hasText: '200' }).first().waitFor()
+      const others = page.locator('summary').filter({ hasNotText: update })
+      t.equal(await others.count(), 0)
+      texts.length = 0
+      await page.locator('summary').first().click()
+      await button('Deliver again from here').first().click()
+      t.equal(`Update ${await page.getByRole('spinbutton').inputValue()}`, update)
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
+      await until(() => texts.includes('Are you there?'), 60_000)
+    })
+
+    await t.test('another address leaves the other terms of the webhook as they are', async (t) => {
+      const path = `/api_keys/${key.api_key_id}/webhook`
+      const url = `http://127.0.0.1:${port}/`
+      await until(async () => {
+        const { status } = await client.ask('PUT', path, { url, max_connections: 7 })
+        return status === 200
+      })
+      await page.goto(`/dashboard/keys/${key.api_key_id}?tab=webhook`)
+      await page.getByLabel('Address', { exact: true }).fill(`${url}moved`)
+      await until(async () => {
+        await button('Change the webhook').click()
+        const { webhook } = await client.result('GET', `/api_keys/${key.api_key_id}`)
+        return webhook.url.endsWith('moved')
+      })
+      const { webhook } = await client.result('GET', `/api_keys/${key.api_key_id}`)
+      t.equal(webhook.max_connections, 7)
+    })
+
     await t.test('signing out everywhere reaches this browser too', async () => {
       await page.goto('/dashboard/account')
       await button('Sign out everywhere').click()

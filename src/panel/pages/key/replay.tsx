@@ -10,14 +10,20 @@ import { Choice, Field } from '../../ui/field.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-export function Replay({ apiKey }: { readonly apiKey: ApiKey }) {
+export interface ReplayProps {
+  readonly apiKey: ApiKey
+  /** The update to begin with, if one was chosen. */
+  readonly from: number | undefined
+  close(): void
+}
+
+export function Replay({ apiKey, from: chosen, close }: ReplayProps) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
-  const [isOpen, setOpen] = useState(false)
-  const [by, setBy] = useState('since')
-  const [from, setFrom] = useState('')
+  const [by, setBy] = useState(chosen === undefined ? 'since' : 'update')
+  const [from, setFrom] = useState(`${chosen ?? ''}`)
   const replaying = useMutation({
     mutationFn: () =>
       call<{ from_update_id: number }>('POST', `/api_keys/${apiKey.api_key_id}/webhook/replay`, {
@@ -28,55 +34,50 @@ export function Replay({ apiKey }: { readonly apiKey: ApiKey }) {
       }),
     onSuccess({ from_update_id }) {
       toast(t('replay.done', { id: `${from_update_id}` }))
-      setOpen(false)
+      close()
       queries.invalidateQueries({ queryKey: ['deliveries', apiKey.api_key_id] })
     },
   })
   return (
-    <>
-      <Button icon="restart" size="slim" onClick={() => setOpen(true)}>
-        {t('replay')}
-      </Button>
-      <Dialog title={t('replay.title')} open={isOpen} onClose={() => setOpen(false)}>
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (!replaying.isPending) replaying.mutate()
+    <Dialog title={t('replay.title')} open onClose={close}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!replaying.isPending) replaying.mutate()
+        }}
+      >
+        <p className="quiet">{t('replay.text')}</p>
+        <Choice
+          label={t('replay.by')}
+          value={by}
+          options={[
+            ['since', t('replay.since')],
+            ['update', t('replay.update')],
+          ]}
+          onChange={(next) => {
+            setBy(next)
+            setFrom('')
           }}
-        >
-          <p className="quiet">{t('replay.text')}</p>
-          <Choice
-            label={t('replay.by')}
-            value={by}
-            options={[
-              ['since', t('replay.since')],
-              ['update', t('replay.update')],
-            ]}
-            onChange={(next) => {
-              setBy(next)
-              setFrom('')
-            }}
-          />
-          <Field
-            key={by}
-            label={t(by === 'since' ? 'replay.since' : 'replay.update')}
-            type={by === 'since' ? 'datetime-local' : 'number'}
-            min={by === 'since' ? undefined : 1}
-            className="ltr"
-            required
-            value={from}
-            wrong={replaying.error ? reason(replaying.error) : undefined}
-            onChange={(event) => setFrom(event.target.value)}
-          />
-          <div className="actions">
-            <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-            <Button type="submit" kind="first" busy={replaying.isPending}>
-              {t('replay')}
-            </Button>
-          </div>
-        </form>
-      </Dialog>
-    </>
+        />
+        <Field
+          key={by}
+          label={t(by === 'since' ? 'replay.since' : 'replay.update')}
+          type={by === 'since' ? 'datetime-local' : 'number'}
+          min={by === 'since' ? undefined : 1}
+          className="ltr"
+          required
+          value={from}
+          wrong={replaying.error ? reason(replaying.error) : undefined}
+          onChange={(event) => setFrom(event.target.value)}
+        />
+        <div className="actions">
+          <Button onClick={close}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={replaying.isPending}>
+            {t('replay')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
   )
 }

@@ -1,6 +1,5 @@
 /** What the bot asked of the service with this key, and what it was answered. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Page } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -13,6 +12,7 @@ import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { useInAddress } from '../../ui/use-in-address.ts'
 
 interface Request {
   readonly id: number
@@ -33,7 +33,8 @@ const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '5
 
 export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const [code, setCode] = useState('')
+  const [given, setCode] = useInAddress('code')
+  const code = codes.find((one) => one === given) ?? ''
   const log = useInfiniteQuery({
     queryKey: ['requests', apiKey.api_key_id, code],
     queryFn: ({ pageParam, signal }) =>
@@ -103,11 +104,14 @@ function RequestRecord({ request }: { readonly request: Request }) {
             {request.ip} {request.user_agent}
           </dd>
         </dl>
-        <CopyButton text={curlOf(method)} label={t('requests.curl')} />
+        {isBotMethod(method) && <CopyButton text={curlOf(method)} label={t('requests.curl')} />}
       </details>
     </li>
   )
 }
+
+/** What is no method has only its path in the log, without what stood in it. */
+const isBotMethod = (method: string) => /^\w+$/.test(method)
 
 /** Neither the key nor what was sent is kept: both are to be filled in. */
 const curlOf = (method: string) =>

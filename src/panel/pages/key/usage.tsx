@@ -1,6 +1,5 @@
 /** How much a key is used, by hour or by day. */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { ApiKey } from '../../api/types.ts'
 import { type Usage, usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -10,11 +9,13 @@ import { Choice } from '../../ui/field.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
+import { useInAddress } from '../../ui/use-in-address.ts'
 
 export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const { number, bytes, hour, day } = useFormats()
-  const [step, setStep] = useState<'hour' | 'day'>('hour')
+  const [by, setBy] = useInAddress('by')
+  const step = by === 'day' ? 'day' : 'hour'
   const usage = useQuery(usageQuery({ api_key_id: apiKey.api_key_id, step }))
   const { totals, series } = usage.data ?? {}
   if (usage.isError && !usage.data) {
@@ -36,7 +37,7 @@ export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
           ['hour', t('usage.hours')],
           ['day', t('usage.days')],
         ]}
-        onChange={(next) => setStep(next === 'day' ? 'day' : 'hour')}
+        onChange={(next) => setBy(next === 'day' ? next : '')}
       />
       <div className="columns">
         <Card title={t('dashboard.requests')}>

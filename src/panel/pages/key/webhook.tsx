@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey } from '../../api/types.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -17,6 +18,7 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
+  const { clock } = useFormats()
   const { webhook } = apiKey
   const path = `/api_keys/${apiKey.api_key_id}/webhook`
   const [url, setUrl] = useState(webhook?.url ?? '')
@@ -25,7 +27,13 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const setting = useMutation({
     mutationFn: () =>
       call<ApiKey>('PUT', path, {
-        body: { url: url.trim(), ...(secret !== '' && { secret_token: secret }) },
+        body: {
+          url: url.trim(),
+          ...(secret !== '' && { secret_token: secret }),
+          ...(webhook?.max_connections !== undefined && {
+            max_connections: webhook.max_connections,
+          }),
+        },
       }),
     onSuccess(next) {
       keep(next)
@@ -46,7 +54,16 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
       <Card title={t('webhook.title')}>
         <p className="quiet small">{t('webhook.text')}</p>
         {webhook?.state === 'suspended' && <Notice tone="bad">{t('webhook.suspended')}</Notice>}
-        {webhook?.state === 'resting' && <Notice tone="warn">{t('webhook.resting')}</Notice>}
+        {webhook?.state === 'resting' && (
+          <Notice tone="warn">
+            <p>{t('webhook.resting')}</p>
+            {webhook.next_attempt_at && (
+              <p className="quiet small">
+                {t('deliveries.next')}: {clock(webhook.next_attempt_at)}
+              </p>
+            )}
+          </Notice>
+        )}
         <form
           className="stack"
           onSubmit={(event) => {
@@ -65,7 +82,11 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
           />
           <Field
             label={`${t('webhook.secretToken')} (${t('optional')})`}
-            hint={t('webhook.secretToken.hint')}
+            hint={
+              webhook
+                ? `${t('webhook.secretToken.hint')} ${t('webhook.secretToken.again')}`
+                : t('webhook.secretToken.hint')
+            }
             className="ltr"
             autoComplete="off"
             maxLength={256}
