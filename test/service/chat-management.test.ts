@@ -165,11 +165,14 @@ t.test('the account hears of its own membership, and leaves', async (t) => {
     old_chat_member: { status: 'member' },
     new_chat_member: { status: 'kicked', user: { id: bot.id } },
   })
-  t.equal(await done('leaveChat', { chat_id: group.id }), true)
   t.match(
-    await call('sendMessage', { chat_id: group.id, text: 'hi' }),
-    refused(403, 'Forbidden: bot is not a member of the group chat'),
+    await call('getChat', { chat_id: foreign.id }),
+    refused(403, `Forbidden: bot was kicked from the ${foreign.type} chat`),
   )
+  t.equal(await done('leaveChat', { chat_id: group.id }), true)
+  const left = refused(403, 'Forbidden: bot is not a member of the group chat')
+  t.match(await call('sendMessage', { chat_id: group.id, text: 'hi' }), left)
+  t.match(await call('getChat', { chat_id: group.id }), left)
 })
 
 t.test('what the bot says of itself is kept', async (t) => {

@@ -4,6 +4,7 @@ import type { Chat } from '../../../machines/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
 import { chatOf, privateChatWith } from './neutral.ts'
+import { outside } from './standing.ts'
 
 interface Found {
   readonly person: PersonCard | null
@@ -26,10 +27,24 @@ export async function resolve(db: Queryable, name: string): Promise<Chat> {
 
 /** A group without a public name is there for its members alone. */
 export async function describe(db: Queryable, viewer: number, native: number): Promise<Chat> {
+  await assertNotOut(db, viewer, native)
   const visible = `(c.username is not null or exists (select from sandbox_member m
     where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')))`
   const text = looking('p.id = $1 and $2::bigint is not null', `c.native = $1 and ${visible}`)
   return found(await db.query<Found>(text, [native, viewer]))
+}
+
+/** Whoever was in a chat knows that it is there, and learns why it is no more for them. */
+async function assertNotOut(db: Queryable, viewer: number, native: number): Promise<void> {
+  const [former] = await db.query<{ kind: ChatCard['kind']; isOpen: boolean; isBanned: boolean }>(
+    `select c.kind, c.username is not null as "isOpen",
+       m.role = 'kicked' and coalesce(m.until > now(), true) as "isBanned"
+     from sandbox_chat c join sandbox_member m on m.chat_id = c.id and m.person_id = $2
+     where c.native = $1 and m.role in ('left', 'kicked')`,
+    [native, viewer],
+  )
+  if (former?.isBanned) throw outside(former.kind, 'kicked')
+  if (former && !former.isOpen) throw outside(former.kind, 'left')
 }
 
 function found([first]: readonly Found[]): Chat {

@@ -45,16 +45,22 @@ export async function standingOf(db: Queryable, person: number, native: number):
   )
   if (!row) throw failed('bad_request', 'chat not found')
   const { role, chat, ownLimits, chatLimits, ...rest } = row
-  if (role === 'kicked') throw failed('forbidden', `bot was kicked from the ${chat.kind} chat`)
-  if (role === null || role === 'left') {
-    throw failed('forbidden', `bot is not a member of the ${chat.kind} chat`)
-  }
+  if (role === null || role === 'left' || role === 'kicked') throw outside(chat.kind, role)
   // Nobody is given what the chat forbids to all.
   const permissions = permissionsOf(chat.kind, chatLimits).filter(
     (name) => ownLimits?.includes(name) ?? true,
   )
   return { ...rest, role, chat, permissions }
 }
+
+/** Why there is nothing for whoever is not in a chat. */
+export const outside = (kind: ChatCard['kind'], role: 'left' | 'kicked' | null) =>
+  failed(
+    'forbidden',
+    role === 'kicked'
+      ? `bot was kicked from the ${kind} chat`
+      : `bot is not a member of the ${kind} chat`,
+  )
 
 /** `permission`: with it ordinary members may, too. */
 export function may(
