@@ -43,6 +43,26 @@ t.test(
       await page.locator(`.facts time:not([datetime="${before}"])`).first().waitFor()
     })
 
+    await t.test('the timeline begins with what happened last', async (t) => {
+      const { items } = await client.result('GET', `/platforms/credentials/${otherId}/transitions`)
+      const [newest] = items
+      const repeated = {
+        ...newest,
+        from: 'waiting',
+        to: 'queued',
+        count: 9,
+        at: '2026-01-01T00:00:00.000Z',
+        last_at: new Date(Date.parse(newest.last_at) + 1_000).toISOString(),
+      }
+      const told = { ok: true, result: { items: [...items, repeated], next_before: null } }
+      await page.route('**/transitions?*', (route) => route.fulfill({ json: told }))
+      await page.reload()
+      const states = page.locator('.timeline .label')
+      await states.first().waitFor()
+      t.same((await states.allInnerTexts()).slice(0, 2), ['queued', newest.to])
+      await page.unroute('**/transitions?*')
+    })
+
     await t.test('what happened while the service was away is caught up with', async () => {
       await page.goto('/dashboard')
       const needs = page.getByRole('region', { name: 'Needs you' })

@@ -1,6 +1,7 @@
 /** A machine as a drawing: where it is now, and which way it has just gone. */
 import { memo, useEffect, useId, useMemo, useRef } from 'react'
 import type { Chart } from '../api/types.ts'
+import { useT } from '../i18n/language.tsx'
 import { type Box, drawingOf, type Edge, MARK_HEIGHT, MARK_WIDTH, pathThrough } from './layout.ts'
 import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
 
@@ -30,6 +31,7 @@ const SMALLEST = 0.8
 
 export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
   const head = useId()
+  const t = useT()
   const drawing = useMemo(() => drawingOf(chart), [chart])
   const width = drawing.width + 2 * MARGIN
   const lit = current === undefined ? undefined : drawnState(chart, current)
@@ -92,7 +94,7 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
               rx={MARK_HEIGHT / 2}
             />
             <text x={x} y={y + 3.5}>
-              any
+              {t('account.machine.any')}
             </text>
           </g>
         ))}

@@ -14,13 +14,18 @@ export interface RecordsProps<Item> {
   /** Shown instead of a list without records. */
   readonly none: ReactNode
   readonly record: (item: Item) => ReactNode
+  /** In another order than they are told in. */
+  readonly arrange?: (items: readonly Item[]) => readonly Item[]
 }
 
 /** Of all pages that were read. */
 export const recordsOf = <Item,>({ data }: Pick<Log<Item>, 'data'>): readonly Item[] =>
   data?.pages.flatMap(({ items }) => items) ?? []
 
-export function Records<Item>({ log, look = 'records', none, record }: RecordsProps<Item>) {
+const asTold = <Item,>(items: readonly Item[]) => items
+
+export function Records<Item>(props: RecordsProps<Item>) {
+  const { log, look = 'records', none, record, arrange = asTold } = props
   const t = useT()
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />
   if (!log.data) return <Loading lines={6} />
@@ -28,7 +33,7 @@ export function Records<Item>({ log, look = 'records', none, record }: RecordsPr
   if (items.length === 0) return none
   return (
     <>
-      <ol className={look}>{items.map(record)}</ol>
+      <ol className={look}>{arrange(items).map(record)}</ol>
       {log.hasNextPage && (
         <Button busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
           {t('more')}

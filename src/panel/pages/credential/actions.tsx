@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../../api/call.ts'
-import { nameOf } from '../../api/names.ts'
 import type { Credential } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -62,18 +61,21 @@ export function Actions({ credential }: { readonly credential: Credential }) {
       <Button icon="trash" kind="danger" onClick={() => setAsking(true)}>
         {t('account.delete')}
       </Button>
-      <Confirm
-        title={t('account.delete.title')}
-        action={t('account.delete')}
-        open={isAsking}
-        busy={deleting.isPending}
-        wrong={deleting.error ? reason(deleting.error) : undefined}
-        word={credential.account.username ?? nameOf(credential)}
-        onConfirm={() => deleting.mutate()}
-        onClose={() => setAsking(false)}
-      >
-        {t('account.delete.text')}
-      </Confirm>
+      {isAsking && (
+        <Confirm
+          title={t('account.delete.title')}
+          action={t('account.delete')}
+          open
+          busy={deleting.isPending}
+          wrong={deleting.error ? reason(deleting.error) : undefined}
+          // Names are in every script and full of pictures: not everybody can type them.
+          word={credential.account.username ?? `${credential.credential_id}`}
+          onConfirm={() => deleting.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {t('account.delete.text')}
+        </Confirm>
+      )}
     </>
   )
 }

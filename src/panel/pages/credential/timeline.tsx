@@ -18,6 +18,7 @@ export function Timeline({ log, chosen, choose }: TimelineProps) {
     <Records
       log={log}
       look="timeline"
+      arrange={latestFirst}
       none={<Empty icon="pulse" title={t('account.timeline.none')} />}
       record={(entry) => (
         <Entry
@@ -30,6 +31,10 @@ export function Timeline({ log, chosen, choose }: TimelineProps) {
     />
   )
 }
+
+/** What repeats stands where it was told first, and is counted there. */
+const latestFirst = (entries: readonly Transition[]) =>
+  entries.toSorted((a, b) => b.last_at.localeCompare(a.last_at))
 
 /** The machine's own states in the colours of what they mean outside. */
 const tones: readonly (readonly [state: RegExp, tone: string])[] = [

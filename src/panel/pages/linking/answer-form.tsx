@@ -1,6 +1,7 @@
 /** One answer of a link flow: the code or the password, with how many tries are left. */
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { ApiFailure } from '../../api/failure.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -18,6 +19,10 @@ export interface AnswerFormProps {
 
 const ALL_TRIES = 5
 
+/** What nobody has judged may be right: it stays, to be sent once more. */
+const isRefused = (cause: unknown) =>
+  cause instanceof ApiFailure && cause.status >= 400 && cause.status < 500 && cause.status !== 429
+
 export function AnswerForm({ kind, session, keep, lookAgain, answer }: AnswerFormProps) {
   const t = useT()
   const reason = useReason()
@@ -26,8 +31,8 @@ export function AnswerForm({ kind, session, keep, lookAgain, answer }: AnswerFor
   const answering = useMutation({
     mutationFn: () => answer(text.trim()),
     onSuccess: keep,
-    onError: () => {
-      setText('')
+    onError: (cause) => {
+      if (isRefused(cause)) setText('')
       lookAgain()
       input.current?.focus()
     },

@@ -1,8 +1,9 @@
 /** /dashboard/link/:platform/:session: a flow under way. The address is all that a reload needs to go on. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { useNavigate, useParams } from 'react-router'
-import { call } from '../../api/call.ts'
+import { useParams, useSearchParams } from 'react-router'
+import { addressOf, call } from '../../api/call.ts'
+import { ApiFailure } from '../../api/failure.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -17,7 +18,7 @@ const LOOK_MS = 2_000
 
 export function LinkSessionPage() {
   const t = useT()
-  const navigate = useNavigate()
+  const [query] = useSearchParams()
   const queries = useQueryClient()
   const { platform = '', session = '' } = useParams()
   const path = `/platforms/${platform}/link/${session}`
@@ -32,6 +33,17 @@ export function LinkSessionPage() {
     mutationFn: () => call<LinkSession>('DELETE', path),
     onSuccess: keep,
   })
+  const anew = (
+    <div className="actions">
+      <ButtonLink
+        kind="first"
+        to={addressOf('/dashboard/link', { platform, again: query.get('again') ?? undefined })}
+      >
+        {t('linking.anew')}
+      </ButtonLink>
+    </div>
+  )
+  const isGone = flow.error instanceof ApiFailure && flow.error.status === 404
   const isOpen = flow.data !== undefined && open.includes(flow.data.state)
   const credentialId = flow.data?.credential?.credential_id
 
@@ -45,7 +57,10 @@ export function LinkSessionPage() {
   return (
     <Page title={t('linking.title')} narrow>
       {flow.isError && !flow.data ? (
-        <Failed cause={flow.error} retry={() => flow.refetch()} />
+        <>
+          <Failed cause={flow.error} {...(!isGone && { retry: () => flow.refetch() })} />
+          {isGone && anew}
+        </>
       ) : !flow.data ? (
         <Loading lines={4} />
       ) : (
@@ -83,16 +98,7 @@ export function LinkSessionPage() {
               </ButtonLink>
             </div>
           ) : (
-            !isOpen && (
-              <div className="actions">
-                <Button
-                  kind="first"
-                  onClick={() => navigate(`/dashboard/link?platform=${platform}`)}
-                >
-                  {t('linking.anew')}
-                </Button>
-              </div>
-            )
+            !isOpen && anew
           )}
         </>
       )}

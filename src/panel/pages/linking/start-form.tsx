@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { call } from '../../api/call.ts'
+import { addressOf, call } from '../../api/call.ts'
 import type { LinkField, LinkSession, Platform } from '../../api/types.ts'
 import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -42,7 +42,9 @@ export function StartForm({ platform, again }: StartFormProps) {
       })
     },
     onSuccess: ({ session_id }) =>
-      navigate(`/dashboard/link/${platform.platform}/${session_id}`, { replace: true }),
+      navigate(addressOf(`/dashboard/link/${platform.platform}/${session_id}`, { again }), {
+        replace: true,
+      }),
   })
   const wrongIn = (name: string) => fieldReason(starting.error, name)
   const isShown = fields.some(({ name }) => wrongIn(name) !== undefined)

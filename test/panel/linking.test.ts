@@ -1,0 +1,75 @@
+/** Linking when something comes in between, and deleting what was linked. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test(
+  'a link flow loses nothing that was typed or meant',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const phone = '+14155559541'
+    const client = await service.client(phone)
+    const person = await client.person('😀 سلام')
+    const credentialId = await client.link(person)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, complaints } = visitor
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    const code = page.locator('input[name=code]')
+    const again = `/dashboard/link?platform=sandbox&again=${credentialId}`
+    const start = async () => {
+      await page.getByLabel('Phone of the account').fill(person.phone)
+      await button('Start').click()
+      await code.waitFor()
+    }
+    await signIn(visitor, service, phone)
+
+    await t.test('what is linked again stays the same account when it is begun anew', async (t) => {
+      await page.goto(again)
+      await start()
+      await button('Cancel linking').click()
+      await page.getByRole('link', { name: 'Start again' }).click()
+      await page.getByRole('heading', { name: 'Link the account again' }).waitFor()
+      t.match(page.url(), again)
+    })
+
+    await t.test('a code that did not get through is still there', async (t) => {
+      await start()
+      await page.route('**/link/verify', (route) => route.abort())
+      await code.fill('12345')
+      await button('Continue').click()
+      await page.getByText('The service does not answer').waitFor()
+      t.equal(await code.inputValue(), '12345')
+      await page.unroute('**/link/verify')
+      await button('Continue').click()
+      await page.getByText('The code is wrong').waitFor()
+      t.equal(await code.inputValue(), '')
+    })
+
+    await t.test('a flow that is gone leads to a new one', async () => {
+      await page.goto('/dashboard/link/sandbox/AAAAAAAAAAAAAAAAAAAAAA')
+      await page.getByText('It is not there, or it is not yours.').waitFor()
+      await page.getByRole('link', { name: 'Start again' }).click()
+      await page.getByLabel('Phone of the account').waitFor()
+    })
+
+    await t.test('an account is deleted by something that everybody can type', async () => {
+      await page.goto(`/dashboard/accounts/${credentialId}`)
+      await button('Delete').click()
+      await page.getByLabel(/^Type/).fill(`${credentialId}`)
+      await button('Cancel').click()
+      await button('Delete').click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: 'Delete', disabled: true })
+        .waitFor()
+      await page.getByLabel(/^Type/).fill(`${credentialId}`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await page.getByText('The account is deleted').first().waitFor()
+    })
+
+    t.same(complaints, [])
+  },
+)
