@@ -108,6 +108,11 @@ export class Prosody {
     await this.#control('shell', 'user', 'delete', `${user}@${this.domain}`)
   }
 
+  /** As a room's server does that is set up anew; one that is stopped in good order tells of it. */
+  async forgetOccupant(room: string, account: string, tells: boolean): Promise<void> {
+    await this.#control('shell', `> ${forgetOccupant(room, account, tells)}`)
+  }
+
   async #control(...words: string[]): Promise<void> {
     await run('/usr/bin/prosodyctl', ['--config', this.#config, ...words], {
       timeout: commandTimeout,
@@ -193,3 +198,24 @@ function loginOnly({ scramIterations, plainOnly }: ProsodyOptions): string {
 password_hash = "SHA-256"
 default_iteration_count = ${scramIterations}`
 }
+
+const forgetOccupant = (room: string, account: string, tells: boolean) =>
+  [
+    `local host = prosody.hosts["${room.split('@')[1]}"]`,
+    `local room = host.modules.muc.get_room_from_jid("${room}")`,
+    'for nick, occupant in pairs(room._occupants) do',
+    `  if occupant.bare_jid == "${account}" then`,
+    '    for real in pairs(occupant.sessions) do',
+    '      room._jid_nick[real] = nil',
+    `      if ${tells} then`,
+    '        local left = require"util.stanza".presence({ type="unavailable", from=nick, to=real })',
+    '          :tag("x", { xmlns="http://jabber.org/protocol/muc#user" })',
+    '          :tag("item", { affiliation="none", role="none" }):up()',
+    '          :tag("status", { code="110" }):up():tag("status", { code="332" })',
+    '        prosody.core_route_stanza(host, left)',
+    '      end',
+    '    end',
+    '    room._occupants[nick] = nil',
+    '  end',
+    'end',
+  ].join(' ')

@@ -8,11 +8,15 @@ import { SaltedKeys } from './sasl/salted-keys.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 
-type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'agent' | 'keys'
+type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'agent' | 'keys'
 
 export type XmppOptions = Omit<SessionOptions, Optional> & Partial<Pick<SessionOptions, Optional>>
 
-const defaults = { resumeMilliseconds: 20_000, confirmMilliseconds: 20_000 }
+const defaults = {
+  resumeMilliseconds: 20_000,
+  confirmMilliseconds: 20_000,
+  tendMilliseconds: 60_000,
+}
 
 export function xmppPlatform(options: XmppOptions): Platform {
   const { log } = options

@@ -12,7 +12,6 @@ import { conditionOf, endingOf } from './failures.ts'
 import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
-import type { Log } from './log.ts'
 import { download } from './media/download.ts'
 import { type UploadParts, Uploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
@@ -20,13 +19,13 @@ import { Operations } from './operations.ts'
 import { Outbox } from './outbox.ts'
 import { Places } from './places.ts'
 import { RequestRefused, Requests } from './requests.ts'
-import { Rooms } from './rooms/rooms.ts'
+import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
-export interface SessionOptions extends LoginOptions {
+export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | 'tendMilliseconds'> {
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
@@ -35,7 +34,6 @@ export interface SessionOptions extends LoginOptions {
   readonly agent: Dispatcher
   /** The gateway's own store, from which files are sent. */
   readonly media: UploadParts['media']
-  readonly log: Log
 }
 
 export class XmppSession implements Session {
@@ -112,6 +110,7 @@ export class XmppSession implements Session {
       requests: this.#requests,
       ledger: this.#ledger,
       log: options.log,
+      tendMilliseconds: options.tendMilliseconds,
       reflected: (delivery, id) => this.#found(delivery, id),
       sent: (id) => sent.has(id),
       failed: (cause) => this.#end(cause),

@@ -9,7 +9,10 @@ import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
 import { Files } from './files.ts'
 
 export type Tuning = Partial<
-  Pick<XmppOptions, 'resumeMilliseconds' | 'confirmMilliseconds' | 'log' | 'keys'>
+  Pick<
+    XmppOptions,
+    'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'log' | 'keys'
+  >
 >
 
 export interface XmppAccount {

@@ -8,6 +8,7 @@ import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmar
 import { hostsRooms, roomFacts } from './facts.ts'
 import { Invitations } from './invitations.ts'
 import { Room, type RoomParts } from './room.ts'
+import { Tending } from './tending.ts'
 
 /** How many rooms are joined at the same time. */
 const mostAtOnce = 5
@@ -16,6 +17,11 @@ const forgetMilliseconds = 15_000
 /** Whoever is in so many is not invited to more. */
 const mostByInvitation = 200
 
+export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
+  /** How often it is seen to that the account is still in its rooms. */
+  readonly tendMilliseconds: number
+}
+
 export class Rooms {
   readonly #parts: RoomParts
   readonly #rooms = new Map<string, Room>()
@@ -23,12 +29,18 @@ export class Rooms {
   /** Whether the addresses of a domain are rooms. */
   readonly #domains = new Map<string, boolean>()
   readonly #invitations: Invitations
+  readonly #tending: Tending
 
-  constructor(parts: Omit<RoomParts, 'putOut'>) {
+  constructor(parts: RoomsParts) {
     this.#parts = { ...parts, putOut: (room) => this.#putOut(room) }
     this.#invitations = new Invitations({
       ...parts,
       enter: (invitation, signal) => this.#follow(invitation, signal),
+    })
+    this.#tending = new Tending({
+      ...parts,
+      find: (room) => this.#rooms.get(room),
+      enter: (bookmark, signal) => this.#enter(bookmark, signal),
     })
   }
 
@@ -41,11 +53,8 @@ export class Rooms {
   /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
   async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
     const { requests, log } = this.#parts
-    const marked = await bookmarks(requests, signal)
-    const others = [...this.#rooms.keys()].filter(
-      (room) => !marked.some((mark) => mark.room === room),
-    )
-    const queue: Bookmark[] = [...marked, ...others.map((room) => ({ room }))]
+    for (const bookmark of await bookmarks(requests, signal)) this.#tending.want(bookmark)
+    const queue = this.#tending.wanted
     const work = async () => {
       for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
         const { room } = next
@@ -58,6 +67,7 @@ export class Rooms {
     }
     await Promise.all(Array.from({ length: mostAtOnce }, work))
     this.#invitations.begin(signal)
+    void this.#tending.run(signal)
   }
 
   /** There is an invitation that was not answered. */
@@ -70,6 +80,7 @@ export class Rooms {
     const from = parseAddress(stanza.attrs.from)
     const room = from && this.#rooms.get(from.bare)
     if (!room) return stanza.attrs.type === 'groupchat'
+    if (room.isJoined) this.#tending.heard(room.address)
     const { type } = stanza.attrs
     // What one of its people says to the account alone is a private message.
     const isOfRoom = type === 'groupchat' || (type !== 'error' && !from.resource)
@@ -102,7 +113,7 @@ export class Rooms {
     const room = this.#rooms.get(address)
     if (room?.isJoined && !this.#joining.has(address)) return room
     const entered = await this.#enter({ room: address }, signal)
-    if (!room) this.#remember({ room: address, nick: entered.self.firstName }, signal)
+    if (!room) this.#keep({ room: address, nick: entered.self.firstName }, signal)
     return entered
   }
 
@@ -110,6 +121,7 @@ export class Rooms {
   async leave(address: string, signal: AbortSignal): Promise<void> {
     const room = this.#rooms.get(address)
     this.#rooms.delete(address)
+    this.#tending.forget(address)
     await room?.leave(signal)
     await removeBookmark(this.#parts.requests, address, signal)
   }
@@ -146,6 +158,8 @@ export class Rooms {
       await room.join(facts, signal)
       return room
     } catch (cause) {
+      // What comes in waits for what was missed, and nobody fetches that any more.
+      room.left()
       if (!known) this.#rooms.delete(bookmark.room)
       throw cause
     }
@@ -159,7 +173,7 @@ export class Rooms {
     this.#rooms.delete(room)
     const secret = password !== undefined && { password }
     const entered = await this.#enter({ room, ...secret }, signal)
-    this.#remember({ room, nick: entered.self.firstName, ...secret }, signal)
+    this.#keep({ room, nick: entered.self.firstName, ...secret }, signal)
     return entered
   }
 
@@ -167,12 +181,14 @@ export class Rooms {
   #putOut({ address }: Room) {
     const { log, requests } = this.#parts
     this.#rooms.delete(address)
+    this.#tending.forget(address)
     removeBookmark(requests, address, AbortSignal.timeout(forgetMilliseconds)).catch((err) =>
       log.info({ err, room: address }, 'a room was not taken from the bookmarks'),
     )
   }
 
-  #remember(bookmark: Bookmark, signal: AbortSignal) {
+  #keep(bookmark: Bookmark, signal: AbortSignal) {
+    this.#tending.want(bookmark)
     addBookmark(this.#parts.requests, bookmark, signal).catch((cause) => {
       const condition = cause instanceof RequestRefused ? cause.condition : cause
       const { room } = bookmark

@@ -1,0 +1,123 @@
+/** Sees that the account stays in its rooms: a room may be out of reach, go away for a while, or forget its people. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { xml } from '@xmpp/client'
+import type { Log } from '../log.ts'
+import { ns } from '../namespaces.ts'
+import { RequestRefused, type Requests } from '../requests.ts'
+import type { Bookmark } from './bookmarks.ts'
+import type { Room } from './room.ts'
+
+/** A room that says nothing for so many rounds is asked whether the account is still in it. */
+const quietRounds = 10
+/** The longest that a room which lets nobody in is left alone, in rounds. */
+const mostRounds = 30
+const pingMilliseconds = 15_000
+
+interface Care {
+  readonly bookmark: Bookmark
+  /** How often it could not be joined. */
+  failures: number
+  /** How many rounds it is left alone. */
+  rest: number
+}
+
+export interface TendingParts {
+  readonly requests: Requests
+  readonly log: Log
+  /** Milliseconds from one round to the next. */
+  readonly tendMilliseconds: number
+  find(room: string): Room | undefined
+  enter(bookmark: Bookmark, signal: AbortSignal): Promise<Room>
+}
+
+export class Tending {
+  readonly #parts: TendingParts
+  readonly #cares = new Map<string, Care>()
+
+  constructor(parts: TendingParts) {
+    this.#parts = parts
+  }
+
+  /** From now on one of the account's rooms. */
+  want(bookmark: Bookmark) {
+    this.#cares.set(bookmark.room, { bookmark, failures: 0, rest: 0 })
+  }
+
+  forget(room: string) {
+    this.#cares.delete(room)
+  }
+
+  get wanted(): Bookmark[] {
+    return [...this.#cares.values()].map(({ bookmark }) => bookmark)
+  }
+
+  /** It has said something to the account in it. */
+  heard(room: string) {
+    const care = this.#cares.get(room)
+    if (care) Object.assign(care, { failures: 0, rest: quietRounds })
+  }
+
+  /** Round after round until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { tendMilliseconds } = this.#parts
+    while (!signal.aborted) {
+      // It rejects with the end of the signal alone.
+      await delay(tendMilliseconds, undefined, { signal, ref: false }).catch(() => undefined)
+      for (const care of [...this.#cares.values()]) {
+        if (!signal.aborted) await this.#tend(care, signal)
+      }
+    }
+  }
+
+  async #tend(care: Care, signal: AbortSignal): Promise<void> {
+    const { log, find, enter } = this.#parts
+    const { room: address } = care.bookmark
+    const room = find(address)
+    const isUntold = room?.isJoined === false && care.failures === 0
+    if (!isUntold && care.rest > 0) {
+      care.rest -= 1
+      return
+    }
+    try {
+      if (!room?.isJoined || !(await this.#isInside(room, signal))) {
+        room?.left()
+        await enter(care.bookmark, signal)
+        log.info({ room: address }, 'the account is back in a room')
+      }
+      this.heard(address)
+    } catch (err) {
+      care.failures += 1
+      care.rest = Math.min(2 ** care.failures, mostRounds)
+      if (!signal.aborted) log.info({ err, room: address }, 'a room could not be joined again')
+    }
+  }
+
+  /** By a ping to oneself through the room (XEP-0410). Rejects when the room cannot be asked. */
+  async #isInside({ address, self }: Room, signal: AbortSignal): Promise<boolean> {
+    const options = {
+      to: `${address}/${self.firstName}`,
+      milliseconds: pingMilliseconds,
+      signal,
+    }
+    try {
+      await this.#parts.requests.ask('get', xml('ping', ns.ping), options)
+      return true
+    } catch (cause) {
+      if (!(cause instanceof RequestRefused)) throw cause
+      if (unreachable.has(cause.condition)) throw cause
+      return answeredByClient.has(cause.condition)
+    }
+  }
+}
+
+/** The ping has come through: what answers is the account itself, or the room that looks for its former nick. */
+const answeredByClient: ReadonlySet<string> = new Set([
+  'service-unavailable',
+  'feature-not-implemented',
+  'item-not-found',
+])
+
+const unreachable: ReadonlySet<string> = new Set([
+  'remote-server-not-found',
+  'remote-server-timeout',
+])

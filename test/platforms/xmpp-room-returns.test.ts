@@ -1,0 +1,68 @@
+/** Rooms that the account falls out of by nobody's will: it goes back, and misses nothing. */
+import t, { type Test } from 'tap'
+import { prosodyMissing } from '../support/prosody.ts'
+import { perform, sent } from './contract/scene.ts'
+import { Network } from './xmpp/network.ts'
+import { scene } from './xmpp/scene.ts'
+
+const affiliation = (jid: string, value: string) =>
+  `<query xmlns="http://jabber.org/protocol/muc#admin"><item jid="${jid}" affiliation="${value}"/></query>`
+
+t.test('the way back into XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+  const network = await Network.start(t)
+
+  async function inRoom(t: Test) {
+    const all = await scene(t, network, { tendMilliseconds: 50 })
+    const room = `returns-${all.account.user}@rooms.xmpp.test`
+    await all.friend.join(room, 'friend')
+    await sent(all.first, room, 'hello')
+    return { ...all, room }
+  }
+
+  for (const tells of [true, false]) {
+    const how = tells ? 'goes away in good order' : 'has forgotten the account'
+    await t.test(`a room that ${how} is joined again`, async (t) => {
+      const { account, friend, store, room, first } = await inRoom(t)
+      friend.send(room, 'heard')
+      await store.message('heard')
+      await network.prosody.forgetOccupant(room, account.jid, tells)
+      friend.send(room, 'unheard')
+      t.match(await store.message('unheard'), { message: { chat: { native: room } } })
+      friend.send(room, 'heard again')
+      await store.message('heard again')
+      t.notOk(first.reports.some(([report]) => report === 'lost'))
+    })
+  }
+
+  await t.test('a room that lets the account in later is joined later', async (t) => {
+    const { account, friend, store, room, first, open } = await inRoom(t)
+    friend.send(room, 'before')
+    await store.message('before')
+    await first.stop()
+    friend.ask(room, affiliation(account.jid, 'outcast'))
+    friend.send(room, 'keep out')
+    await friend.sees(({ body }) => body === 'keep out')
+    const again = await open()
+    await sent(again, friend.jid.split('/')[0]!, 'let me in')
+    await friend.sees(({ body }) => body === 'let me in')
+    friend.ask(room, affiliation(account.jid, 'none'))
+    friend.send(room, 'welcome back')
+    await store.message('welcome back')
+    t.ok(store.texts().includes('keep out'))
+  })
+
+  await t.test('a room that the account has left stays left', async (t) => {
+    const { account, friend, store, first, room } = await inRoom(t)
+    const other = `other-${room}`
+    await friend.join(other, 'friend')
+    await sent(first, other, 'hello')
+    await perform(first, { kind: 'leave', chat: room })
+    await network.prosody.forgetOccupant(other, account.jid, false)
+    friend.send(other, 'are you in?')
+    await store.message('are you in?')
+    friend.send(room, 'and here?')
+    friend.send(other, 'good')
+    await store.message('good')
+    t.notOk(store.texts().includes('and here?'))
+  })
+})
