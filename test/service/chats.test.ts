@@ -193,3 +193,36 @@ t.test('a press is an update, and its answer is shown to whoever pressed', async
   }
   t.match(await press(message_id, 'go:1', 0), { answered: false }, 'nobody answers')
 })
+
+t.test('a chat with a public name shows its members to all but the banned', async (t) => {
+  const { id: chat_id } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Club',
+    username: 'open_club',
+    owner: ada.id,
+  })
+  const looks = ['getChatMemberCount', 'getChatAdministrators', 'getChatMember'] as const
+  const look = (method: string) => call(method, { chat_id: '@open_club', user_id: ada.id })
+  const [count, administrators, owner] = await Promise.all(looks.map(look))
+  t.equal(count!.body.result, 1)
+  t.match(administrators!.body.result, [{ status: 'creator', user: { id: ada.id } }])
+  t.match(owner!.body.result, { status: 'creator' })
+  const text = 'hi'
+  t.match(
+    await call('sendMessage', { chat_id, text }),
+    refused(403, 'Forbidden: bot is not a member of the supergroup chat'),
+  )
+  await client.result('PUT', `/sandbox/chats/${chat_id}/members/${bot.id}`, {})
+  await client.result('DELETE', `/sandbox/chats/${chat_id}/members/${bot.id}?kick=true`)
+  const banned = refused(403, 'Forbidden: bot was kicked from the supergroup chat')
+  for (const method of looks) t.match(await look(method), banned, method)
+  const { id: hidden } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Hidden',
+    owner: ada.id,
+  })
+  t.match(
+    await call('getChatMemberCount', { chat_id: hidden }),
+    refused(403, 'Forbidden: bot is not a member of the supergroup chat'),
+  )
+})

@@ -14,7 +14,7 @@ import {
 } from './membership.ts'
 import { chatNative } from './natives.ts'
 import type { Doer, World } from './operations.ts'
-import { assertMay, type Standing, standingOf } from './standing.ts'
+import { assertMay, lookingStanding, type Standing, standingOf } from './standing.ts'
 import { inTurn, type Turn } from './turn.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -33,7 +33,7 @@ export async function administrators(
   doer: Doer,
   { chat }: Of<'administrators'>,
 ): Promise<OperationResult> {
-  const standing = await standingOf(db, doer.person, chatNative(chat))
+  const standing = await lookingStanding(db, doer.person, chatNative(chat))
   if (standing.chat.kind === 'private') {
     throw bad('there are no administrators in the private chat')
   }
@@ -50,7 +50,7 @@ export async function count(
   doer: Doer,
   { chat }: Of<'count_members'>,
 ): Promise<OperationResult> {
-  const standing = await standingOf(db, doer.person, chatNative(chat))
+  const standing = await lookingStanding(db, doer.person, chatNative(chat))
   return { kind: 'number', number: await countMembers(db, standing.chat.id) }
 }
 
@@ -59,7 +59,7 @@ export async function member(
   doer: Doer,
   { chat, person }: Of<'member'>,
 ): Promise<OperationResult> {
-  const standing = await standingOf(db, doer.person, chatNative(chat))
+  const standing = await lookingStanding(db, doer.person, chatNative(chat))
   return { kind: 'member', member: seenBy(standing, await knownMember({ db }, standing, person)) }
 }
 

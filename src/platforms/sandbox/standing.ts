@@ -35,6 +35,28 @@ export const permissionsOf = (kind: ChatCard['kind'], own: readonly Permission[]
 
 /** Rejects where there is no such chat for the person. */
 export async function standingOf(db: Queryable, person: number, native: number): Promise<Standing> {
+  const standing = await anyStanding(db, person, native)
+  const { role, chat } = standing
+  if (!isIn(role)) throw outside(chat.kind, role)
+  return standing
+}
+
+/** The same for whoever only looks: a chat with a public name shows its members to all but the banned. */
+export async function lookingStanding(
+  db: Queryable,
+  person: number,
+  native: number,
+): Promise<Standing> {
+  const standing = await anyStanding(db, person, native)
+  const { role, chat } = standing
+  const isShown = isIn(role) || (role !== 'kicked' && chat.username !== null)
+  if (!isShown) throw outside(chat.kind, role)
+  return standing
+}
+
+const isIn = (role: Role | null) => role !== null && role !== 'left' && role !== 'kicked'
+
+async function anyStanding(db: Queryable, person: number, native: number): Promise<Standing> {
   const [row] = await db.query<Row>(
     `select ${chatCard('c')} as chat, m.role, m.rights, ${MEMBER_PERMISSIONS} as "ownLimits",
        c.permissions as "chatLimits"
@@ -44,17 +66,16 @@ export async function standingOf(db: Queryable, person: number, native: number):
     [person, native],
   )
   if (!row) throw failed('bad_request', 'chat not found')
-  const { role, chat, ownLimits, chatLimits, ...rest } = row
-  if (role === null || role === 'left' || role === 'kicked') throw outside(chat.kind, role)
+  const { chat, ownLimits, chatLimits, ...rest } = row
   // Nobody is given what the chat forbids to all.
   const permissions = permissionsOf(chat.kind, chatLimits).filter(
     (name) => ownLimits?.includes(name) ?? true,
   )
-  return { ...rest, role, chat, permissions }
+  return { ...rest, chat, permissions }
 }
 
 /** Why there is nothing for whoever is not in a chat. */
-export const outside = (kind: ChatCard['kind'], role: 'left' | 'kicked' | null) =>
+export const outside = (kind: ChatCard['kind'], role: Role | null) =>
   failed(
     'forbidden',
     role === 'kicked'
