@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { type Config, readConfig } from './config.ts'
 import { ConfigurationError } from './config-error.ts'
+import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
@@ -23,6 +24,7 @@ try {
     postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
   }
   const databaseUrl = config.databaseUrl ?? postgres?.url() ?? ''
+  await assertDurable({ url: databaseUrl, production: config.production, log: logger })
   const gateway = await startGateway({ config, databaseUrl, logger, print })
   print(welcome(config))
   const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }

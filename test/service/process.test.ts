@@ -20,11 +20,12 @@ t.test('a rejection that nobody handled is logged, and the service goes on', asy
   t.teardown(() => service.kill('SIGKILL'))
   const exit = once(service, 'exit')
   const lines = createInterface(service.stdout)[Symbol.asyncIterator]()
-  const lineWith = async (text: string) => {
-    for (let { done, value } = await lines.next(); !done; { done, value } = await lines.next()) {
+  const lineWith = async (text: string): Promise<string> => {
+    for (;;) {
+      const { done, value } = await lines.next()
+      if (done) throw new Error(`the service ended without ${text}`)
       if (value.includes(text)) return value
     }
-    throw new Error(`the service ended without ${text}`)
   }
 
   const { msg } = JSON.parse(await lineWith('Server listening at'))

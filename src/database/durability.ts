@@ -1,0 +1,35 @@
+/** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
+import pg from 'pg'
+import type { Log } from './log.ts'
+
+/** A setting of the role or the database counts as much as one of the server. */
+const ask = `select name, setting from pg_settings
+  where name in ('synchronous_commit', 'fsync', 'full_page_writes') and setting = 'off' order by name`
+
+const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
+
+export interface DurabilityOptions {
+  readonly url: string
+  /** Trying the service out may risk what it has stored. */
+  readonly production: boolean
+  readonly log: Log
+}
+
+/** Rejects with the name of the setting by which commits may be lost. */
+export async function assertDurable({ url, production, log }: DurabilityOptions): Promise<void> {
+  const client = new pg.Client({ connectionString: url, ...patience })
+  // Its statement fails of it.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string }>(ask)
+    const names = rows.map(({ name }) => name)
+    if (names.length === 0) return
+    const risk = `PostgreSQL runs with ${names.join(' and ')} off, a commit may be lost`
+    // Without it even a crash of the database alone loses what was acknowledged.
+    if (production || names.includes('synchronous_commit')) throw new Error(risk)
+    log.warn({ settings: names }, risk)
+  } finally {
+    await client.end()
+  }
+}

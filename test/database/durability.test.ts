@@ -1,0 +1,30 @@
+/** A database that was given: refused where it does not keep what it has committed. */
+import t from 'tap'
+import { assertDurable } from '../../src/database/durability.ts'
+import { testDatabase } from '../support/database.ts'
+import { FakeLogger } from '../support/fakes.ts'
+
+const { url, database } = await testDatabase(t)
+const [{ fsync } = { fsync: '' }] = await database.query<{ fsync: string }>('show fsync')
+const isSafe = fsync === 'on'
+
+t.test(
+  'a server that may lose commits is told of while trying out, and refused in production',
+  async (t) => {
+    const log = new FakeLogger()
+    await assertDurable({ url, production: false, log })
+    t.equal(log.warnings.length, isSafe ? 0 : 1)
+    const inProduction = assertDurable({ url, production: true, log })
+    if (isSafe) await inProduction
+    else await t.rejects(inProduction, { message: /fsync/ })
+  },
+)
+
+t.test('one that acknowledges before it has written is refused always', async (t) => {
+  const name = new URL(url).pathname.slice(1)
+  await database.query(`alter database ${name} set synchronous_commit = off`)
+  const log = new FakeLogger()
+  await t.rejects(assertDurable({ url, production: false, log }), { message: /synchronous_commit/ })
+  await database.query(`alter database ${name} set synchronous_commit = local`)
+  await assertDurable({ url, production: false, log })
+})
