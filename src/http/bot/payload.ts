@@ -51,7 +51,11 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
   const cutOff = () => reject(source.errored ?? new Error('the request ended before its body'))
   if (source.destroyed) cutOff()
   source.on('data', take)
-  source.once('end', () => resolve(Buffer.concat(chunks)))
+  source.once('end', () => {
+    // Every source closes in the end, and an error costs its stack.
+    source.off('close', cutOff)
+    resolve(Buffer.concat(chunks))
+  })
   source.once('error', reject)
   source.once('close', cutOff)
   return promise
