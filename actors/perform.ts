@@ -63,9 +63,10 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     limited(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
-      throw timedOut(cause) && !LOOKS.includes(operation.kind)
-        ? failed('timeout', lateAnswer(operation.kind), { certain: false })
-        : cause
+      if (!timedOut(cause)) throw cause
+      // It only looked, perhaps for the chat of a message: nothing was sent.
+      if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description)
+      throw failed('timeout', lateAnswer(operation.kind), { certain: false })
     })
 
   const resolve = (name: string) => ask({ kind: 'resolve', name }, request.requestId)
@@ -102,7 +103,7 @@ function limited(
   return within(milliseconds, undefined, watched, Math.max(milliseconds, TRANSFER_MS))
 }
 
-const timedOut = (cause: unknown) =>
+const timedOut = (cause: unknown): cause is RequestFailed =>
   cause instanceof RequestFailed && cause.failure.code === 'timeout'
 
 /** Whoever asks who the account is learns its new name from here on, not from its next session. */

@@ -1,0 +1,55 @@
+/** What is known of an operation that the network did not answer in time. */
+import t, { type Test } from 'tap'
+import { RequestFailed } from '../../actors/errors.ts'
+import type { Identities } from '../../actors/ports.ts'
+import type { Operation, OperationResult } from '../../machines/operation.ts'
+import { CredentialRig, timing } from './credential-rig.ts'
+
+// A limit alone keeps no process running.
+const running = setInterval(() => undefined, 1_000)
+t.teardown(() => clearInterval(running))
+
+const silence = new Promise<never>(() => undefined)
+const send = {
+  type: 'operation.perform',
+  now: 0,
+  operation: {
+    kind: 'send',
+    chat: '@ada',
+    content: { kind: 'text', text: 'x', entities: [] },
+  },
+} as const
+
+/** A chat is known by its name alone. */
+const identities = {
+  toNative: async (
+    _: number,
+    operation: Operation,
+    resolve: (name: string) => Promise<unknown>,
+  ) => {
+    await resolve('@ada')
+    return operation
+  },
+} as unknown as Identities
+
+async function failureOf(t: Test, silent: Operation['kind']) {
+  const rig = new CredentialRig(t, { identities, timing: { ...timing, performTakes: 30 } })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = ({ kind }) =>
+    kind === silent ? silence : Promise.resolve({ kind: 'done' } as OperationResult)
+  const cause: unknown = await actor.ask(send).catch((cause: unknown) => cause)
+  if (cause instanceof RequestFailed) return cause.failure
+  throw new Error('it was not refused')
+}
+
+t.test('a message that was handed over may have been sent', async (t) => {
+  t.same(await failureOf(t, 'send'), {
+    code: 'timeout',
+    description: 'the platform did not answer in time; the message may have been sent',
+    certain: false,
+  })
+})
+
+t.test('where the chat was not even found in time, nothing was sent', async (t) => {
+  t.same(await failureOf(t, 'resolve'), { code: 'timeout', description: 'no answer in time' })
+})
