@@ -5,6 +5,7 @@ import { visibleState } from '../../actors/timeline.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { explained } from './reasons.ts'
 import type { CredentialRecord } from './record.ts'
+import { sendingRefusal } from './sending-refusal.ts'
 
 export interface Check {
   readonly check: 'session' | 'connection' | 'identity' | 'receive' | 'send'
@@ -70,10 +71,11 @@ async function checkConnection(actor: CredentialActor, session: Check): Promise<
       remedy: null,
     }
   } catch (cause) {
+    if (!(cause instanceof RequestFailed)) throw cause
     const { remedy } = explained(null, 'wait')
     const [, { state }] = visibleState(actor.snapshot)
     const code = actor.snapshot.context.reason ?? (state === 'active' ? 'no_traffic' : state)
-    return { check, ok: false, latency_ms: null, ...refusal(cause, remedy), code }
+    return { check, ok: false, latency_ms: null, detail: cause.message, code, remedy }
   }
 }
 
@@ -123,8 +125,8 @@ async function checkSending(
     const detail = `A message was sent to ${sendTo}`
     return { check, ok: true, latency_ms, detail, code: null, remedy: null }
   } catch (cause) {
-    const remedy = 'Check that the chat exists and the account may write to it'
-    return { check, ok: false, latency_ms: null, ...refusal(cause, remedy) }
+    if (!(cause instanceof RequestFailed)) throw cause
+    return { check, ok: false, latency_ms: null, ...sendingRefusal(cause.failure) }
   }
 }
 
@@ -136,16 +138,3 @@ const skipped = (check: Check['check'], detail: string): Check => ({
   code: null,
   remedy: null,
 })
-
-function refusal(cause: unknown, remedy: string) {
-  if (!(cause instanceof RequestFailed)) throw cause
-  const { code, description, certain } = cause.failure
-  return { detail: description, code: codeOf(code, description, certain), remedy }
-}
-
-/** In the words of a diagnosis, which finds the same. */
-function codeOf(code: string, description: string, certain: boolean | undefined): string {
-  if (certain === false) return 'outcome_unknown'
-  if (code === 'rate_limited') return 'flood_wait'
-  return description === 'chat not found' ? 'chat_not_found' : code
-}

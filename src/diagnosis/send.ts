@@ -4,6 +4,7 @@ import { RequestFailed } from '../../actors/errors.ts'
 import type { Finding } from '../../machines/diagnosis-events.ts'
 import type { Failure } from '../../machines/protocol.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
+import { sendingRefusal } from '../credentials/sending-refusal.ts'
 import { failing, hasFailed, passed, skipped } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
 
@@ -38,24 +39,16 @@ export async function checkSending(
   }
 }
 
-function refusedBy(
-  { code, description, certain, retryAfterSeconds }: Failure,
-  to: string,
-): Finding {
-  if (certain === false) {
-    const seen = [`The message to ${to} was handed over, but nobody confirmed it`, description]
-    const remedy = 'Look whether it arrived before you send again: it may have'
-    return failing(step, 'outcome_unknown', seen, remedy)
+function refusedBy(failure: Failure, to: string): Finding {
+  const { code, detail, remedy } = sendingRefusal(failure)
+  switch (code) {
+    case 'outcome_unknown': {
+      const seen = [`The message to ${to} was handed over, but nobody confirmed it`, detail]
+      return failing(step, code, seen, remedy)
+    }
+    case 'flood_wait':
+      return failing(step, code, [detail], remedy)
+    default:
+      return failing(step, code, [`The message to ${to} was refused: ${detail}`], remedy)
   }
-  if (code === 'rate_limited') {
-    const seen = [`The platform takes no messages for ${retryAfterSeconds ?? 1} seconds`]
-    return failing(step, 'flood_wait', seen, 'Wait as long, and send less')
-  }
-  const refusal = description === '' ? code : description
-  return failing(
-    step,
-    refusal === 'chat not found' ? 'chat_not_found' : code,
-    [`The message to ${to} was refused: ${refusal}`],
-    'Check that the chat exists and the account may write to it',
-  )
 }
