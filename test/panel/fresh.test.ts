@@ -63,6 +63,19 @@ t.test(
       await page.unroute('**/transitions?*')
     })
 
+    await t.test('a chat says when nothing new is heard of', async () => {
+      const friend = await client.person('Cyrus')
+      await page.goto(`/dashboard/sandbox?as=${friend.id}&chat=${other.id}`)
+      const chat = page.getByRole('region', { name: 'Open chat' })
+      await chat.getByRole('log').waitFor()
+      await page.route('**/inbox?*', (route) => route.abort())
+      await client.write(other.id, friend.id, 'Are you there?')
+      await chat.getByText('Reconnecting').waitFor()
+      await page.unroute('**/inbox?*')
+      await chat.getByText('Reconnecting').waitFor({ state: 'detached' })
+      await chat.getByText('Are you there?').waitFor()
+    })
+
     await t.test('what happened while the service was away is caught up with', async () => {
       await page.goto('/dashboard')
       const needs = page.getByRole('region', { name: 'Needs you' })

@@ -16,12 +16,14 @@ export interface ChatWindowProps {
   readonly people: readonly Person[]
   readonly chat: Chat
   readonly inbox: Inbox
+  /** What is new is not heard of at the moment. */
+  readonly isLost: boolean
   /** Where a message may be passed on to. */
   readonly chats: readonly Chat[]
   back(): void
 }
 
-export function ChatWindow({ person, people, chat, inbox, chats, back }: ChatWindowProps) {
+export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }: ChatWindowProps) {
   const t = useT()
   const [aim, setAim] = useState<Aim>()
   const [passing, setPassing] = useState<Message>()
@@ -58,8 +60,10 @@ export function ChatWindow({ person, people, chat, inbox, chats, back }: ChatWin
         </ol>
       </div>
       <p className="typing quiet small" role="status">
-        {typing.length > 0 &&
-          t('messenger.typing', { name: typing.map((one) => personName(one.person)).join(', ') })}
+        {isLost
+          ? t('live.off')
+          : typing.length > 0 &&
+            t('messenger.typing', { name: typing.map((one) => personName(one.person)).join(', ') })}
       </p>
       <Composer
         key={chat.id}

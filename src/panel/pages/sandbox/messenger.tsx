@@ -55,6 +55,7 @@ export function Messenger({ person, people }: MessengerProps) {
           people={people}
           chat={chat}
           inbox={inbox}
+          isLost={failure !== undefined}
           chats={chatsOf(conversations, others)}
           back={() => show()}
         />
