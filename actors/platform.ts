@@ -153,6 +153,11 @@ export interface SessionReport {
   revoked(reason: string): void
   /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
   invalid(reason: string): void
+  /**
+   * Some of what happened cannot be told any more: messages, or what became of messages. The operator is told; the
+   * session goes on.
+   */
+  skipped(what: 'messages' | 'changes'): void
   /** Keys or tokens moved on: resolves once stored; only then may the network be answered. */
   secrets(changed: Json): Promise<void>
   /**

@@ -40,6 +40,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       const forMs = seconds * 1000
       send({ type: 'session.limited', reason, forMs, until: actor.now() + forMs })
     },
+    skipped: (what) => send({ type: `${what}.skipped` }),
     replaced: () => send({ type: 'session.replaced' }),
     revoked: (reason) => send({ type: 'session.revoked', reason }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),

@@ -5,6 +5,9 @@ import type { Clock, CredentialFacts, CredentialStore } from './ports.ts'
 
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
+/** Worth a line of their own, although the state stays as it is. */
+const REMARKS = ['messages.skipped', 'changes.skipped']
+
 /** What the public record says about a state of the machine. */
 export interface PublicState {
   readonly state: string
@@ -46,7 +49,8 @@ export class Timeline {
     const snapshot = inspection.snapshot as Snapshot
     if (snapshot.status === 'error') return
     const [to, shown] = visibleState(snapshot)
-    if (to === this.#state) return
+    const isRemark = REMARKS.includes(inspection.event.type)
+    if (to === this.#state && !isRemark) return
     const at = this.#clock.now()
     const event = eventName(inspection.event.type)
     const { reason, losses } = snapshot.context
@@ -68,6 +72,7 @@ export class Timeline {
       limitedUntil: snapshot.context.limit?.until,
       ...(isRepeat && { isRepeat }),
     })
+    if (isRemark) return
     this.#state = to
     this.#since = at
   }

@@ -60,6 +60,9 @@ export type SessionEvent =
       readonly forMs: number
       readonly until: number
     }
+  /** The network, or the session, could not list everything that was missed. */
+  | { readonly type: 'messages.skipped' }
+  | { readonly type: 'changes.skipped' }
   | { readonly type: 'session.replaced' }
   | { readonly type: 'session.revoked'; readonly reason: string }
   | { readonly type: 'session.invalid'; readonly reason: string }

@@ -74,6 +74,9 @@ export const credentialMachine = credential.createMachine({
           target: '.limited',
           actions: { type: 'restrict', params: ({ event }) => event },
         },
+        // They change nothing: the timeline alone has them.
+        'messages.skipped': {},
+        'changes.skipped': {},
         'session.replaced': {
           target: 'replaced',
           actions: { type: 'blame', params: 'replaced_elsewhere' },

@@ -38,6 +38,8 @@ export interface CallWorld {
   pendingUpdates(key: ApiKeyActor): Promise<number>
   /** How many updates retention took from a key unread, and when (Unix time in seconds). */
   dropped(apiKeyId: number): Promise<{ readonly updates: number; readonly at: number } | undefined>
+  /** When messages of its account were last too many to be caught up with (Unix time in seconds). */
+  skipped(apiKeyId: number): Promise<number | undefined>
   readonly webhooks: CallWebhooks
   /** Told how many updates an answer carries. */
   delivered(key: ApiKeyActor, updates: number): void

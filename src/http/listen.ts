@@ -13,7 +13,7 @@ import { ReceiveSettingsDesk } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/create.ts'
-import { droppedUpdates, pendingUpdates } from '../keys/backlog.ts'
+import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/backlog.ts'
 import { KeyDesk } from '../keys/desk.ts'
 import { LinkPages } from '../links/pages.ts'
 import { Downloads } from '../media/downloads.ts'
@@ -190,6 +190,7 @@ function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads
     fileIds: core.fileIds,
     pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.log, key),
     dropped: (apiKeyId) => droppedUpdates(db, apiKeyId),
+    skipped: (apiKeyId) => messagesSkipped(db, apiKeyId),
     webhooks: core.webhooks.calls,
     delivered: ({ facts: { userId, credentialId, apiKeyId } }, updatesDelivered) => {
       if (updatesDelivered > 0) {

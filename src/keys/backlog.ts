@@ -19,6 +19,18 @@ export async function pendingUpdates(
   return progress.waiting + (await countPending(db, { ...question, cursor: progress.head }))
 }
 
+/** When messages of the key's account were last too many to be caught up with (Unix time in seconds). */
+export async function messagesSkipped(db: Database, apiKeyId: number): Promise<number | undefined> {
+  const [row] = await db.query<{ at: Date }>(
+    `select t.at from api_key k
+       join credential_transition t on t.credential_id = k.credential_id and t.at >= k.created_at
+      where k.id = $1 and t.event = 'messages.skipped'
+      order by t.id desc limit 1`,
+    [apiKeyId],
+  )
+  return row && Math.floor(row.at.getTime() / 1000)
+}
+
 /** Updates that retention took unread, and when (Unix time in seconds). */
 export async function droppedUpdates(
   db: Database,

@@ -77,6 +77,27 @@ t.test('a restriction tells until when', async (t) => {
   })
 })
 
+t.test('what could not be told has a line, and the state stays as it was', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const [before] = rig.store.transitions.slice(-1)
+  await rig.clock.advance(10_000)
+  rig.platform.session.report.skipped('messages')
+  await rig.clock.advance(10_000)
+  t.equal(stateOf(actor), 'live.online')
+  const remark = { from: 'live.online', to: 'live.online', publicState: 'active', action: 'none' }
+  t.match(rig.store.transitions.at(-1), {
+    ...remark,
+    event: 'messages.skipped',
+    reason: undefined,
+    durationMs: 10_000,
+  })
+  rig.platform.session.report.revoked('session_revoked')
+  await rig.clock.advance(0)
+  t.match(rig.store.transitions.at(-1), { from: 'live.online', durationMs: 20_000 })
+  t.equal(rig.store.transitions.length, rig.store.transitions.indexOf(before!) + 3)
+})
+
 t.test('an actor that begins where its facts say it was writes nothing', async (t) => {
   const rig = new CredentialRig(t)
   rig.activate({ state: 'signedOut', reason: 'session_revoked' }, 'signedOut')

@@ -91,7 +91,7 @@ t.test('what was queued before the session came is recovered, posts only if want
     const ignore = () => undefined
     const report = {
       ...{ opened: ignore, lost: ignore, limited: ignore, replaced: ignore },
-      ...{ revoked: ignore, invalid: ignore, secrets: async () => undefined },
+      ...{ skipped: ignore, revoked: ignore, invalid: ignore, secrets: async () => undefined },
       events: async (...batch: Parameters<typeof log.commit>) => log.commit(...batch),
     }
     sandbox.platform.open(account, report, ending.signal)

@@ -36,8 +36,14 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
       else delivery.send(friend, group, { message: text })
     }
     const reportedBefore = store.reported.length
-    const { session } = await open()
+    const { session, reports } = await open()
     await store.message('missed 119')
+    const skipped = [['skipped', 'changes']]
+    t.strictSame(
+      reports.filter(([report]) => report === 'skipped'),
+      skipped,
+      'of edits and deletions nobody knows',
+    )
     const recovered = store.happenings.filter(({ recovered }) => recovered)
     t.strictSame(store.texts().slice(5), missed)
     t.equal(recovered.length, 120)
@@ -83,9 +89,14 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
     await store.message('before')
     await first.stop()
     for (let i = 0; i < 6; i++) write(`missed ${i}`)
-    await open()
+    const second = await open()
     await store.message('missed 5')
     t.strictSame(store.texts(), ['before', 'missed 2', 'missed 3', 'missed 4', 'missed 5'])
+    const skipped = second.reports.filter(([report]) => report === 'skipped')
+    t.strictSame(skipped, [
+      ['skipped', 'messages'],
+      ['skipped', 'changes'],
+    ])
     t.strictSame(await warned.promise, { chats: [`${friend.id}`] })
   })
 

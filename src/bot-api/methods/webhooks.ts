@@ -88,10 +88,18 @@ const getWebhookInfo: Method = {
 /** What was lost counts most: nothing is dropped without a word. */
 async function lastError(world: Call['world'], apiKeyId: number) {
   const { lastError: failure } = await world.webhooks.ends(apiKeyId)
-  const dropped = await world.dropped(apiKeyId)
-  if (!dropped || (failure && failure.at > dropped.at)) return failure
-  const message = `${dropped.updates} updates were dropped unread: they were older than the retention time or beyond the limit`
-  return { at: dropped.at, message }
+  const [dropped, skippedAt] = await Promise.all([world.dropped(apiKeyId), world.skipped(apiKeyId)])
+  const told = [
+    ...(dropped ? [{ at: dropped.at, message: `${dropped.updates} ${DROPPED}` }] : []),
+    ...(skippedAt === undefined ? [] : [{ at: skippedAt, message: SKIPPED }]),
+    ...(failure ? [failure] : []),
+  ]
+  return told.sort((one, other) => other.at - one.at)[0]
 }
+
+const DROPPED =
+  'updates were dropped unread: they were older than the retention time or beyond the limit'
+const SKIPPED =
+  'older messages were left out: too many had come while the account was not connected'
 
 export const webhookMethods = [setWebhook, deleteWebhook, getWebhookInfo]

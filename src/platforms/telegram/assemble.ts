@@ -102,6 +102,20 @@ export function assemble(
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
-  const recovery = new Recovery({ client, calls, state, recoverChannels, bounds, log, ending })
+  const skipped = onceEach((what) => report.skipped(what))
+  const about = { client, calls, state, recoverChannels, bounds, log, skipped, ending }
+  const recovery = new Recovery(about)
   return { client, calls, intake, places, state, recovery }
+}
+
+type Skipped = Parameters<SessionReport['skipped']>[0]
+
+/** After a long gap it is true of many chats at once. */
+function onceEach(tell: (what: Skipped) => void): (what: Skipped) => void {
+  const told = new Set<Skipped>()
+  return (what) => {
+    if (told.has(what)) return
+    told.add(what)
+    tell(what)
+  }
 }

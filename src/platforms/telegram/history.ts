@@ -27,6 +27,12 @@ export interface Listed {
   readonly users: tl.TypeUser[]
 }
 
+/** Whom it is told. */
+export interface Teller {
+  readonly log: Log
+  skipped(what: 'messages' | 'changes'): void
+}
+
 type Page = Pick<tl.messages.RawMessages, 'messages' | 'chats' | 'users'>
 
 const PAGE = 100
@@ -75,12 +81,13 @@ export class History {
   }
 
   /** What was read, and what was not. */
-  tell(log: Log): void {
+  tell({ log, skipped }: Teller): void {
     const messages = this.#messages.length
     log.info({ messages }, 'messages of a gap that was too long were read from the chats')
     if (this.skipped.size === 0) return
     const chats = [...this.skipped]
     log.warn({ chats }, 'older messages of a gap that was too long were skipped')
+    skipped('messages')
   }
 
   /** In the network's order: messages of private chats and small groups are numbered together. */

@@ -18,7 +18,7 @@ export async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
 ): Promise<tl.updates.RawDifferenceSlice> {
-  const { calls, state, bounds, log, ending: signal } = options
+  const { calls, state, bounds, log, skipped, ending: signal } = options
   const since = sinceOf(state, COMMON)
   const chats = new Map<string, Since>()
   const moved: tl.RawUpdateChannelTooLong[] = []
@@ -41,10 +41,14 @@ export async function readAccount(
     isWhole = !isRecent || page._ === 'messages.dialogs'
     if (isWhole) break
   }
-  if (!isWhole) log.warn({ pages: PAGES }, 'older chats of a gap that was too long were skipped')
+  if (!isWhole) {
+    log.warn({ pages: PAGES }, 'older chats of a gap that was too long were skipped')
+    skipped('messages')
+  }
   const history = new History(calls, bounds, signal)
   for (const [native, from] of chats) await history.read(native, from)
-  history.tell(log)
+  history.tell(options)
+  skipped('changes')
   return {
     _: 'updates.differenceSlice',
     ...history.listed(),

@@ -12,15 +12,17 @@ const UNCOUNTED = -1
 
 /** As if the network had listed everything up to this count. */
 export async function readChannel(
-  { calls, state, bounds, recoverChannels, log, ending }: RecoveryOptions,
+  options: RecoveryOptions,
   channelId: number,
   { pts, chats, users, timeout }: Place,
 ): Promise<tl.updates.RawChannelDifference> {
+  const { calls, state, bounds, recoverChannels, ending } = options
   const history = new History(calls, bounds, ending)
   if (recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
     const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
     await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
-    history.tell(log)
+    history.tell(options)
+    options.skipped('changes')
   }
   const listed = history.listed()
   return {

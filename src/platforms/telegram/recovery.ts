@@ -4,19 +4,17 @@ import type { Calls } from './calls.ts'
 import { ChannelCounts } from './channel-counts.ts'
 import type { Client } from './client.ts'
 import { wordOf } from './failures.ts'
-import type { RecoveryBounds } from './history.ts'
-import type { Log } from './log.ts'
+import type { RecoveryBounds, Teller } from './history.ts'
 import { readAccount } from './missed-account.ts'
 import { isBroadcast, onlyLive, readChannel } from './missed-channel.ts'
 import type { UpdateState } from './storage/update-state.ts'
 
-export interface RecoveryOptions {
+export interface RecoveryOptions extends Teller {
   readonly client: Client
   readonly calls: Calls
   readonly state: UpdateState
   readonly recoverChannels: boolean
   readonly bounds: RecoveryBounds
-  readonly log: Log
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
 }

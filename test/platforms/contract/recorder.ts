@@ -9,7 +9,15 @@ import type {
 } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
 
-export type Report = 'opened' | 'lost' | 'limited' | 'replaced' | 'revoked' | 'invalid' | 'secrets'
+export type Report =
+  | 'opened'
+  | 'lost'
+  | 'limited'
+  | 'skipped'
+  | 'replaced'
+  | 'revoked'
+  | 'invalid'
+  | 'secrets'
 export const patience = () => AbortSignal.timeout(30_000)
 
 export interface Linked {
@@ -111,6 +119,7 @@ export function run(
     opened: (identity) => note('opened', identity),
     lost: (reason, seconds) => note('lost', reason, seconds),
     limited: (kind, seconds) => note('limited', kind, seconds),
+    skipped: (what) => note('skipped', what),
     replaced: () => note('replaced'),
     revoked: (reason) => note('revoked', reason),
     invalid: (reason) => note('invalid', reason),
