@@ -27,6 +27,16 @@ export function parseJsonBodies(app: FastifyInstance): void {
   })
 }
 
+/** Some clients name a type even for nothing, and a form of no fields at that. */
+export function forgetTypeOfNothing(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw, routeOptions }, _, done) => {
+    // Bot calls take forms.
+    const isCall = routeOptions.url?.startsWith('/bot') ?? false
+    if (raw.headers['content-length'] === '0' && !isCall) delete raw.headers['content-type']
+    done()
+  })
+}
+
 const refusal = (why: string) => failed('bad_request', `can't parse the request body: ${why}`)
 
 function isTooWide(value: unknown): boolean {

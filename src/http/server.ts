@@ -5,7 +5,7 @@ import { failed } from '../../actors/errors.ts'
 import { answerClientError, followAnswers } from './client-error.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { parseJsonBodies } from './json-body.ts'
+import { forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
 import { collectPaths } from './known-paths.ts'
 import { refuseNul } from './nul.ts'
 import { refuseHugeNumbers } from './numbers.ts'
@@ -81,6 +81,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   followAnswers(app)
   refuseUnclearLines(app)
   answerForNode(app)
+  forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
   app.addHook('preValidation', refuseNul)
   app.setErrorHandler(replyWithFailure)

@@ -40,6 +40,18 @@ t.test('what is nested too deeply or has too many members is refused', async (t)
   t.match(await post('{"constructor":{"prototype":{}}}'), { status: 400, body: { ok: false } })
 })
 
+t.test('an empty body is none, whatever it calls itself', async (t) => {
+  const test = `/platforms/credentials/${credentialId}/test`
+  const types = ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data', 'x']
+  for (const type of types) {
+    const headers = { 'content-type': type }
+    t.match(await send('POST', test, '', headers), { status: 200, body: { ok: true } }, type)
+    t.match(await send('POST', test, 'a=b', headers), { status: 415 }, type)
+    const expected = "Bad Request: can't parse the request body: a JSON object is expected"
+    t.match(await post('', headers), refused(400, expected), type)
+  }
+})
+
 t.test('an empty JSON body is none', async (t) => {
   for (const empty of ['', ' \n']) {
     const test = await send('POST', `/platforms/credentials/${credentialId}/test`, empty)
