@@ -12,6 +12,7 @@ import { openOrm } from './database/orm.ts'
 import { listen } from './http/listen.ts'
 import { createReadiness } from './http/readiness.ts'
 import { createJobs } from './jobs/jobs.ts'
+import { rearm } from './jobs/rearm.ts'
 import { remindWebhooks } from './jobs/webhook-reminders.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import { type OpenedMedia, openMedia } from './media/open.ts'
@@ -45,6 +46,12 @@ export interface GatewayOptions {
   /** Beside the platforms that are built in. */
   readonly platforms?: readonly Platform[]
 }
+
+/** What the start asks for and each run for the next. */
+const recurring = [
+  { kind: 'updates', id: 'retention' },
+  { kind: 'accounts', id: 'upkeep' },
+]
 
 /** What was opened before a failure is closed again, last first. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -143,6 +150,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   await accounts.start()
   everyHour(jobs, { db, log: core.log, limits: config.retention, media, logger })
   jobs.start()
+  opened.defer(rearm(jobs, recurring, logger))
   const started = await startAll(core.store, core.log, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
   const behind = await core.roster.start()

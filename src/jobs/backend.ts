@@ -28,6 +28,8 @@ export interface JobQueue {
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<unknown>
   close(): Promise<void>
+  /** At once; what it resolves with is of no use where nobody answers. */
+  disconnect(): Promise<void>
 }
 
 export interface JobWorker {
@@ -40,6 +42,8 @@ export interface JobWorker {
   pause(doNotWaitActive: boolean): Promise<void>
   resume(): void
   close(): Promise<void>
+  /** At once; what it resolves with is of no use where nobody answers. */
+  disconnect(): Promise<void>
 }
 
 export type JobProcessor = (job: RunningJob) => Promise<void>

@@ -1,9 +1,12 @@
 /** Work that outlives the process: sending one-time codes, and reminders that wake actors. */
 import { UnrecoverableError } from 'bullmq'
+import { failed } from '../../actors/errors.ts'
+import { within } from '../../actors/time.ts'
 import type { Log } from '../database/log.ts'
 import {
   type Backend,
   type JobProcessor,
+  type JobQueue,
   postgresBackend,
   type RunningJob,
   redisBackend,
@@ -20,7 +23,10 @@ export interface Reminder extends Target {
 export type JobHandler = (id: string, signal: AbortSignal) => Promise<void>
 
 export interface Jobs {
-  /** Has the code of this challenge sent soon, by any node. Asking again does not send it twice. */
+  /**
+   * Has the code of this challenge sent soon, by any node, and by this one at once while the queue is away. Asking
+   * again does not send it twice.
+   */
   sendCode(challengeId: string): Promise<void>
   onSendCode(handler: JobHandler): void
   /**
@@ -31,7 +37,7 @@ export interface Jobs {
   onReminder(kind: string, handler: JobHandler): void
   /** Takes up work; called once all handlers are known. */
   start(): void
-  /** Waits for the jobs at hand. */
+  /** Waits for the jobs at hand, for a while. */
   close(): Promise<void>
 }
 
@@ -43,6 +49,12 @@ export interface JobsOptions {
 
 const READY_MILLISECONDS = 10_000
 const JOB_MILLISECONDS = 30_000
+/** A queue that is frozen keeps nobody waiting for longer. */
+const ADD_MILLISECONDS = 8_000
+
+/** Longer than most jobs take; a queue that does not answer keeps nobody from stopping. */
+const CLOSE_MILLISECONDS = 8_000
+const LATER = { retryAfterSeconds: 60 }
 
 const backoff = (delay: number) => ({ type: 'exponential', delay, jitter: 0.2 })
 
@@ -75,16 +87,30 @@ export async function createJobs({ databaseUrl, redisUrl, log }: JobsOptions): P
   ] as const
   const [code, reminder] = opened
   await ready(opened.map(({ queue }) => queue.waitUntilReady()))
+  const abandon = (err: unknown) => {
+    log.warn({ err }, 'the job queues were left without a word')
+    for (const part of opened.flatMap(({ queue, worker }) => [queue, worker])) {
+      part.disconnect().catch((err) => log.warn({ err }, 'a job queue did not let go'))
+    }
+  }
 
   return {
     async sendCode(id) {
-      await code.queue.add(codes, { kind: codes, id }, { ...codeOptions, jobId: `code-${id}` })
+      const target = { kind: codes, id }
+      const options = { ...codeOptions, jobId: `code-${id}` }
+      await add(code.queue, codes, target, options).catch(async (err) => {
+        log.warn({ err, queue: codes }, 'a code is sent past the queue')
+        await process({ data: target, attemptsMade: 0, opts: {} }).catch((cause) => {
+          log.error({ err: cause, queue: codes, id }, 'a code was not sent')
+          throw failed('unavailable', 'the code could not be sent', LATER, { cause })
+        })
+      })
     },
     onSendCode: (handler) => void handlers.set(codes, handler),
     async remind({ kind, id, at }) {
       const deduplication = { id: `${kind}/${id}`, replace: true, keepLastIfActive: true }
       const delay = Math.max(0, at.getTime() - Date.now())
-      await reminder.queue.add(kind, { kind, id }, { ...reminderOptions, deduplication, delay })
+      await add(reminder.queue, kind, { kind, id }, { ...reminderOptions, deduplication, delay })
     },
     onReminder: (kind, handler) => void handlers.set(kind, handler),
     start() {
@@ -92,11 +118,17 @@ export async function createJobs({ databaseUrl, redisUrl, log }: JobsOptions): P
         worker.run().catch((error) => log.error({ err: error, queue: name }, 'a worker has ended'))
       }
     },
-    async close() {
-      await Promise.all(opened.map(({ worker }) => worker.close()))
-      await Promise.all(opened.map(({ queue }) => queue.close()))
-    },
+    close: () => within(CLOSE_MILLISECONDS, undefined, () => closeAll(opened)).catch(abandon),
   }
+}
+
+async function closeAll(opened: readonly Opened[]): Promise<void> {
+  await Promise.all(opened.map(({ worker }) => worker.close()))
+  await Promise.all(opened.map(({ queue }) => queue.close()))
+}
+
+function add(queue: JobQueue, ...job: Parameters<JobQueue['add']>): Promise<unknown> {
+  return within(ADD_MILLISECONDS, undefined, () => queue.add(...job))
 }
 
 function processorFor(handlers: ReadonlyMap<string, JobHandler>): JobProcessor {
@@ -110,6 +142,8 @@ function processorFor(handlers: ReadonlyMap<string, JobHandler>): JobProcessor {
     }
   }
 }
+
+type Opened = ReturnType<typeof open>
 
 function open(
   backend: Backend,

@@ -1,0 +1,31 @@
+/** Reminders that come again and again are asked for anew now and then: a queue that was lost has forgotten them. */
+import type { Log } from '../database/log.ts'
+import type { Jobs, Reminder } from './jobs.ts'
+
+const HOUR_MS = 3_600_000
+/** So that of several nodes that ask at about the same time one is reminded, once. */
+const SOON_MS = 30_000
+
+export interface RearmOptions {
+  readonly everyMs?: number
+  readonly soonMs?: number
+}
+
+/** Returns how to stop. */
+export function rearm(
+  jobs: Pick<Jobs, 'remind'>,
+  targets: readonly Pick<Reminder, 'kind' | 'id'>[],
+  log: Log,
+  { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
+): () => void {
+  const ask = () => {
+    const at = new Date(Date.now() + soonMs)
+    for (const { kind, id } of targets) {
+      jobs
+        .remind({ kind, id, at })
+        .catch((err) => log.warn({ err, kind, id }, 'a reminder could not be asked for anew'))
+    }
+  }
+  const timer = setInterval(ask, everyMs).unref()
+  return () => clearInterval(timer)
+}

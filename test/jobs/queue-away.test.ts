@@ -1,0 +1,56 @@
+/** A queue that does not answer, or was emptied: codes are sent all the same, and what recurs goes on. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { createJobs } from '../../src/jobs/jobs.ts'
+import { rearm } from '../../src/jobs/rearm.ts'
+import { refused } from '../actors/refused.ts'
+import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
+import { hasRedis, startRedis } from '../support/redis.ts'
+import { Relay } from '../support/relay.ts'
+
+const skip = !(await hasRedis()) && 'redis-server is not installed'
+
+async function stage(t: Test) {
+  const { port } = new URL(await startRedis(t))
+  const relay = await Relay.start(() => Number(port))
+  t.teardown(() => relay.stop())
+  const redisUrl = `redis://127.0.0.1:${relay.port}`
+  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, log: quietLog })
+  t.teardown(() => jobs.close())
+  const sent: string[] = []
+  jobs.onSendCode(async (id) => {
+    if (id === 'impossible') throw new Error('the provider is away as well')
+    sent.push(id)
+  })
+  return { jobs, relay, sent, port: Number(port) }
+}
+
+t.test('a frozen queue keeps no code and no stop waiting', { skip }, async (t) => {
+  const { jobs, relay, sent } = await stage(t)
+  relay.silence()
+  t.teardown(() => relay.unsilence())
+  await Promise.all([
+    jobs.sendCode('a').then(() => t.same(sent, ['a'])),
+    refused(t, jobs.sendCode('impossible'), { code: 'unavailable', retryAfterSeconds: 60 }),
+    t.rejects(jobs.remind({ kind: 'webhook', id: '1', at: new Date() })),
+  ])
+  await jobs.close()
+})
+
+t.test('what recurs does so again after the queue was emptied', { skip }, async (t) => {
+  const { jobs, port } = await stage(t)
+  let runs = 0
+  jobs.onReminder('updates', async () => {
+    runs++
+  })
+  jobs.start()
+  const target = { kind: 'updates', id: 'retention' }
+  await jobs.remind({ ...target, at: new Date(Date.now() + 3_600_000) })
+  const redis = connect(port, '127.0.0.1').end('FLUSHALL\r\n')
+  await once(redis.resume(), 'close')
+  t.equal(runs, 0)
+  t.teardown(rearm(jobs, [target], quietLog, { everyMs: 50, soonMs: 0 }))
+  await until(() => runs > 0)
+})
