@@ -49,6 +49,15 @@ t.test(
       await page.getByText('Next attempt').first().waitFor()
     })
 
+    await t.test('a diagnosis leads to the webhook', async () => {
+      await page.getByRole('link', { name: 'Diagnose' }).click()
+      await button('Take all steps').click()
+      await page.getByRole('heading', { name: 'Found: Webhook and backlog' }).waitFor()
+      await page.getByRole('link', { name: 'Open the webhook' }).click()
+      await button('Change the webhook').waitFor()
+      await page.getByRole('tab', { name: 'Deliveries' }).click()
+    })
+
     await t.test('once repaired it arrives, and once more on request', async (t) => {
       status = 200
       await until(() => texts.includes('Are you there?'), 90_000)

@@ -1,8 +1,8 @@
 /** Follows all credentials of the user for as long as the panel is open, and keeps what is shown up to date. */
-import { useQueryClient } from '@tanstack/react-query'
+import { type InfiniteData, type Query, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { follow } from '../api/stream.ts'
-import type { Change, Summary } from '../api/types.ts'
+import type { Change, Credential, Page, Summary } from '../api/types.ts'
 import { applyChanges } from './apply.ts'
 import { atMostEvery } from './pace.ts'
 
@@ -10,6 +10,13 @@ import { atMostEvery } from './pace.ts'
 const COUNTS_MS = 2_000
 /** Who is where in a sorted or filtered list is only known to the service. */
 const LISTS_MS = 10_000
+/** A list that was read to its end is many requests long. */
+const LONG_LISTS_MS = 90_000
+const LONG = 8
+
+const isLong = ({ state }: Query) => ((state.data as Pages | undefined)?.pages?.length ?? 0) > LONG
+
+type Pages = InfiniteData<Page<Credential>>
 
 const LiveContext = createContext(false)
 
@@ -23,9 +30,12 @@ export function Live({ children }: { readonly children: ReactNode }) {
       queries.invalidateQueries({ queryKey: ['summary'] })
       queries.invalidateQueries({ queryKey: ['urgent'] })
     })
-    const relist = atMostEvery(LISTS_MS, ended.signal, () =>
-      queries.invalidateQueries({ queryKey: ['credentials'] }),
-    )
+    const relistWhen = (milliseconds: number, predicate: (query: Query) => boolean) =>
+      atMostEvery(milliseconds, ended.signal, () =>
+        queries.invalidateQueries({ queryKey: ['credentials'], predicate }),
+      )
+    const relist = relistWhen(LISTS_MS, (query) => !isLong(query))
+    const relistLong = relistWhen(LONG_LISTS_MS, isLong)
     follow('/platforms/credentials/events', {
       signal: ended.signal,
       onLive(live) {
@@ -41,6 +51,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
         applyChanges(queries, data as Change[])
         recount()
         relist()
+        relistLong()
       },
     })
     return () => ended.abort()

@@ -2,7 +2,7 @@
 import { useT } from '../../i18n/language.tsx'
 
 /** Where the button leads that puts it right. */
-export type Place = 'link' | 'restart' | 'key' | 'newKey' | 'account' | 'again'
+export type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
 
 const places: Readonly<Record<string, Place>> = {
   key_revoked: 'newKey',
@@ -20,13 +20,13 @@ const places: Readonly<Record<string, Place>> = {
   account_banned: 'account',
   deactivated: 'account',
   two_pollers: 'key',
-  polling_and_webhook: 'key',
+  polling_and_webhook: 'webhook',
   nobody_receives: 'key',
-  secret_refused: 'key',
-  endpoint_gone: 'key',
-  webhook_suspended: 'key',
-  endpoint_failing: 'key',
-  webhook_turned_off: 'key',
+  secret_refused: 'webhook',
+  endpoint_gone: 'webhook',
+  webhook_suspended: 'webhook',
+  endpoint_failing: 'webhook',
+  webhook_turned_off: 'webhook',
   updates_dropped: 'key',
 }
 

@@ -28,6 +28,12 @@ export function Remedy({ code, diagnosis }: RemedyProps) {
           {t('diagnosis.toKey')}
         </ButtonLink>
       )
+    case 'webhook':
+      return (
+        <ButtonLink kind="first" icon="send" to={`/dashboard/keys/${api_key_id}?tab=webhook`}>
+          {t('diagnosis.toWebhook')}
+        </ButtonLink>
+      )
     case 'newKey':
       return (
         <ButtonLink kind="first" icon="plus" to={`/dashboard/keys?create=${credential_id}`}>

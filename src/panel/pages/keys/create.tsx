@@ -94,7 +94,7 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
             value={`${account?.credential_id ?? ''}`}
             options={options.map((one) => [
               `${one.credential_id}`,
-              `${nameOf(one)} (${handleOf(one)})`,
+              `\u2068${nameOf(one)}\u2069 (\u2066${handleOf(one)}\u2069)`,
             ])}
             onChange={setChosen}
           />
