@@ -28,6 +28,8 @@ const readers: readonly (readonly [type: RegExp, read: (body: Buffer) => Entries
 export async function parseCalls(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
+    // By the reference's rule; the parser would also take for a file what says that it is just bytes.
+    isPartAFile: (_field, _type, filename) => filename !== undefined,
     limits: {
       fieldSize: PARAMETER_BYTES,
       fileSize: Number.POSITIVE_INFINITY,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../../actors/errors.ts'
 import { lend } from '../../media/give-back.ts'
+import { BareNames, nameBehind } from './bare-names.ts'
 import { formEntries } from './form.ts'
 import type { Receiving } from './uploads.ts'
 
@@ -13,6 +14,8 @@ export async function partsOf(
   receiving: Receiving,
 ): Promise<[string, string][]> {
   try {
+    const names = new BareNames(request.headers['content-type'] ?? '')
+    source.on('data', (chunk: Buffer) => names.guard(chunk))
     // The parser reads each chunk once, in order, and keeps none: whoever has its file's bytes may free them.
     if (source === request.raw) source.on('data', lend)
     return await read(withBody(request, source), limit, receiving)
@@ -39,7 +42,8 @@ async function read(
   let bytes = 0
   for await (const part of request.parts()) {
     if (part.type === 'file') {
-      const { fieldname, file, filename: name, mimetype: mime } = part
+      const { fieldname, file, filename, mimetype: mime } = part
+      const name = nameBehind(filename)
       await receiving.take(fieldname, file, { ...(name && { name }), ...(mime && { mime }) })
       continue
     }
