@@ -112,6 +112,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     store: core.keyStore,
     live: (id) => core.keys.awake(id),
     gate,
+    wake: (id) => core.roster.wake(id),
     now,
   })
   const { supervisor: credentials, timeline, links, platformOf } = core

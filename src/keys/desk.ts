@@ -23,6 +23,8 @@ export interface KeyDeskOptions {
   /** The actor if it lives or is just waking: a sleeping one reads the table when it wakes. */
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   readonly gate: KeyGate
+  /** Has it deliver to its webhook. */
+  wake(apiKeyId: number): void
   now(): number
 }
 
@@ -105,8 +107,13 @@ export class KeyDesk {
   /** Nobody who came in with the old secret stays in; the next one meets a new actor. */
   async #turnOut(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
-    await actor?.revoke()
-    actor?.stop()
+    if (!actor) return
+    const { hasWebhook } = actor
+    await actor.revoke()
+    actor.stop()
+    if (!hasWebhook) return
+    // Nobody calls a key that has a webhook, and what failed waits for its next try.
+    void Promise.resolve(actor.settled).then(() => this.#options.wake(apiKeyId))
   }
 
   /** One after another: who read the table first must not be the last to tell of it. */

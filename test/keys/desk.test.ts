@@ -27,7 +27,8 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   const snapshot = { value: { usable: 'quiet' } }
   const actor = { snapshot, refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
   const live = async () => actor as unknown as ApiKeyActor
-  const desk = new KeyDesk({ db, store, live, gate: {} as KeyDeskOptions['gate'], now: Date.now })
+  const gate = {} as KeyDeskOptions['gate']
+  const desk = new KeyDesk({ db, store, live, gate, wake: () => undefined, now: Date.now })
   const change = () =>
     desk.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
   const settled = async () => {

@@ -167,6 +167,16 @@ t.test('a replay begins where the log does, if it is to begin before', async (t)
   t.match(backlog, { pending_update_count: 0, oldest_at: null, series: [] })
 })
 
+t.test('a new secret does not keep what failed from its next try', async (t) => {
+  const receiver = await Receiver.open(t, answers(500, 500))
+  const { id } = await hooked(receiver.url)
+  await write('late')
+  await receiver.count(2)
+  await client.result('POST', `/api_keys/${id}/rotate`)
+  await receiver.count(3)
+  t.same(receiver.texts, ['late', 'late', 'late'])
+})
+
 t.test('a restart resumes where it was, and wakes what has something to deliver', async (t) => {
   const receiver = await Receiver.open(t, answers(...Array(3).fill(503)))
   await hooked(receiver.url)
