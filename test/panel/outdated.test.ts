@@ -53,3 +53,23 @@ t.test(
     await page.getByText('No key yet').waitFor()
   },
 )
+
+t.test(
+  'a language that does not come leaves the one at hand',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const { page, context, complaints } = await visit(browser, service, { language: 'fa' })
+    const catalogue = '**/assets/fa-*.js'
+    await context.route(catalogue, (route) => route.abort())
+    await page.goto('/login')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    t.equal(await page.locator('html').getAttribute('dir'), 'ltr')
+    await context.unroute(catalogue)
+    await page.reload()
+    await page.getByRole('heading', { name: 'ورود' }).waitFor()
+    t.same(complaints, [])
+  },
+)

@@ -31,14 +31,21 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
   const [spoken, setSpoken] = useState<{ language: Language; catalogue: Catalogue }>()
 
   useEffect(() => {
+    if (wanted === spoken?.language) return
     let isCurrent = true
-    load(wanted).then((catalogue) => {
-      if (isCurrent) setSpoken({ language: wanted, catalogue })
-    })
+    load(wanted).then(
+      (catalogue) => {
+        if (isCurrent) setSpoken({ language: wanted, catalogue })
+      },
+      // Its catalogue does not come, as while the service is away: the language at hand goes on.
+      () => {
+        if (isCurrent) setWanted(spoken?.language ?? 'en')
+      },
+    )
     return () => {
       isCurrent = false
     }
-  }, [wanted])
+  }, [wanted, spoken?.language])
 
   const value = useMemo((): Spoken | undefined => {
     if (!spoken) return undefined
