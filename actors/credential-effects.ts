@@ -13,6 +13,7 @@ import { perform } from './perform.ts'
 import type { FileStream, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
 import { type Batches, rejectAll, reportTo } from './report.ts'
+import { Sieve } from './sieve.ts'
 import { within } from './time.ts'
 
 export interface Reported {
@@ -39,6 +40,7 @@ export class CredentialEffects {
   readonly #facts: CredentialFacts
   readonly #owner: Owner
   readonly #batches: Batches = new Map()
+  readonly #sieve: Sieve
   #session: Session | undefined
   #storing = Promise.resolve()
   #releaseTurn = () => {}
@@ -49,6 +51,8 @@ export class CredentialEffects {
     this.#facts = facts
     this.world = world
     this.#owner = owner
+    const skipped = () => owner.send({ type: 'messages.skipped' })
+    this.#sieve = new Sieve(world, facts.credentialId, skipped)
   }
 
   onDefect(cause: unknown): void {
@@ -217,7 +221,7 @@ export class CredentialEffects {
   }
 
   async #keep({ event, settings }: Reported): Promise<void> {
-    const { log, logger, store, clock } = this.world
+    const { logger, store, clock } = this.world
     const { credentialId, epoch } = this.#facts
     const batch = this.#batches.get(event.batch)
     if (!batch) return
@@ -227,7 +231,7 @@ export class CredentialEffects {
       store.noteEvents(credentialId, event.happenings)
       const happenings = event.happenings.filter((happening) => admits(settings, happening))
       const { checkpoint } = batch
-      const appended = await log.append({ credentialId, epoch, happenings, checkpoint })
+      const appended = await this.#sieve.append({ credentialId, epoch, happenings, checkpoint })
       if (!appended.stored) {
         batch.reject(failed('unavailable', 'another node owns the credential'))
         logger.warn({ credentialId, epoch }, 'another node took the credential over')

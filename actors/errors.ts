@@ -54,3 +54,12 @@ export class SecretsUnreadable extends Error {
     super('the secrets of the account cannot be read', options)
   }
 }
+
+/** What happened cannot be told or stored, whatever is tried: it is the events that are at fault. */
+export class EventsUnstorable extends Error {
+  override readonly name = 'EventsUnstorable'
+
+  constructor(options?: ErrorOptions) {
+    super('the events cannot be stored', options)
+  }
+}

@@ -80,6 +80,7 @@ export interface UpdateLog {
   /**
    * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
    * cut by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
+   * Rejects with `EventsUnstorable` where another try, or another database, would not help.
    */
   append(batch: {
     readonly credentialId: number

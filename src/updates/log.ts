@@ -1,8 +1,9 @@
 /** The append-only update log of every credential this node owns: durable append, pokes, pages. */
-import { failed } from '../../actors/errors.ts'
+import { EventsUnstorable, failed, RequestFailed } from '../../actors/errors.ts'
 import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
 import type { Poll } from '../../machines/api-key-events.ts'
 import type { Database } from '../database/database.ts'
+import { failedOfItsValues } from '../database/values.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
 import { GroupCommit } from './group-commit.ts'
 import { cursorBefore } from './newest.ts'
@@ -130,8 +131,8 @@ export class PostgresUpdateLog implements UpdateLog {
     const fresh = onceEach(batch.happenings, (key) => recent.has(key))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
-    const translated = await this.#translation.drafts(credentialId, fresh)
-    const committed = await this.#commits.submit({
+    const translated = await this.#translation.drafts(credentialId, fresh).catch(blame(true))
+    const submitted = this.#commits.submit({
       credentialId,
       epoch,
       drafts: translated.drafts,
@@ -141,6 +142,7 @@ export class PostgresUpdateLog implements UpdateLog {
       apiKeyId: batch.apiKeyId ?? null,
       traceId: batch.traceId ?? null,
     })
+    const committed = await submitted.catch(blame(false))
     if (committed.fenced) return { stored: false }
     translated.stored()
     const { drafts, firstId } = committed
@@ -161,4 +163,10 @@ export class PostgresUpdateLog implements UpdateLog {
     if (!log) throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
     return log
   }
+}
+
+/** `otherwise`: whether it is the events that are at fault where the database has said nothing. */
+const blame = (otherwise: boolean) => (cause: unknown) => {
+  if (cause instanceof RequestFailed || !(failedOfItsValues(cause) ?? otherwise)) throw cause
+  throw new EventsUnstorable({ cause })
 }

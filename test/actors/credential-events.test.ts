@@ -1,5 +1,6 @@
 /** Events on their way into the log: stored before they are acknowledged, or reported again. */
 import t from 'tap'
+import { EventsUnstorable, failed } from '../../actors/errors.ts'
 import type { Appended } from '../../actors/ports.ts'
 import { settled } from '../support/clock.ts'
 import { CredentialRig, deleted, stateOf } from './credential-rig.ts'
@@ -151,4 +152,49 @@ t.test('stopping leaves what is being stored to its end and refuses the rest', a
   t.ok(signal.aborted)
   commit.resolve(stored)
   await taken
+})
+
+t.test(
+  'an event that can never be stored is left out at its third try, and said to be',
+  async (t) => {
+    const rig = new CredentialRig(t)
+    const actor = await rig.online()
+    const stored = new Set<string>()
+    rig.log.onAppend = async ({ happenings }) => {
+      if (happenings.some(({ sourceKey }) => sourceKey === 'poison')) throw new EventsUnstorable()
+      for (const { sourceKey } of happenings) stored.add(sourceKey)
+      return { stored: true, count: happenings.length }
+    }
+    const report = () => {
+      const events = ['a', 'poison', 'b'].map(deleted)
+      return rig.platform.session.report.events(events, 'c1')
+    }
+    for (let time = 0; time < 2; time++) {
+      await t.rejects(report(), EventsUnstorable)
+      t.same([...stored], ['a'], 'what comes after it waits')
+      await rig.clock.advance(5_000)
+      t.equal(stateOf(actor), 'live.online')
+    }
+    await report()
+    t.same([...stored], ['a', 'b'])
+    t.match(rig.log.appended.at(-1), { happenings: [], checkpoint: 'c1' })
+    t.match(rig.logger.errors.at(-1), { credentialId: 1, sourceKey: 'poison' })
+    t.match(rig.store.transitions.at(-1), { event: 'messages.skipped' })
+    t.equal(rig.platform.sessions.length, 3)
+  },
+)
+
+t.test('a database that is away is no reason to leave anything out', async (t) => {
+  const rig = new CredentialRig(t)
+  await rig.online()
+  for (let time = 0; time < 5; time++) {
+    rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+    await refused(t, rig.platform.session.report.events([deleted('a')], 'c1'), {
+      code: 'unavailable',
+    })
+    await rig.clock.advance(30_000)
+  }
+  rig.log.onAppend = async () => stored
+  await rig.platform.session.report.events([deleted('a')], 'c1')
+  t.match(rig.log.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
 })

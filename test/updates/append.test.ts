@@ -1,5 +1,7 @@
 /** Appending: contiguous ids, a fence, every event once, all in one commit. */
 import t from 'tap'
+import { EventsUnstorable } from '../../actors/errors.ts'
+import type { Happening } from '../../machines/happening.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { quietLog } from '../support/log.ts'
 import { FIRST, many, stage, written } from './stage.ts'
@@ -126,4 +128,22 @@ t.test('without a database a batch is refused, and goes through later', async (t
   t.same(await stored(id), ['before0'])
   t.equal(await append(id, many(2, 'a'), { checkpoint: 1 }), 2)
   t.same((await read(id, FIRST - 1)).texts, ['before0', 'a0', 'a1'])
+})
+
+t.test('what can never be stored is told from a database that cannot store', async (t) => {
+  const { credential, node, stored } = await stage(t)
+  const [id, other] = [await credential(), await credential()]
+  const one = await node([id, other])
+  // Longer than an index takes, however well it is compressed.
+  const endless = Array.from({ length: 500 }, () => crypto.randomUUID()).join()
+  const untold = Object.defineProperty(written('untold'), 'message', {
+    get: () => undefined,
+  }) as Happening
+  const beside = one.append(other, many(1, 'x'))
+  await t.rejects(one.append(id, [written('a'), written(endless)]), EventsUnstorable)
+  await t.rejects(one.append(id, [written('nul\0')]), EventsUnstorable)
+  await t.rejects(one.append(id, [untold]), EventsUnstorable)
+  t.equal(await beside, 1)
+  t.equal(await one.append(id, [written('a')]), 1)
+  t.same(await stored(id), ['a'])
 })
