@@ -3,7 +3,7 @@ import type { Element } from '@xmpp/client'
 import { failed, type RequestFailed } from '../../../actors/errors.ts'
 import { ns } from './namespaces.ts'
 import { ServerUnproven } from './sasl/scram.ts'
-import { EncryptionMissing } from './transport.ts'
+import { EncryptionMissing, Oversized } from './transport.ts'
 
 /** The condition of an error stanza. */
 export function conditionOf(stanza: Element): string {
@@ -73,6 +73,7 @@ export function endingOf(cause: unknown): Ending {
   if (cause instanceof TakenOver) return { kind: 'replaced' }
   if (cause instanceof NotStored) return { kind: 'lost', reason: 'events_not_stored' }
   if (cause instanceof EncryptionMissing) return { kind: 'lost', reason: 'no_encryption' }
+  if (cause instanceof Oversized) return { kind: 'lost', reason: 'oversized_stanza' }
   if (cause instanceof ServerUnproven) return { kind: 'lost', reason: 'server_unproven' }
   const condition = 'condition' in cause ? String(cause.condition) : undefined
   if (cause.name === 'SASLError') return refusedLogin(condition)

@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
 import { endingOf, TakenOver } from './failures.ts'
-import { createTransport, type Login, type Transport } from './transport.ts'
+import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
 
 export interface StreamEvents {
   /** A new stream is bound; what was under way on one before it has to be found out. */
@@ -122,7 +122,8 @@ export class Stream {
     })
     on(client, 'error', (cause: Error) => {
       // There is nothing to resume after it, and the library may take its time to close.
-      if (cause.name === 'StreamError' && this.#state === 'up') this.#end(cause)
+      const isFinal = cause.name === 'StreamError' || cause instanceof Oversized
+      if (isFinal && this.#state === 'up') this.#end(cause)
     })
     on(client, 'disconnect', () => {
       if (this.#state === 'up') void this.#recover()

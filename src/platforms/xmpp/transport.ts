@@ -25,6 +25,11 @@ export class EncryptionMissing extends Error {
   override readonly name = 'EncryptionMissing'
 }
 
+/** The server says more at a time than anybody can use. */
+export class Oversized extends Error {
+  override readonly name = 'Oversized'
+}
+
 /** What the next connection needs to go on with the stream of this one (XEP-0198). */
 export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */
@@ -46,6 +51,8 @@ export interface Transport {
 }
 
 const stepTimeout = 10_000
+/** Of one stanza. Servers take half a megabyte from each other; what never ends would fill the memory of all. */
+const mostBytes = 2 * 2 ** 20
 
 export function createTransport(login: Login, resumption?: Resumption): Transport {
   let isRenamed = resumption?.isRenamed ?? false
@@ -135,16 +142,23 @@ function keepToClassicLogin(transport: Client): void {
 function decodeAcrossChunks(transport: Client): { at: number } {
   const heard = { at: Date.now() }
   let decoder = new StringDecoder('utf8')
+  let unfinished = 0
+  transport.on('element', () => {
+    unfinished = 0
+  })
   transport.on('connect', () => {
     // An acknowledgement is asked for right after the stanza; the two must not wait for each other.
     socketOf(transport)?.setNoDelay(true)
     decoder = new StringDecoder('utf8')
+    unfinished = 0
     heard.at = Date.now()
   })
   transport._onData = (chunk) => {
     heard.at = Date.now()
+    unfinished += chunk.length
     try {
       transport.parser?.write(typeof chunk === 'string' ? chunk : decoder.write(chunk))
+      if (unfinished > mostBytes) throw new Oversized('The server does not end its stanza')
     } catch (cause) {
       // The parser and its listeners throw on what they cannot read; up the stack is only the process.
       transport.emit('error', cause)
