@@ -35,7 +35,7 @@ const pressing = {
           as detail
       from message, callback
     ),
-    ${queueing('callback', oneRecipient)}
+    ${queueing('callback', { recipients: oneRecipient })}
     select callback.id, ${woken} from callback`,
 }
 

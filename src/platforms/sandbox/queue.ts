@@ -1,12 +1,21 @@
 /** How a change is queued for everyone who has a device linked, in the statement that makes the change. */
 import { messageCard } from './cards.ts'
 
+interface Queueing {
+  /** The rows `r` of who is to be told what. */
+  readonly recipients?: string
+  readonly detail?: string
+}
+
 /**
  * Common table expressions over `change (ord, chat_id, actor_id, session_id, detail)`. The counters are locked in the
  * order of the people, so that two statements cannot wait for each other; a counter row hands out its numbers in the
  * order of the commits, which a sequence does not.
  */
-export const queueing = (kind: string, recipients = membersOfChat) => `
+export const queueing = (
+  kind: string,
+  { recipients = membersOfChat, detail = 'r.detail' }: Queueing = {},
+) => `
   recipient as (
     ${recipients}
   ),
@@ -23,7 +32,7 @@ export const queueing = (kind: string, recipients = membersOfChat) => `
   ),
   queued as (
     insert into sandbox_event (person_id, seq, kind, actor_id, caused_by, detail)
-    select r.person_id, counted.base + r.step, '${kind}', r.actor_id, r.session_id, r.detail
+    select r.person_id, counted.base + r.step, '${kind}', r.actor_id, r.session_id, ${detail}
     from recipient r join counted on counted.id = r.person_id
     returning person_id
   )`

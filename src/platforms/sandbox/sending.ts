@@ -1,6 +1,6 @@
 /** The one statement that sends: admits, numbers, stores and queues any number of messages. */
 import { byKey, messageCard, viewColumns, viewJoins } from './cards.ts'
-import { messageChange, queueing, woken } from './queue.ts'
+import { queueing, woken } from './queue.ts'
 import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from './sending-rights.ts'
 
 const given = `
@@ -55,28 +55,34 @@ const place = `
         where d.sender_id = given.sender and d.request_id = given.request) is null
   )`
 
+/** Joining these tables of no known size to each other would compare all with all: one is looked up by its key. */
 const numbered = `
   held as (
-    select id from sandbox_chat where id in (select chat_id from place)
-    order by id for no key update
+    select c.id, n.count
+    from (select chat_id, count(*) from place group by chat_id order by chat_id) n
+    cross join lateral (
+      select id from sandbox_chat x where x.id = n.chat_id for no key update
+    ) c
   ),
   chat as (
-    update sandbox_chat c set last_message = c.last_message + n.count
-    from (select chat_id, count(*) from place group by chat_id) n join held on held.id = n.chat_id
-    where c.id = n.chat_id
-    returning c.id, c.last_message - n.count as base
-  )`
+    update sandbox_chat c set last_message = c.last_message + held.count
+    from held where c.id = held.id
+    returning c.id, c.last_message - held.count as base
+  ),
+  bases as (select jsonb_object_agg(id, base) as of from chat)`
+
+const BASE = '((select of from bases) ->> place.chat_id::text)::bigint'
 
 /** The rows are built before they are inserted: matching what an insert returns would cost more than all the rest. */
 const stored = `
   message as (
-    select place.ord, place.session, place.request, place.chat_id, chat.base + place.step as id,
+    select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
       place.content, place.target as reply_to, place.forward, place.buttons, place.album,
       coalesce(place."isProtected", false) as is_protected,
       case when place.content @> '{"kind": "service", "fact": "topic_created"}'
-        then chat.base + place.step else place.thread end as topic
-    from place join chat on chat.id = place.chat_id
+        then ${BASE} + place.step else place.thread end as topic
+    from place
   ),
   inserted as (
     insert into sandbox_message
@@ -86,11 +92,16 @@ const stored = `
       topic
     from message
   ),
-  change as (${messageChange('message.ord', 'message.session')})`
+  change as (
+    select ord, chat_id, sender_id as actor_id, session as session_id from message
+  )`
+
+/** Made only for those who are told: most of what bots send goes to nobody's other device. */
+const detail = `(select ${messageCard('message')} from message where message.ord = r.ord)`
 
 export const sending = {
   name: 'sandbox_send',
-  text: `with ${[given, place, numbered, stored, queueing('message')].join(',')}
+  text: `with ${[given, place, numbered, stored, queueing('message', { detail })].join(',')}
     select message.ord, ${messageCard('message')} as message, ${viewColumns}, ${woken}
     from message ${viewJoins('message', 'message.sender_id')}`,
 }

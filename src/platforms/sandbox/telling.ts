@@ -40,7 +40,7 @@ const telling = (kind: NewsKind) => `
   with change as (
     select 1 as ord, $1::bigint as chat_id, $2::bigint as actor_id, $3::bigint as session_id,
       jsonb_build_object('chat_id', $1::bigint, 'sender_id', $2::bigint, 'facts', $4::jsonb) as detail
-  ), ${queueing(kind, audience)}
+  ), ${queueing(kind, { recipients: audience })}
   select ${woken} from change`
 
 export async function tell<Kind extends NewsKind>(
