@@ -184,6 +184,7 @@ t.test('a press is an update, and its answer is shown to whoever pressed', async
   })
   const answer = (more: object = {}) =>
     call('answerCallbackQuery', { callback_query_id: update.callback_query.id, ...more })
+  t.match(await answer({ text: 'é'.repeat(201) }), bad('MESSAGE_TOO_LONG'))
   t.match(await answer({ text: 'gone', show_alert: true }), { status: 200, body: { result: true } })
   t.match(await pressing, { answered: true, text: 'gone', show_alert: true })
   const tooOld = bad('query is too old and response timeout expired or query ID is invalid')

@@ -20,6 +20,8 @@ const ACTIONS = [
   'cancel',
 ]
 
+const ANSWER_LENGTH = 200
+
 const getMe: Method = {
   name: 'getMe',
   summary: 'The account behind the key',
@@ -72,6 +74,7 @@ const answerCallbackQuery: Method = {
   required: ['callback_query_id'],
   run: async ({ args, perform }) => {
     const [text, url] = [args.text('text'), args.text('url')]
+    if ([...(text ?? '')].length > ANSWER_LENGTH) throw failed('bad_request', 'MESSAGE_TOO_LONG')
     const answered = await perform({
       kind: 'answer',
       callback: args.text('callback_query_id') ?? '',
