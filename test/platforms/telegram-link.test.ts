@@ -55,6 +55,25 @@ t.test('Telegram accounts are linked', async (t) => {
     t.match(await code(attempt, person.code), { kind: 'done' })
   })
 
+  await t.test('a code that comes by e-mail, over a restart', async (t) => {
+    const { person, attempt } = await begun(t, stage, { email: 'ada@example.org' })
+    t.match(attempt.step, { kind: 'code', sentVia: 'e-mail to a***@example.org', length: 5 })
+    t.match(await code(attempt, '00000'), { kind: 'code', wrong: true })
+    await attempt.close()
+    const resumed = await stage.platform().resumeLink(storedOf(attempt.step), patience())
+    t.match(await code(resumed, person.code), { kind: 'done' })
+
+    const late = await begun(t, stage, { email: 'ada@example.org' })
+    late.person.isCodeOld = true
+    const refused = await code(late.attempt, late.person.code)
+    t.match(refused, { kind: 'refused', reason: 'expired' })
+  })
+
+  await t.test('an account that has to name an e-mail address first', async (t) => {
+    const { attempt } = await begun(t, stage, { email: '' })
+    t.match(attempt.step, { kind: 'refused', reason: 'email_needed', description: /in its app/ })
+  })
+
   await t.test('a QR code is scanned on another device', async (t) => {
     const person = network.person()
     const attempt = await stage.platform().startLink('qr', {}, patience())

@@ -41,13 +41,27 @@ export function authHandlers(network: TelegramNetwork): Handlers {
       thisDc: centre.id,
       nearestDc: centre.id,
     }),
-    'auth.sendCode': ({ phoneNumber }, origin) =>
-      send(byPhone(phoneNumber, origin), { _: 'auth.sentCodeTypeApp', length: 5 }),
+    'auth.sendCode': ({ phoneNumber }, origin) => {
+      const person = byPhone(phoneNumber, origin)
+      const { email } = person
+      if (email === '') return send(person, { _: 'auth.sentCodeTypeSetUpEmailRequired' })
+      if (email === undefined) return send(person, { _: 'auth.sentCodeTypeApp', length: 5 })
+      const emailPattern = email.replace(/(?<=^.).*(?=@)/, '***')
+      return send(person, { _: 'auth.sentCodeTypeEmailCode', emailPattern, length: 5 })
+    },
     'auth.resendCode': ({ phoneNumber }, origin) =>
       send(byPhone(phoneNumber, origin), { _: 'auth.sentCodeTypeSms', length: 5 }),
     'auth.cancelCode': () => true,
-    'auth.signIn': ({ phoneNumber, phoneCode, phoneCodeHash }, origin) => {
+    'auth.signIn': ({ phoneNumber, phoneCode, phoneCodeHash, emailVerification }, origin) => {
       const person = byPhone(phoneNumber, origin)
+      if (person.email) {
+        if (emailVerification?._ !== 'emailVerificationCode') {
+          throw new RpcRefusal(400, 'PHONE_CODE_INVALID')
+        }
+        if (person.isCodeOld) throw new RpcRefusal(400, 'EMAIL_VERIFY_EXPIRED')
+        if (emailVerification.code !== person.code) throw new RpcRefusal(400, 'CODE_INVALID')
+        return welcome(person, origin)
+      }
       if (person.isCodeOld) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
       if (phoneCodeHash !== hashOf(person)) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
       if (phoneCode !== person.code) throw new RpcRefusal(400, 'PHONE_CODE_INVALID')

@@ -26,6 +26,7 @@ export interface PersonOptions {
   readonly centre?: number
   readonly password?: string
   readonly hint?: string
+  readonly email?: string
 }
 
 const FIRST = 2
@@ -81,9 +82,9 @@ export class TelegramNetwork {
     return { id: FIRST, ipAddress: '127.0.0.1', port: first?.port ?? 0 }
   }
 
-  person({ centre = FIRST, password, hint }: PersonOptions = {}): Person {
+  person({ centre = FIRST, password, hint, email }: PersonOptions = {}): Person {
     const secondFactor = password === undefined ? undefined : new SecondFactor(password, hint)
-    const person = newPerson(this.newId(), { centre, secondFactor })
+    const person = newPerson(this.newId(), { centre, secondFactor, email })
     this.people.set(person.id, person)
     return person
   }

@@ -28,6 +28,8 @@ export interface Person {
   /** The data centre that their account lives in. */
   readonly centre: number
   readonly secondFactor: SecondFactor | undefined
+  /** Where their codes are sent; absent: to their app. */
+  readonly email: string | undefined
   /** The one-time code sent last. */
   code: string
   isCodeOld: boolean
@@ -58,7 +60,7 @@ export interface Person {
 
 export function newPerson(
   id: number,
-  { centre, secondFactor }: { centre: number; secondFactor: SecondFactor | undefined },
+  { centre, secondFactor, email }: Pick<Person, 'centre' | 'secondFactor' | 'email'>,
 ): Person {
   return {
     id,
@@ -71,6 +73,7 @@ export function newPerson(
     phone: `1555${id}`,
     centre,
     secondFactor,
+    email,
     code: '',
     isCodeOld: false,
     isBanned: false,

@@ -9,6 +9,8 @@ import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from '
 interface SentCode {
   readonly phone: string
   readonly hash: string
+  /** It came by e-mail: then it is no code of the phone. */
+  readonly byEmail: boolean
   readonly step: Omit<LinkStep & { kind: 'code' }, 'stored' | 'wrong' | 'kind'>
 }
 
@@ -28,7 +30,7 @@ export class PhoneLink implements LinkAttempt {
     if (!/^\d{5,15}$/.test(phone)) {
       throw failed('bad_request', 'field "phone" must be a phone number with its country code')
     }
-    const sent = { phone, hash: '', step: { sentVia: '' } }
+    const sent = { phone, hash: '', byEmail: false, step: { sentVia: '' } }
     const link = new PhoneLink(signIn, sent, { kind: 'code', sentVia: '', stored: null })
     link.step = await link.#send(signal)
     return link
@@ -36,12 +38,12 @@ export class PhoneLink implements LinkAttempt {
 
   /** Undefined when this was not stored by a link of this kind. */
   static resume(signIn: SignIn, stored: Json): LinkAttempt | undefined {
-    const { phone, hash, step, hint } = fieldsOf(stored)
+    const { phone, hash, byEmail, step, hint } = fieldsOf(stored)
     if (typeof phone !== 'string' || typeof hash !== 'string') return undefined
     const code = fieldsOf(step) as SentCode['step'] & { readonly [key: string]: Json }
     const link = new PhoneLink(
       signIn,
-      { phone, hash, step: code },
+      { phone, hash, byEmail: byEmail === true, step: code },
       { kind: 'code', ...code, stored },
     )
     if (typeof hint === 'string') {
@@ -111,16 +113,20 @@ export class PhoneLink implements LinkAttempt {
   }
 
   async #giveCode(code: string, signal: AbortSignal): Promise<LinkStep> {
-    const { phone, hash } = this.#sent
+    const { phone, hash, byEmail } = this.#sent
     const given = { _: 'auth.signIn', phoneNumber: phone, phoneCodeHash: hash } as const
+    const proof = byEmail
+      ? { emailVerification: { _: 'emailVerificationCode', code } as const }
+      : { phoneCode: code }
     try {
-      const request = { ...given, phoneCode: code }
+      const request = { ...given, ...proof }
       const done = await this.#signIn.client.call(request, { abortSignal: signal })
       return doneStep(this.#signIn, done)
     } catch (cause) {
       switch (wordOf(cause)) {
         case 'PHONE_CODE_INVALID':
         case 'PHONE_CODE_EMPTY':
+        case 'CODE_INVALID':
           return { ...this.#codeStep(), wrong: true }
         case 'SESSION_PASSWORD_NEEDED': {
           const step = await passwordStep(this.#signIn, () => this.#stored(), signal)
@@ -143,12 +149,20 @@ export class PhoneLink implements LinkAttempt {
       }
     }
     const { type, timeout, phoneCodeHash } = sent
+    if (type._ === 'auth.sentCodeTypeSetUpEmailRequired') {
+      return {
+        kind: 'refused',
+        reason: 'email_needed',
+        description: 'Telegram wants an e-mail address for this account first: name it in its app',
+      }
+    }
+    const byEmail = type._ === 'auth.sentCodeTypeEmailCode'
     const step = {
       sentVia: wayOf(type),
       ...('length' in type && { length: type.length }),
       ...(timeout !== undefined && { resendAfterSeconds: timeout }),
     }
-    this.#sent = { ...this.#sent, hash: phoneCodeHash, step }
+    this.#sent = { ...this.#sent, hash: phoneCodeHash, byEmail, step }
     return this.#codeStep()
   }
 
@@ -157,10 +171,10 @@ export class PhoneLink implements LinkAttempt {
   }
 
   #stored(): Json {
-    const { phone, hash, step } = this.#sent
+    const { phone, hash, byEmail, step } = this.#sent
     const { keys, home } = this.#signIn.storage.secrets
     const session = { keys, ...(home !== undefined && { home }) }
-    return { method: 'phone', phone, hash, step: { ...step }, session }
+    return { method: 'phone', phone, hash, byEmail, step: { ...step }, session }
   }
 }
 
@@ -173,8 +187,10 @@ const ways: Readonly<Record<string, string>> = {
   'auth.sentCodeTypeCall': 'a phone call',
   'auth.sentCodeTypeFlashCall': 'a call from a number whose last digits are the code',
   'auth.sentCodeTypeMissedCall': 'a call from a number whose last digits are the code',
-  'auth.sentCodeTypeEmailCode': 'e-mail',
   'auth.sentCodeTypeFragmentSms': 'fragment.com',
 }
 
-const wayOf = ({ _ }: tl.auth.TypeSentCodeType) => ways[_] ?? 'a message of Telegram'
+function wayOf(type: tl.auth.TypeSentCodeType): string {
+  if (type._ === 'auth.sentCodeTypeEmailCode') return `e-mail to ${type.emailPattern}`
+  return ways[type._] ?? 'a message of Telegram'
+}

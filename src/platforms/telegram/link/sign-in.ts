@@ -74,6 +74,7 @@ export function refusalStep(cause: unknown): LinkStep {
     case 'USER_DEACTIVATED_BAN':
       return refused('account_banned', 'Telegram has banned this account')
     case 'PHONE_CODE_EXPIRED':
+    case 'EMAIL_VERIFY_EXPIRED':
     case 'AUTH_TOKEN_EXPIRED':
     case 'AUTH_KEY_UNREGISTERED':
       return refused('expired', 'the code is too old')
