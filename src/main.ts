@@ -4,8 +4,8 @@ import closeWithGrace from 'close-with-grace'
 import { type Config, readConfig } from './config.ts'
 import { ConfigurationError } from './config-error.ts'
 import { assertDurable } from './database/durability.ts'
-import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
-import { startGateway } from './gateway.ts'
+import { keepRunning } from './database/embedded/supervisor.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
 import { welcome } from './welcome.ts'
 
@@ -18,26 +18,44 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 // It is somebody's defect, but not the end of everybody: what was under way has failed, and nothing else.
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
-let postgres: KeptPostgres | undefined
-try {
-  if (config.databaseUrl === undefined) {
-    postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
+/** Also while it is only just being started. */
+const postgres =
+  config.databaseUrl === undefined
+    ? keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
+    : undefined
+let gateway: Gateway | undefined
+let isStopping = false
+
+const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }
+closeWithGrace(closing, async ({ err }) => {
+  isStopping = true
+  if (err) logger.error({ err }, 'the service ends on an error')
+  try {
+    await gateway?.stop()
+  } finally {
+    await stopPostgres()
   }
-  const databaseUrl = config.databaseUrl ?? postgres?.url() ?? ''
+  print('Stopped.')
+})
+
+try {
+  const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
   await assertDurable({ url: databaseUrl, production: config.production, log: logger })
-  const gateway = await startGateway({ config, databaseUrl, logger, print })
-  print(welcome(config))
-  const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }
-  closeWithGrace(closing, async ({ err }) => {
-    if (err) logger.error({ err }, 'the service ends on an error')
-    await gateway.stop()
-    await postgres?.stop()
-    print('Stopped.')
-  })
+  gateway = await startGateway({ config, databaseUrl, logger, print })
+  if (!isStopping) print(welcome(config))
 } catch (err) {
-  logger.fatal({ err }, 'the service could not start')
-  await postgres?.stop()
-  process.exit(1)
+  // Stopped in the middle of its start, it misses the database that was taken from it.
+  if (!isStopping) {
+    logger.fatal({ err }, 'the service could not start')
+    await stopPostgres()
+    process.exit(1)
+  }
+}
+
+async function stopPostgres(): Promise<void> {
+  // Why it did not start is told above.
+  const started = await postgres?.catch(() => undefined)
+  await started?.stop()
 }
 
 /** Whoever mistyped a variable is told which, and needs no stack. */

@@ -1,33 +1,45 @@
-/** The service as a process: what goes wrong somewhere in it does not end it. */
+/** The service as a process: what goes wrong somewhere in it does not end it, and nothing of it stays. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { isAlive } from '../../src/database/embedded/processes.ts'
 import { ask } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
+import { embeddedFolder } from '../support/embedded.ts'
 
 /** As a library of a network might: nobody looks at what became of it. */
 const careless = `process.on('SIGWINCH', () => void Promise.reject(new Error('nobody looked')))`
 
-t.test('a rejection that nobody handled is logged, and the service goes on', async (t) => {
-  const { url } = await testDatabase(t)
-  const args = ['--import', `data:text/javascript,${encodeURIComponent(careless)}`, 'src/main.ts']
-  const env = { ...process.env, DATABASE_URL: url, DATA_DIR: t.testdir(), HOST: '127.0.0.1' }
-  const service = spawn(process.execPath, args, {
-    env: { ...env, PORT: '0', LOG_LEVEL: 'info' },
+/** Without what this process was given for its own database. */
+const { DATABASE_URL: _, ...rest } = process.env
+
+function start(t: Test, env: NodeJS.ProcessEnv, args: readonly string[] = []) {
+  const service = spawn(process.execPath, [...args, 'src/main.ts'], {
+    env: { ...rest, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => service.kill('SIGKILL'))
-  const exit = once(service, 'exit')
   const lines = createInterface(service.stdout)[Symbol.asyncIterator]()
-  const lineWith = async (text: string): Promise<string> => {
-    for (;;) {
-      const { done, value } = await lines.next()
-      if (done) throw new Error(`the service ended without ${text}`)
-      if (value.includes(text)) return value
-    }
+  return {
+    service,
+    exit: once(service, 'exit'),
+    async lineWith(text: string): Promise<string> {
+      for (;;) {
+        const { done, value } = await lines.next()
+        if (done) throw new Error(`the service ended without ${text}`)
+        if (value.includes(text)) return value
+      }
+    },
   }
+}
 
+t.test('a rejection that nobody handled is logged, and the service goes on', async (t) => {
+  const { url } = await testDatabase(t)
+  const preload = `data:text/javascript,${encodeURIComponent(careless)}`
+  const env = { DATABASE_URL: url, DATA_DIR: t.testdir() }
+  const { service, exit, lineWith } = start(t, env, ['--import', preload])
   const { msg } = JSON.parse(await lineWith('Server listening at'))
   const address = msg.replace(/^.* /, '')
   await lineWith('Chapar is running')
@@ -39,4 +51,13 @@ t.test('a rejection that nobody handled is logged, and the service goes on', asy
   service.kill('SIGTERM')
   await lineWith('Stopped.')
   t.same(await exit, [0, null])
+})
+
+t.test('stopped in the middle of its start, it leaves no database behind', async (t) => {
+  const { service, exit, lineWith } = start(t, { DATA_DIR: dirname(embeddedFolder(t)) })
+  const { pid } = JSON.parse(await lineWith('PostgreSQL is up'))
+  service.kill('SIGTERM')
+  await lineWith('Stopped.')
+  t.same(await exit, [0, null])
+  t.notOk(await isAlive(pid))
 })
