@@ -1,5 +1,6 @@
 /** What a page shows stays true while it is open: health after a test, and what happened while nothing was heard. */
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
@@ -41,6 +42,26 @@ t.test(
       const proof = page.locator('.facts time').first()
       const before = await proof.getAttribute('datetime')
       await page.locator(`.facts time:not([datetime="${before}"])`).first().waitFor()
+    })
+
+    await t.test('switches stay where they were put while that is saved', async (t) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      await page.route('**/settings', async (route) => {
+        await released
+        await route.continue()
+      })
+      const [first, second] = [page.getByRole('switch').nth(0), page.getByRole('switch').nth(1)]
+      await first.click()
+      await second.click()
+      await page.locator('[role=switch][aria-checked=true]').nth(1).waitFor()
+      t.equal(await first.getAttribute('aria-checked'), 'true')
+      release()
+      await until(async () => {
+        const { settings } = await client.result('GET', `/platforms/credentials/${otherId}`)
+        return settings.include_self_updates && settings.include_channel_updates
+      })
+      t.equal(await page.locator('[role=switch][aria-checked=true]').count(), 2)
+      await page.unroute('**/settings')
     })
 
     await t.test('the timeline begins with what happened last', async (t) => {

@@ -53,6 +53,7 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
   const { session_id: linking } = await client.result('POST', '/platforms/sandbox/link/start', {
     phone: friend.phone,
   })
+  const { token } = await client.result('POST', `/platforms/sandbox/link/${linking}/page`)
   return {
     service,
     client,
@@ -66,6 +67,7 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
     gonesKey,
     diagnosis,
     linking,
+    token,
   }
 }
 
@@ -81,6 +83,7 @@ export const addressesOf = ({
   gonesKey,
   diagnosis,
   linking,
+  token,
 }: PanelScene) => ({
   dashboard: '/dashboard',
   accounts: '/dashboard/accounts',
@@ -88,9 +91,11 @@ export const addressesOf = ({
   'account-logged-out': `/dashboard/accounts/${goneId}`,
   link: '/dashboard/link?platform=sandbox',
   'link-code': `/dashboard/link/sandbox/${linking}`,
+  invitation: `/link/${token}`,
   keys: '/dashboard/keys',
   key: `/dashboard/keys/${key.api_key_id}`,
   'key-webhook': `/dashboard/keys/${key.api_key_id}?tab=webhook`,
+  'key-deliveries': `/dashboard/keys/${key.api_key_id}?tab=deliveries`,
   'key-requests': `/dashboard/keys/${key.api_key_id}?tab=requests`,
   'key-usage': `/dashboard/keys/${key.api_key_id}?tab=usage`,
   'key-new': '/dashboard/keys?create=',

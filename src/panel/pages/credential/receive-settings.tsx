@@ -1,5 +1,6 @@
 /** The four switches that say what the account receives. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Credential, Settings } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -15,12 +16,20 @@ const names = [
   'include_deleted_updates',
 ] as const
 
+const without = (all: Partial<Settings>, some: Partial<Settings>): Partial<Settings> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => !(name in some)))
+
 export function ReceiveSettings({ credential }: { readonly credential: Credential }) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
+  const [unsaved, setUnsaved] = useState<Partial<Settings>>({})
   const saving = useMutation({
+    // One after the other: the last answer is the one that holds.
+    scope: { id: `settings of ${credential.credential_id}` },
+    onMutate: (change) => setUnsaved((before) => ({ ...before, ...change })),
+    onSettled: (_saved, _cause, change) => setUnsaved((before) => without(before, change)),
     mutationFn: (change: Partial<Settings>) =>
       call<Credential>('PATCH', `/platforms/credentials/${credential.credential_id}/settings`, {
         body: change,
@@ -31,7 +40,7 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
     },
     onError: (cause) => toast(reason(cause), 'bad'),
   })
-  const shown = { ...credential.settings, ...(saving.isPending && saving.variables) }
+  const shown = { ...credential.settings, ...unsaved }
   return (
     <Card title={t('account.settings')}>
       {names.map((name) => (
