@@ -126,6 +126,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       schema: {
         tags,
         summary: 'A new secret; the old one lives on for the overlap',
+        description: 'Of several in a row only the two newest open the key.',
         params: KeyParams,
         body: RotateBody,
         response: answers(WithKey),
