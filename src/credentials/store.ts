@@ -3,6 +3,7 @@ import { failed, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
 import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
+import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
@@ -47,6 +48,8 @@ const claim = (which: string) => `
          mine.epoch, mine.next_update_id
     from mine join credential c on c.id = mine.credential_id order by c.id`
 
+const CLAIMS = 5
+
 export class PostgresCredentialStore implements CredentialStore {
   readonly #db: Database
   readonly #vault: Vault
@@ -81,8 +84,15 @@ export class PostgresCredentialStore implements CredentialStore {
   async claimPage(after: number, limit: number): Promise<ClaimedCredential[]> {
     const page = `c.id in (select id from credential where id > $2 and deactivated_at is null
                             order by id limit $3)`
-    const rows = await this.#db.query<Row>(claim(page), [this.#node, after, limit])
-    return rows.map(factsOf)
+    for (let tries = 1; ; tries++) {
+      try {
+        const rows = await this.#db.query<Row>(claim(page), [this.#node, after, limit])
+        return rows.map(factsOf)
+      } catch (cause) {
+        // Whoever owned them before is still writing, in an order of its own.
+        if (!wasBlocked(cause) || tries === CLAIMS) throw cause
+      }
+    }
   }
 
   async account(credentialId: number): Promise<LinkedAccount> {

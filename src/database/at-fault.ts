@@ -1,0 +1,19 @@
+/** Why a statement failed: of the values it was given, of another one, or of the database. */
+import pg from 'pg'
+
+/** SQLSTATE: data exceptions, and limits that no row gets past. */
+const states = /^(22|54)/
+
+/** Undefined for what is no answer of the database at all. */
+export function failedOfItsValues(error: unknown): boolean | undefined {
+  return error instanceof pg.DatabaseError ? states.test(error.code ?? '') : undefined
+}
+
+/** Deadlock, and a lock that was waited for too long. */
+const blocked = ['40P01', '55P03']
+
+/** It had to give way to another statement: a moment later it may go through. */
+export function wasBlocked(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return blocked.includes(error.code ?? '')
+  return error instanceof Error && wasBlocked(error.cause)
+}
