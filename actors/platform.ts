@@ -42,6 +42,8 @@ export interface Capabilities {
   /** What a message may carry. */
   readonly content: readonly ContentName[]
   readonly buttons: boolean
+  /** Buttons may also open apps, copy texts and the like. */
+  readonly actionButtons?: boolean
   /** A message may bring a keyboard of its own for those who read it. */
   readonly replyKeyboards?: boolean
   readonly entities: readonly string[]

@@ -204,6 +204,8 @@ export type Reaction = { readonly emoji: string } | { readonly customEmojiId: st
 export type Button =
   | { readonly text: string; readonly data: string }
   | { readonly text: string; readonly url: string }
+  /** Does something else, in the reference's words: no other networks have such buttons. */
+  | { readonly text: string; readonly action: Readonly<Record<string, unknown>> }
 
 export type Buttons = readonly (readonly Button[])[]
 

@@ -8,10 +8,8 @@ import { replyKeyboardFrom } from './reply-keyboard.ts'
 
 const CALLBACK_DATA_BYTES = 64
 const BUTTONS = 100
-/** What else a button of the reference may do; no network behind the gateway is asked to. */
-const OTHER_ACTIONS = [
-  'callback_game',
-  'pay',
+/** What else a button may do on the networks that speak the reference's language. */
+const ACTIONS = [
   'switch_inline_query',
   'switch_inline_query_current_chat',
   'switch_inline_query_chosen_chat',
@@ -19,6 +17,8 @@ const OTHER_ACTIONS = [
   'web_app',
   'copy_text',
 ]
+/** What belongs to messages that cannot be sent. */
+const REFUSED = ['callback_game', 'pay']
 
 const bad = (description: string) => failed('bad_request', description)
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -87,17 +87,24 @@ function button(value: unknown, platform: Platform): Button {
   const url = stringField(value, 'url')
   if (url !== undefined) return { text, url }
   const data = stringField(value, 'callback_data')
-  if (data === undefined) throw bad(refusalOf(value, platform))
+  if (data === undefined) return actionButton(text, value, platform)
   const bytes = Buffer.byteLength(data)
   if (bytes === 0 || bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
   return { text, data }
 }
 
-function refusalOf(value: Record<string, unknown>, { name }: Platform): string {
-  const isAsked = (action: unknown) => action !== undefined && action !== null && action !== false
-  const action = OTHER_ACTIONS.find((known) => isAsked(value[known]))
-  if (action === undefined) return 'text buttons are unallowed in the inline keyboard'
-  return `${action} buttons are not supported on ${name}`
+function actionButton(
+  text: string,
+  value: Record<string, unknown>,
+  { name, capabilities }: Platform,
+): Button {
+  const unasked: readonly unknown[] = [undefined, null, false]
+  const action = [...ACTIONS, ...REFUSED].find((known) => !unasked.includes(value[known]))
+  if (action === undefined) throw bad('text buttons are unallowed in the inline keyboard')
+  if (REFUSED.includes(action) || !capabilities.actionButtons) {
+    throw bad(`${action} buttons are not supported on ${name}`)
+  }
+  return { text, action: { [action]: value[action] } }
 }
 
 /** Inside JSON a string may also be given as a number. */

@@ -1,7 +1,9 @@
 /** Keyboards that a bot behind the gateway brings along, as its network is asked for them. */
 import t from 'tap'
+import type { Telling } from '../../machines/happening.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { markupOf } from '../../src/bot-api/markup.ts'
+import { keyboardJson } from '../../src/bot-api/present/message.ts'
 import { telegramBot } from '../../src/platforms/bot-api/flavour.ts'
 import { ok, session, startStub, update } from './bot-api/stub.ts'
 import { perform } from './contract/scene.ts'
@@ -41,7 +43,19 @@ t.test('they are passed through with all that they ask for', async (t) => {
     { remove_keyboard: true },
     { remove_keyboard: true, selective: true },
     { force_reply: true, input_field_placeholder: 'Your name' },
-    { inline_keyboard: [[{ text: 'A', callback_data: 'a' }]] },
+    {
+      inline_keyboard: [
+        [
+          { text: 'A', callback_data: 'a' },
+          { text: 'B', url: 'https://chapar.test/' },
+        ],
+        [{ text: 'App', web_app: { url: 'https://chapar.test/app' } }],
+        [
+          { text: 'Copy', copy_text: { text: 'words' } },
+          { text: 'Share', switch_inline_query: '' },
+        ],
+      ],
+    },
   ]
   for (const markup of markups) t.strictSame(await passedOn(markup), markup)
 })
@@ -55,6 +69,23 @@ t.test('older forms are written as today', async (t) => {
   t.strictSame(await passedOn({ hide_keyboard: true }), { remove_keyboard: true })
   const answer = { force_reply_keyboard: true, personal_keyboard: true }
   t.strictSame(await passedOn(answer), { force_reply: true, selective: true })
+})
+
+t.test('what a button does is told of the messages that have it', async (t) => {
+  const inline_keyboard = [[{ text: 'App', web_app: { url: 'https://chapar.test/app' } }]]
+  stub.push(update('with a button', { reply_markup: { inline_keyboard } }))
+  const { message } = (await open.store.message('with a button')) as Telling
+  t.strictSame(keyboardJson(message.buttons!), { inline_keyboard })
+})
+
+t.test('buttons of games and payments are refused', async (t) => {
+  for (const action of ['pay', 'callback_game']) {
+    const inline_keyboard = [[{ text: 'A', [action]: action === 'pay' ? true : {} }]]
+    t.strictSame(await passedOn({ inline_keyboard }).catch(({ failure }) => failure), {
+      code: 'bad_request',
+      description: `${action} buttons are not supported on Telegram bots`,
+    })
+  }
 })
 
 t.test('of several kinds the one counts that the reference looks for first', async (t) => {

@@ -49,7 +49,7 @@ export const keyboardBody = (buttons: Buttons): Keyboard =>
     row.map((button) =>
       'url' in button
         ? { text: button.text, url: button.url }
-        : { text: button.text, callback_data: button.data },
+        : { text: button.text, ...('data' in button && { callback_data: button.data }) },
     ),
   )
 

@@ -97,6 +97,7 @@ export const telegramBot: Flavour = {
       'dice',
     ],
     buttons: true,
+    actionButtons: true,
     replyKeyboards: true,
     entities: ALL_ENTITIES,
     updates: [
@@ -176,6 +177,7 @@ export const bale: Flavour = {
       'contact',
     ],
     buttons: true,
+    actionButtons: true,
     replyKeyboards: true,
     entities: [],
     updates: ['message', 'edited_message', 'callback_query'],

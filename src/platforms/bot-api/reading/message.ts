@@ -55,15 +55,14 @@ function replyOf(value: unknown): NonNullable<Message['replyTo']> {
 
 function buttonsOf(value: unknown): Buttons | undefined {
   const { inline_keyboard } = fields(value)
-  return maybe(inline_keyboard, (rows) => array(rows, (row) => array(row, buttonOf).flat()))
+  return maybe(inline_keyboard, (rows) => array(rows, (row) => array(row, buttonOf)))
 }
 
-/** Only the kinds that a gateway's own bots can send. */
-function buttonOf(value: unknown): Button[] {
-  const { text, callback_data, url } = fields(value)
+function buttonOf(value: unknown): Button {
+  const { text, callback_data, url, ...action } = fields(value)
   const shown = maybeText(text) ?? ''
-  if (typeof callback_data === 'string') return [{ text: shown, data: callback_data }]
-  return typeof url === 'string' ? [{ text: shown, url }] : []
+  if (typeof callback_data === 'string') return { text: shown, data: callback_data }
+  return typeof url === 'string' ? { text: shown, url } : { text: shown, action }
 }
 
 function originOf(message: Fields): Origin | undefined {

@@ -50,7 +50,9 @@ export const markupOf = (buttons: Buttons | undefined) =>
         row.map((button) =>
           'data' in button
             ? { text: button.text, callback_data: button.data }
-            : { text: button.text, url: button.url },
+            : 'url' in button
+              ? { text: button.text, url: button.url }
+              : { text: button.text, ...button.action },
         ),
       ),
     },
