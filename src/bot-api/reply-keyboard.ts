@@ -14,9 +14,9 @@ export function replyKeyboardFrom(markup: Fields): ReplyKeyboard | undefined {
       kind: 'keys',
       rows,
       ...promptOf(markup),
-      ...(markup.is_persistent === true && { isPersistent: true }),
-      ...(markup.resize_keyboard === true && { isFitted: true }),
-      ...(markup.one_time_keyboard === true && { isForOnce: true }),
+      ...(isAsked(markup, 'is_persistent') && { isPersistent: true }),
+      ...(isAsked(markup, 'resize_keyboard') && { isFitted: true }),
+      ...(isAsked(markup, 'one_time_keyboard') && { isForOnce: true }),
     }
   }
   if (isAsked(markup, 'remove_keyboard', 'hide_keyboard')) {
@@ -29,8 +29,12 @@ export function replyKeyboardFrom(markup: Fields): ReplyKeyboard | undefined {
 }
 
 /** By its name of today, or by the one it had before. */
-const isAsked = (markup: Fields, ...names: readonly string[]) =>
-  names.some((name) => markup[name] === true)
+const isAsked = (markup: Fields, ...names: readonly string[]): boolean =>
+  names.some((name) => {
+    const flag = markup[name] ?? false
+    if (typeof flag !== 'boolean') throw bad(`field "${name}" must be of type Boolean`)
+    return flag
+  })
 
 /** Without any key it is none. */
 function rowsOf(value: unknown): Key[][] {

@@ -150,6 +150,7 @@ t.test('keyboards that are none are refused', async (t) => {
     [{ keyboard: [['A']] }, 'this kind of reply markup is not supported on Sandbox'],
     [{ force_reply: true }, 'this kind of reply markup is not supported on Sandbox'],
     [{ keyboard: ['A'] }, 'field "keyboard" must be an Array of Arrays'],
+    [{ force_reply: 'true' }, 'field "force_reply" must be of type Boolean'],
     [{ inline_keyboard: 'x' }, rows],
     [{ inline_keyboard: [{ text: 'A' }] }, rows],
     [keyboard('A'), `${button}InlineKeyboardButton must be an Object`],
