@@ -17,6 +17,10 @@ export class ApiFailure extends Error {
   }
 }
 
+/** It was there before, perhaps, and is no more. */
+export const isGone = (cause: unknown): boolean =>
+  cause instanceof ApiFailure && cause.status === 404
+
 interface Envelope {
   readonly ok: boolean
   readonly result?: unknown

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import type { Page } from '../api/types.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
-import { Failed, Loading } from './states.tsx'
+import { Failed, Loading, Notice, useReason } from './states.tsx'
 
 type Log<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>>
 
@@ -27,12 +27,14 @@ const asTold = <Item,>(items: readonly Item[]) => items
 export function Records<Item>(props: RecordsProps<Item>) {
   const { log, look = 'records', none, record, arrange = asTold } = props
   const t = useT()
+  const reason = useReason()
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />
   if (!log.data) return <Loading lines={6} />
   const items = recordsOf(log)
   if (items.length === 0) return none
   return (
     <>
+      {log.isError && <Notice tone="warn">{reason(log.error)}</Notice>}
       <ol className={look}>{arrange(items).map(record)}</ol>
       {log.hasNextPage && (
         <Button busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>

@@ -1,6 +1,7 @@
 /** /dashboard/accounts/:id: one messenger account, its machine at work, and everything to be done with it. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
+import { isGone } from '../../api/failure.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
 import { credentialQuery } from '../../api/queries.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -26,7 +27,8 @@ export function CredentialPage() {
   const found = useQuery({ ...credentialQuery(id), refetchInterval: LOOK_MS })
   const { latest, isLive } = useFollowed(id)
   const crumbs = <Link to="/dashboard/accounts">{t('accounts.title')}</Link>
-  const one = found.data
+  // What was read of it before it was deleted is true no more.
+  const one = isGone(found.error) ? undefined : found.data
 
   if (!one) {
     return (

@@ -7,6 +7,7 @@ import type { Credential } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
+import { Failed } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
 const ROW_PX = 60
@@ -19,6 +20,8 @@ export interface CredentialRowsProps {
   readonly list: {
     readonly hasNextPage: boolean
     readonly isFetchingNextPage: boolean
+    readonly isFetchNextPageError: boolean
+    readonly error: unknown
     fetchNextPage(): unknown
   }
 }
@@ -37,28 +40,33 @@ export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
   })
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
+  // A page that was refused is only asked for again when somebody says so.
+  const mayFetch = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
 
   useEffect(() => {
-    if (last > rows.length - AHEAD && hasNextPage && !isFetchingNextPage) fetchNextPage()
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+    if (mayFetch && last > rows.length - AHEAD) fetchNextPage()
+  }, [last, rows.length, mayFetch, fetchNextPage])
 
   return (
-    <div ref={table} className="table" role="table" aria-rowcount={total}>
-      <div className="head" role="row">
-        <span role="columnheader">{t('accounts.column.account')}</span>
-        <span role="columnheader">{t('accounts.column.state')}</span>
-        <span role="columnheader">{t('accounts.column.why')}</span>
-        <span role="columnheader">{t('accounts.column.event')}</span>
-        <span role="columnheader">{t('accounts.column.latency')}</span>
+    <>
+      <div ref={table} className="table" role="table" aria-rowcount={total + 1}>
+        <div className="head" role="row">
+          <span role="columnheader">{t('accounts.column.account')}</span>
+          <span role="columnheader">{t('accounts.column.state')}</span>
+          <span role="columnheader">{t('accounts.column.why')}</span>
+          <span role="columnheader">{t('accounts.column.event')}</span>
+          <span role="columnheader">{t('accounts.column.latency')}</span>
+        </div>
+        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {shown.map(({ key, index, start }) => {
+            const row = rows[index]
+            return row && <Row key={key} row={row} place={index} top={start - top} />
+          })}
+        </div>
       </div>
-      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        {shown.map(({ key, index, start }) => {
-          const row = rows[index]
-          return row && <Row key={key} row={row} place={index} top={start - top} />
-        })}
-      </div>
-    </div>
+      {isFetchNextPageError && <Failed cause={list.error} retry={() => list.fetchNextPage()} />}
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 /** /link/<token>: the owner of an account enters the code that the messenger sent them, and sees nothing else. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from 'react-router'
-import { ApiFailure } from '../../api/failure.ts'
+import { isGone } from '../../api/failure.ts'
 import { askInvitation, invitationQuery, isOpen } from '../../api/invitation.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -17,16 +17,16 @@ export function InvitationPage() {
   const { token = '' } = useParams()
   const invitation = useQuery(invitationQuery(token))
   const { data, error, dataUpdatedAt } = invitation
-  const isGone = error instanceof ApiFailure && error.status === 404
+  const isOver = isGone(error)
   return (
     <main className="alone">
       <title>{`${t('invitation.title')} · Chapar`}</title>
       <Brand />
-      {data && !isGone && isOpen(data) ? (
+      {data && !isOver && isOpen(data) ? (
         <Open token={token} session={data} until={dataUpdatedAt + data.expires_in * 1000} />
       ) : (
         <div className="card">
-          {isGone ? (
+          {isOver ? (
             <Over state="expired" />
           ) : data ? (
             <Over state={data.state} />

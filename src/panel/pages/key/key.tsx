@@ -1,11 +1,12 @@
 /** /dashboard/keys/:id: one key, how it receives, what it did. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearchParams } from 'react-router'
+import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Failed, Loading } from '../../ui/states.tsx'
+import { Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { standingOf, standingTones } from '../keys/standing.ts'
@@ -23,10 +24,11 @@ const LOOK_MS = 5_000
 export function KeyPage() {
   const t = useT()
   const id = Number(useParams().id)
+  const reason = useReason()
   const [query, setQuery] = useSearchParams()
   const found = useQuery({ ...keyQuery(id), refetchInterval: LOOK_MS })
   const tab = tabs.find((one) => one === query.get('tab')) ?? 'overview'
-  const key = found.data
+  const key = isGone(found.error) ? undefined : found.data
   const crumbs = <Link to="/dashboard/keys">{t('nav.keys')}</Link>
 
   if (!key) {
@@ -52,6 +54,7 @@ export function KeyPage() {
       }
       actions={<KeyActions apiKey={key} />}
     >
+      {found.isError && <Notice tone="warn">{reason(found.error)}</Notice>}
       <Tabs
         label={t('keys.parts')}
         value={tab}

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useParams, useSearchParams } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
-import { ApiFailure } from '../../api/failure.ts'
+import { isGone } from '../../api/failure.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -43,7 +43,6 @@ export function LinkSessionPage() {
       </ButtonLink>
     </div>
   )
-  const isGone = flow.error instanceof ApiFailure && flow.error.status === 404
   const isOpen = flow.data !== undefined && open.includes(flow.data.state)
   const credentialId = flow.data?.credential?.credential_id
 
@@ -58,8 +57,11 @@ export function LinkSessionPage() {
     <Page title={t('linking.title')} narrow>
       {flow.isError && !flow.data ? (
         <>
-          <Failed cause={flow.error} {...(!isGone && { retry: () => flow.refetch() })} />
-          {isGone && anew}
+          <Failed
+            cause={flow.error}
+            {...(!isGone(flow.error) && { retry: () => flow.refetch() })}
+          />
+          {isGone(flow.error) && anew}
         </>
       ) : !flow.data ? (
         <Loading lines={4} />

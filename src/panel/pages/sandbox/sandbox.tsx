@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
-import { ApiFailure } from '../../api/failure.ts'
+import { isGone } from '../../api/failure.ts'
 import { peopleQuery } from '../../api/sandbox.ts'
 import type { Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -22,7 +22,7 @@ export function SandboxPage() {
   const all = sorted(people.data?.items ?? [])
   const person = actingOf(all, Number(query.get('as')))
   const choose = (id: number) => setQuery({ as: `${id}` })
-  const isOff = people.error instanceof ApiFailure && people.error.status === 404
+  const isOff = isGone(people.error)
   return (
     <Page
       title={t('messenger.title')}
