@@ -8,6 +8,7 @@ import type { Download, Downloads } from '../media/downloads.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { outgoing } from './outgoing.ts'
 import { isUnchanged, rangeApplies, rangeOf, type Span } from './range.ts'
+import { ofKey } from './request-log.ts'
 
 export interface FileRoutesOptions {
   readonly gate: KeyGate
@@ -66,12 +67,11 @@ async function send(
   reply: FastifyReply,
   { gate, downloads }: FileRoutesOptions,
 ) {
-  const key = await gate.admit(request.params.token, request.ip)
-  const { apiKeyId, userId, credentialId } = key.facts
-  Object.assign(request.audit, { userId, apiKeyId, credentialId, method: 'file' })
+  const key = await gate.admit(request.params.token, request.ip, ofKey(request))
+  request.audit.method = 'file'
   await key.admit('bot:receive')
   const path = request.params['*']
-  const file = ours.test(path) ? await downloads.find(credentialId, path) : undefined
+  const file = ours.test(path) ? await downloads.find(key.facts.credentialId, path) : undefined
   if (!file) throw failed('not_found')
 
   reply.headers({

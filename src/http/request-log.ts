@@ -1,5 +1,6 @@
 /** Records every bot and management request, and times all of them, without touching a secret. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { KeyFacts } from '../../actors/ports.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 
@@ -119,6 +120,13 @@ function noteFailure(audit: RequestAudit, payload: unknown): void {
   if (typeof error_code === 'number') audit.errorCode ??= error_code
   if (typeof description === 'string') audit.description ??= description
 }
+
+/** Whose key a call came with. */
+export const ofKey =
+  ({ audit }: FastifyRequest) =>
+  ({ apiKeyId, userId, credentialId }: KeyFacts): void => {
+    Object.assign(audit, { apiKeyId, userId, credentialId })
+  }
 
 /** A header's number, and nothing for one that is missing or made up. */
 function length(header: number | string | string[] | undefined): number {

@@ -39,17 +39,25 @@ export class KeyGate {
     this.#onUse = onUse
   }
 
-  /** Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses. */
-  async admit(token: string, address: string): Promise<ApiKeyActor> {
+  /**
+   * Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses. `opened` is told
+   * of a right secret even if the key has ended: its owner should see who still uses it.
+   */
+  async admit(
+    token: string,
+    address: string,
+    opened: (facts: KeyFacts) => void,
+  ): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
     const facts = given && (await this.#facts(given.id))
     const isRight = opens(facts, given?.secret ?? '', this.#now())
-    if (!given || !isRight) {
+    if (!given || !facts || !isRight) {
       // Right keys are let in whatever their neighbours do: many may share one address.
       const retryAfterSeconds = this.#wrong.add(networksOf(address).narrow)
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized')
     }
+    opened(facts)
     // Only who has the secret wakes the actor.
     const actor = await this.#keys.find(given.id)
     if (actor.isEnded) throw failed('unauthorized')

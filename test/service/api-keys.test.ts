@@ -152,6 +152,22 @@ t.test('an expired key is of no use', async (t) => {
   t.match(await me(asleep), unauthorized, 'also one that was never used')
 })
 
+t.test('its owner sees that a key is used which has ended', async (t) => {
+  const { key, api_key_id } = await made()
+  const log = async () =>
+    (await client.result('GET', `/user/logs/api-requests?api_key_id=${api_key_id}`)).items
+  await client.result('DELETE', `/api_keys/${api_key_id}`)
+  t.match(await me(key), unauthorized)
+  t.match(await me(`${api_key_id}:${'x'.repeat(43)}`), unauthorized, 'whoever guesses is nobody')
+  t.match(await fetch(`${service.url}/file/bot${key}/photos/file_1.jpg`), { status: 401 })
+  const seen = await until(async () => {
+    const items = await log()
+    return items.length === 2 && items
+  })
+  const refusal = { status: 401, error_code: 401, credential_id: credentialId }
+  t.match(seen, [refusal, refusal])
+})
+
 t.test('an expiry is a time to come, however it is written', async (t) => {
   const wrong = (time: string) => create({ expires_at: time })
   for (const past of ['2020-01-01T00:00:00Z', '2020-01-01T00:00:00+20:00']) {

@@ -5,6 +5,7 @@ import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { openToEveryOrigin } from '../headers.ts'
+import { ofKey } from '../request-log.ts'
 import { parametersOf, parseCalls } from './arguments.ts'
 import { Departure } from './departure.ts'
 import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
@@ -43,9 +44,7 @@ async function begun(
   reply: FastifyReply,
   options: BotRoutesOptions,
 ): Promise<Call> {
-  const key = await options.gate.admit(request.params.token, request.ip)
-  const { apiKeyId, userId, credentialId } = key.facts
-  Object.assign(request.audit, { userId, apiKeyId, credentialId })
+  const key = await options.gate.admit(request.params.token, request.ip, ofKey(request))
   const { args, uploads } = await parametersOf(request, options.uploads, () => goneSignal(reply))
   const asked = {
     method: request.params['*'] || args.text('method') || '',
