@@ -90,6 +90,7 @@ export class CredentialEffects {
         store,
         batches: this.#batches,
         now: () => clock.now(),
+        keepsSecrets: () => !own.signOut,
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),
         onDefect,

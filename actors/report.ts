@@ -19,6 +19,8 @@ export interface Reporting {
   readonly batches: Batches
   readonly now: () => number
   send(event: CredentialEvent): void
+  /** False once the session is that of a link before: what it knows is not to take the place of newer secrets. */
+  keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
 }
@@ -44,7 +46,9 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     replaced: () => send({ type: 'session.replaced' }),
     revoked: (reason) => send({ type: 'session.revoked', reason }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
-    secrets: (changed) => store.saveSecrets(credentialId, changed),
+    secrets: async (changed) => {
+      if (actor.keepsSecrets()) await store.saveSecrets(credentialId, changed)
+    },
     events(happenings, checkpoint) {
       if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))
       const batch = crypto.randomUUID()

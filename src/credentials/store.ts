@@ -119,7 +119,11 @@ export class PostgresCredentialStore implements CredentialStore {
 
   async saveSecrets(credentialId: number, secrets: Json): Promise<void> {
     const sealed = await sealSecrets(this.#vault, credentialId, secrets)
-    await this.#db.query('update credential set secrets = $2 where id = $1', [credentialId, sealed])
+    // What was wiped stays wiped, whatever a session that is being signed out still has to say.
+    await this.#db.query(
+      'update credential set secrets = $2 where id = $1 and secrets is not null',
+      [credentialId, sealed],
+    )
   }
 
   async saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void> {

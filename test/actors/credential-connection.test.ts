@@ -1,7 +1,7 @@
 /** A credential's actor and its connection: opening, proving, losing and limiting it. */
 import t from 'tap'
 import { settled } from '../support/clock.ts'
-import { somebody } from '../support/fakes.ts'
+import { FakeCredentialStore, somebody } from '../support/fakes.ts'
 import { CredentialRig, stateOf, timing } from './credential-rig.ts'
 
 t.test('it is online only once a probe has passed', async (t) => {
@@ -170,4 +170,20 @@ t.test('linking anew signs the old session out and never the new one', async (t)
   await settled()
   t.equal(rig.platform.sessions.length, 3)
   t.same(rig.platform.session.closings, [{ signOut: false }])
+})
+
+t.test('a session of a link before leaves the secrets of the new one alone', async (t) => {
+  const saved: unknown[] = []
+  const { port } = new FakeCredentialStore(t, {
+    saveSecrets: async (_, secrets) => void saved.push(secrets),
+  })
+  const rig = new CredentialRig(t, { store: port })
+  const actor = await rig.online()
+  const [old] = rig.platform.sessions
+  await old?.report.secrets('moved on')
+  await actor.ask({ type: 'credential.relinked' })
+  await settled()
+  await old?.report.secrets('signed out')
+  await rig.platform.session.report.secrets('new')
+  t.same(saved, ['moved on', 'new'])
 })

@@ -1,17 +1,16 @@
-/** Taking credentials over from a node that still writes to their logs. */
-import t from 'tap'
+/** The row of a credential: taken over from a node that still writes, and kept empty once it was wiped. */
+import t, { type Test } from 'tap'
 import { HealthBuffer } from '../../src/credentials/health-buffer.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
+import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
 
-t.test('a claim and a commit that wait for each other both go through', async (t) => {
-  const { db, credential } = await stage(t)
-  const [first, second] = [await credential(), await credential()]
-  const store = new PostgresCredentialStore({
+async function storeOn(t: Test, db: Database) {
+  return new PostgresCredentialStore({
     db,
     vault: await testVault(t, db),
     node: 'here',
@@ -19,6 +18,12 @@ t.test('a claim and a commit that wait for each other both go through', async (t
     health: new HealthBuffer(db, quietLog),
     keysRevoked: async () => undefined,
   })
+}
+
+t.test('a claim and a commit that wait for each other both go through', async (t) => {
+  const { db, credential } = await stage(t)
+  const [first, second] = [await credential(), await credential()]
+  const store = await storeOn(t, db)
   const write =
     'update credential_log set next_update_id = next_update_id + 1 where credential_id = $1'
   const isWaiting = async () => {
@@ -42,4 +47,16 @@ t.test('a claim and a commit that wait for each other both go through', async (t
     { credentialId: first, epoch: 1 },
     { credentialId: second, epoch: 1 },
   ])
+})
+
+t.test('secrets that were wiped stay wiped', async (t) => {
+  const { db, credential } = await stage(t)
+  const store = await storeOn(t, db)
+  const id = await credential()
+  await db.query(`update credential set secrets = 'linked' where id = $1`, [id])
+  await store.saveSecrets(id, 'moved on')
+  t.equal((await store.account(id)).secrets, 'moved on')
+  await store.deactivate(id)
+  await store.saveSecrets(id, 'too late')
+  t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
 })
