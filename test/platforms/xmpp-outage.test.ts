@@ -120,6 +120,27 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     t.strictSame(textsOf(store), ['still here'])
   })
 
+  await t.test('nor is it sent again when something came after it', async (t) => {
+    const { account, friend, chat, store, first } = await scene(t, network)
+    // The session is through with its beginning, which would find the message by itself.
+    friend.send(account.jid, 'anything new?')
+    await store.message('anything new?')
+    account.relay.swallow(/<a [^>]*>/g)
+    const sending = sent(first, chat, 'a question')
+    await friend.sees(({ body }) => body === 'a question')
+    friend.send(account.jid, 'an answer')
+    await store.message('an answer')
+    account.relay.block()
+    account.relay.cut()
+    await network.prosody.kill()
+    await network.prosody.up()
+    account.relay.unblock()
+    await sending
+    t.match(await sent(first, chat, 'another question'), { from: { native: account.jid } })
+    await friend.sees(({ body }) => body === 'another question')
+    t.strictSame(bodiesOf(friend), ['a question', 'another question'])
+  })
+
   await t.test('a restart of the server is survived within the session', async (t) => {
     const { account, friend, chat, store, first } = await scene(t, network)
     await network.prosody.kill()

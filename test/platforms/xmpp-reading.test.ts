@@ -53,6 +53,7 @@ t.test('a carbon is believed to the own account alone', async (t) => {
       ),
     )
   t.equal(reading(copy(friend)), undefined)
+  t.equal(reading(copy(`${own}/another-device`)), undefined)
   t.match(reading(copy(own)), {
     kind: 'message',
     direction: 'own',

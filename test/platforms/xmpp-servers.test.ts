@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { quietLog } from '../support/log.ts'
-import { type Stub, startXmppStub } from '../support/xmpp-stub.ts'
+import { type Question, type Stub, startXmppStub } from '../support/xmpp-stub.ts'
 import { run, Store } from './contract/recorder.ts'
 import { Files } from './xmpp/files.ts'
 
@@ -20,13 +20,91 @@ async function opened(t: Test, stub: Stub) {
   return session
 }
 
+const archived = (query: string, id: string, text: string) =>
+  `<message><result xmlns="urn:xmpp:mam:2" queryid="${query}" id="${id}">
+  <forwarded xmlns="urn:xmpp:forward:0"><delay xmlns="urn:xmpp:delay" stamp="2026-01-01T12:00:00Z"/>
+  <message xmlns="jabber:client" type="chat" from="friend@stub.test/x" id="m-${id}">
+  <body>${text}</body></message></forwarded></result></message>`
+const complete = (id: string, value = 'true') =>
+  `<iq type="result" id="${id}"><fin xmlns="urn:xmpp:mam:2" complete="${value}"/></iq>`
+const refused = (id: string, condition: string) =>
+  `<iq type="error" id="${id}"><error type="cancel">
+  <${condition} xmlns="urn:ietf:params:xml:ns:xmpp-stanzas"/></error></iq>`
+const queryOf = ({ text }: Question) => /queryid="([^"]+)"/.exec(text)?.[1]
+
+t.test('an archive that repeats itself for ever is left alone', async (t) => {
+  let repeats = 0
+  const session = await opened(t, {
+    answer(question) {
+      const query = queryOf(question)
+      if (query === undefined) return undefined
+      repeats += 1
+      return archived(query, 'same', 'again') + complete(question.id, 'false')
+    },
+    present: (write) =>
+      write(`<message type="chat" id="live" from="friend@stub.test/x"><body>live</body></message>`),
+  })
+  await session.store.message('live')
+  t.ok(repeats < 10, `asked ${repeats} times`)
+  t.strictSame(session.store.texts(), ['again', 'live'])
+})
+
+t.test('an archive that is away for a moment is asked again', async (t) => {
+  let refusals = 0
+  const session = await opened(t, {
+    answer(question) {
+      const query = queryOf(question)
+      if (query === undefined) return undefined
+      if (refusals++ === 0) return refused(question.id, 'service-unavailable')
+      return archived(query, 'missed', 'missed') + complete(question.id)
+    },
+  })
+  t.match(await session.store.message('missed'), { recovered: true })
+})
+
+t.test('an archive that fails is not taken for none', async (t) => {
+  const session = await opened(t, {
+    answer: (question) =>
+      queryOf(question) === undefined ? undefined : refused(question.id, 'internal-server-error'),
+  })
+  await session.reported('lost')
+  t.notOk(session.reports.some(([report]) => report === 'opened'))
+})
+
+t.test('a server that has no archive is one', async (t) => {
+  const session = await opened(t, {
+    answer: (question) =>
+      queryOf(question) === undefined ? undefined : refused(question.id, 'feature-not-implemented'),
+    present: (write) =>
+      write(`<message type="chat" id="live" from="friend@stub.test/x"><body>live</body></message>`),
+  })
+  await session.store.message('live')
+})
+
+t.test('what is kept for those who were away is not told of again', async (t) => {
+  const kept = (stamp: string, text: string) => `<message type="chat" id="k-${text}"
+    from="friend@stub.test/x"><body>${text}</body>
+    <stanza-id xmlns="urn:xmpp:sid:0" by="${jid}" id="${text}"/>
+    <delay xmlns="urn:xmpp:delay" from="stub.test" stamp="${stamp}"/></message>`
+  const session = await opened(t, {
+    answer(question) {
+      const query = queryOf(question)
+      if (query === undefined) return undefined
+      return archived(query, 'newest', 'newest') + complete(question.id)
+    },
+    present(write) {
+      write(kept('2025-12-01T12:00:00Z', 'of-last-month'))
+      write(kept('2026-01-01T12:00:05Z', 'repeated-after-a-cut'))
+    },
+  })
+  await session.store.message('repeated-after-a-cut')
+  t.strictSame(session.store.texts(), ['newest', 'repeated-after-a-cut'])
+})
+
 t.test('a stanza without an end ends the session', async (t) => {
   let written = 0
   const session = await opened(t, {
-    answer: ({ id, text }) =>
-      text.includes('urn:xmpp:mam:2')
-        ? `<iq type="result" id="${id}"><fin xmlns="urn:xmpp:mam:2" complete="true"/></iq>`
-        : undefined,
+    answer: (question) => (queryOf(question) === undefined ? undefined : complete(question.id)),
     present(write) {
       write('<message from="me@stub.test"><body>')
       const more = setInterval(() => {

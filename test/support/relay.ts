@@ -37,6 +37,14 @@ export class Relay {
     }
   }
 
+  /** Of what the server says on the connections there are, whatever looks like this is lost on the way. */
+  swallow(pattern: RegExp) {
+    for (const [near, far] of this.#pairs) {
+      far.removeAllListeners('data')
+      far.on('data', (chunk) => near.write(`${chunk}`.replace(pattern, '')))
+    }
+  }
+
   /** Refuses new connections until `unblock`. */
   block() {
     this.#accepts = false

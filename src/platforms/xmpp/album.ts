@@ -25,7 +25,8 @@ export async function sendAlbum(
   const messages: Message[] = []
   for (const [index, item] of items.entries()) {
     const isReply = replyTo !== undefined && index === 0
-    const envelope = place.envelope(index === 0 ? id : `${id}-${index}`)
+    // The same names by which the log knows what was sent, should the archive tell of it again.
+    const envelope = place.envelope(index === 0 ? id : `${id}:${index}`)
     const text = { ...item, extras: [xml('album', { xmlns: ns.album, id })] }
     const stanza = textMessage(envelope, text, isReply && { replyTo })
     const posted = await place.post(stanza, signal).catch((cause) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
-import type { Requests } from './requests.ts'
+import { RequestRefused, type Requests } from './requests.ts'
 
 export interface ArchivedMessage {
   readonly id: string
@@ -32,6 +32,7 @@ export interface PageRange {
 /** Servers cap this, Prosody at 50 where nobody says otherwise; a page on disk takes the longer the more there is. */
 const pageSize = 250
 const pageMilliseconds = 30_000
+const fewMessages = 100
 
 export class Archive {
   /** Whose archive it is. */
@@ -61,6 +62,16 @@ export class Archive {
       return { messages, complete }
     } finally {
       this.#queries.delete(query)
+    }
+  }
+
+  /** The last messages before a place; none when the archive does not know it any more. */
+  async before(place: string, signal: AbortSignal): Promise<readonly ArchivedMessage[]> {
+    try {
+      return (await this.page({ before: place, max: fewMessages }, signal)).messages
+    } catch (cause) {
+      if (cause instanceof RequestRefused) return []
+      throw cause
     }
   }
 

@@ -1,4 +1,5 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -7,15 +8,27 @@ import type { Log } from './log.ts'
 import { RequestRefused } from './requests.ts'
 
 /** How much the clocks of the server and of this machine may differ. */
-const clockToleranceSeconds = 60
+export const clockToleranceSeconds = 60
 /** Stored at a time; the pages of an archive may be larger. */
 const batchSize = 100
+/** Before an archive that was there once is given up: a server that goes down has parts that are gone already. */
+const askAgainMilliseconds = [1_000, 3_000]
+
+/** What a server answers that has no archive, or none for this account. */
+const missing: ReadonlySet<string> = new Set([
+  'feature-not-implemented',
+  'forbidden',
+  'item-not-found',
+  'not-allowed',
+  'service-unavailable',
+])
 
 export class CatchUp {
   readonly #archive: Archive
   readonly #ledger: Ledger
   readonly #log: Log
   readonly #deliver: (archived: ArchivedMessage) => Delivery
+  #readUntil = 0
 
   constructor(
     archive: Archive,
@@ -29,22 +42,43 @@ export class CatchUp {
     this.#log = log
   }
 
+  /** Of the newest message when it began, by the clock of the server. */
+  get readUntil(): number {
+    return this.#readUntil
+  }
+
   /** The first start begins now, not with the history. Resolves with whether there is an archive. */
   async begin(signal: AbortSignal): Promise<boolean> {
-    try {
-      const { messages } = await this.#archive.page({ before: '', max: 1 }, signal)
-      const last = messages.at(-1)
-      const { address } = this.#archive
-      if (!this.#ledger.checkpoint(address)) {
-        const now = Math.floor(Date.now() / 1000)
-        await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? now })
-      }
-      return true
-    } catch (cause) {
-      if (!(cause instanceof RequestRefused)) throw cause
-      this.#log.warn({ condition: cause.condition }, 'the server keeps no archive: gaps stay gaps')
-      return false
+    const newest = await this.#newest(signal)
+    if (!newest) return false
+    const last = newest.messages.at(-1)
+    this.#readUntil = last?.at ?? 0
+    const { address } = this.#archive
+    if (!this.#ledger.checkpoint(address)) {
+      const now = Math.floor(Date.now() / 1000)
+      await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? now })
     }
+    return true
+  }
+
+  /** `undefined`: there is no archive. */
+  async #newest(signal: AbortSignal): Promise<Page | undefined> {
+    const wasThere = this.#ledger.checkpoint(this.#archive.address)?.mam
+    const pauses = wasThere ? [...askAgainMilliseconds] : []
+    for (;;) {
+      try {
+        return await this.#archive.page({ before: '', max: 1 }, signal)
+      } catch (cause) {
+        if (!(cause instanceof RequestRefused) || !missing.has(cause.condition)) throw cause
+        const pause = pauses.shift()
+        if (pause !== undefined) await delay(pause, undefined, { signal })
+        else return this.#without(cause)
+      }
+    }
+  }
+
+  #without({ condition }: RequestRefused): undefined {
+    this.#log.warn({ condition }, 'the server keeps no archive: gaps stay gaps')
   }
 
   /** Resolves with the archive ids of all that was committed. */
@@ -59,8 +93,10 @@ export class CatchUp {
         await this.#ledger.commit(batch.map(this.#deliver))
         signal.throwIfAborted()
       }
+      const isNew = messages.some(({ id }) => !ids.has(id))
       for (const { id } of messages) ids.add(id)
-      if (complete || messages.length === 0) break
+      // One that gives the same again and again would do so for ever.
+      if (complete || !isNew) break
       checkpoint = this.#ledger.checkpoint(address)
     }
     return ids

@@ -17,6 +17,8 @@ export interface Delivery {
   readonly recovered: boolean
   /** Whether the account itself wrote it, on whatever device. */
   readonly own: boolean
+  /** What a server kept for an account that was away, though its archive has it too. */
+  readonly kept?: true
   /** Of a message in a room. */
   readonly room?: RoomReader
 }
@@ -37,13 +39,20 @@ export interface Trust {
   readonly domain: string
   /** The server keeps an archive, and so removes archive ids that others made up. */
   readonly archive: boolean
+  /** When the newest message was archived that the archive had before the stream was there; by the server's clock. */
+  readonly readUntil?: number
 }
+
+/** No server's clock is put back that far. */
+const clockStepSeconds = 600
 
 /** Unwraps a live message; `undefined` when it pretends to be something that only the own server may send. */
 export function delivered(stanza: Element, trust: Trust): Delivery | undefined {
   const carbon = stanza.getChild('received', ns.carbons) ?? stanza.getChild('sent', ns.carbons)
   if (!carbon) return live(stanza, stanza, trust)
-  if (parseAddress(stanza.attrs.from)?.bare !== trust.own) return undefined
+  const from = parseAddress(stanza.attrs.from)
+  // Not by another device either: it is the account's server that makes copies.
+  if (from?.bare !== trust.own || from.resource !== undefined) return undefined
   const forwarded = carbon.getChild('forwarded', ns.forward)
   const message = forwarded?.getChild('message')
   return forwarded && message ? live(message, forwarded, trust) : undefined
@@ -53,11 +62,15 @@ function live(message: Element, stamped: Element, trust: Trust): Delivery {
   const archived = trust.archive
     ? message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === trust.own)?.attrs.id
     : undefined
+  const stamp = stampOf(stamped, trust)
+  const isKept =
+    archived && stamp !== undefined && stamp + clockStepSeconds < (trust.readUntil ?? 0)
   return {
     message,
     archive: trust.own,
     ...(archived && { archived }),
-    at: stampOf(stamped, trust) ?? Math.floor(Date.now() / 1000),
+    ...(isKept && { kept: true }),
+    at: stamp ?? Math.floor(Date.now() / 1000),
     recovered: false,
     own: isFrom(message, trust.own),
   }

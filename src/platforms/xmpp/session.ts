@@ -14,11 +14,11 @@ import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
 import { download } from './media/download.ts'
 import { type UploadParts, Uploads } from './media/uploads.ts'
-import { ns } from './namespaces.ts'
 import { Operations } from './operations.ts'
 import { Outbox } from './outbox.ts'
+import { ping } from './ping.ts'
 import { Places } from './places.ts'
-import { RequestRefused, Requests } from './requests.ts'
+import { Requests } from './requests.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
@@ -135,7 +135,7 @@ export class XmppSession implements Session {
 
   async probe(signal: AbortSignal): Promise<number> {
     const started = performance.now()
-    await this.#ping(this.#within(signal))
+    await ping(this.#requests, this.#domain, this.#within(signal))
     return performance.now() - started
   }
 
@@ -164,21 +164,27 @@ export class XmppSession implements Session {
    */
   async #begin(signal: AbortSignal): Promise<void> {
     const unconfirmed = this.#outbox.open
+    const place = this.#ledger.checkpoint(this.#own)?.mam
     this.#rooms.left()
     await this.#inbox.hold()
     this.#hasArchive = await this.#catchUp.begin(signal)
     if (!this.#isOpened) this.#report.opened(this.#account.identity)
     this.#isOpened = true
-    if (this.#hasArchive) await this.#catchUp.run(signal)
+    if (this.#hasArchive && unconfirmed.length > 0 && place) {
+      // What was archived before something that did arrive is not among what comes after the checkpoint.
+      const earlier = await this.#archive.before(place, signal)
+      for (const { message } of earlier) this.#outbox.found(message.attrs.id ?? '')
+    }
+    const before = this.#hasArchive ? await this.#catchUp.run(signal) : []
     if (!(await enableCarbons(this.#requests, signal))) {
       this.#options.log.warn({ account: this.#own }, 'the server does not tell of other devices')
     }
     await this.#stream.sendWhenUp(xml('presence'), signal)
-    const caughtUp = this.#hasArchive ? await this.#catchUp.run(signal) : new Set<string>()
+    const after = this.#hasArchive ? await this.#catchUp.run(signal) : []
     const toPeople = unconfirmed.filter(({ proof }) => proof === 'acknowledgement')
     if (this.#hasArchive) this.#outbox.repeat(toPeople)
     else this.#outbox.abandon(toPeople)
-    this.#inbox.release(caughtUp)
+    this.#inbox.release(new Set([...before, ...after]))
     await this.#rooms.begin(signal, (room) => {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
@@ -188,8 +194,10 @@ export class XmppSession implements Session {
     if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return
     if (!stanza.is('message') || this.#archive.take(stanza)) return
     if (stanza.attrs.type === 'error') return this.#bounce(stanza)
-    const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive }
+    const { readUntil } = this.#catchUp
+    const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive, readUntil }
     const delivery = delivered(stanza, trust)
+    if (delivery?.kept) return
     if (delivery) this.#inbox.push(delivery)
     else this.#options.log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
   }
@@ -215,15 +223,6 @@ export class XmppSession implements Session {
     this.#stream.send(stanza).catch((cause) => {
       this.#options.log.info({ err: cause }, 'a receipt was not sent')
     })
-  }
-
-  async #ping(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#requests.ask('get', xml('ping', ns.ping), { to: this.#domain, signal })
-    } catch (cause) {
-      // An error is an answer too: the server lives.
-      if (!(cause instanceof RequestRefused)) throw cause
-    }
   }
 
   #within(signal: AbortSignal): AbortSignal {

@@ -5,7 +5,7 @@ import type { Happening } from '../../../../machines/happening.ts'
 import type { Member } from '../../../../machines/membership.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
-import { CatchUp } from '../catch-up.ts'
+import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
 import type { Delivery, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
@@ -132,8 +132,9 @@ export class Room implements RoomReader {
     this.#facts = facts
     await this.#inbox.hold()
     const since = this.#parts.ledger.checkpoint(this.address)?.at
+    const hasWords = since !== undefined && !facts.hasArchive
     // A room without an archive still has its last words for those who come in.
-    await this.#entrance.enter(facts.hasArchive ? undefined : since, signal)
+    await this.#entrance.enter(hasWords ? since - clockToleranceSeconds : undefined, signal)
     if (!facts.hasArchive && since === undefined) await this.#markNow()
     const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
     if (caughtUp && this.ids.isEmpty) await this.#recall(signal)
