@@ -10,6 +10,7 @@ export class Recent<Key extends string | number, Answer> {
   readonly #answers = new LRUCache<Key, { readonly answer: Answer; readonly at: number }>({
     max: 10_000,
   })
+  #revocations = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -19,16 +20,20 @@ export class Recent<Key extends string | number, Answer> {
     const at = this.#clock().getTime()
     const known = this.#answers.get(key)
     if (known && at >= known.at && at - known.at < MILLISECONDS) return known.answer
+    const revocations = this.#revocations
     const answer = await load()
-    this.#answers.set(key, { answer, at })
+    // What was revoked while it was read may still be in it.
+    if (revocations === this.#revocations) this.#answers.set(key, { answer, at })
     return answer
   }
 
   forget(key: Key): void {
+    this.#revocations++
     this.#answers.delete(key)
   }
 
   forgetAll(): void {
+    this.#revocations++
     this.#answers.clear()
   }
 }
