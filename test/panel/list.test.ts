@@ -10,6 +10,7 @@ t.test(
     const service = await startService(t)
     const phone = '+14155559511'
     const client = await service.client(phone)
+    await client.link(await client.person('سلام '.repeat(12)))
     await client.link(await client.person('Ada', 'ada_listed'))
     const browser = await openBrowser()
     t.teardown(() => browser.close())
@@ -34,6 +35,11 @@ t.test(
     await page.waitForTimeout(1_000)
     t.equal(searched(), null, 'it does not come back')
     t.equal(await search.inputValue(), '')
+
+    // What does not fit is cut off at the end of the name, which is on the other side.
+    await page.getByRole('link', { name: /^سلام/ }).waitFor()
+    const name = `[...document.querySelectorAll('.who .label')].find(({ textContent }) => /^سلام/.test(textContent))`
+    t.equal(await page.evaluate(`getComputedStyle(${name}).direction`), 'rtl')
     t.same(complaints, [])
   },
 )

@@ -1,5 +1,6 @@
 /** Asks before something that cannot be taken back; the most serious things want a word typed. */
 import { type ReactNode, useState } from 'react'
+import { latinDigits } from '../i18n/digits.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -22,7 +23,7 @@ export function Confirm(props: ConfirmProps) {
   const { title, action, open, busy = false, wrong, word, children, onConfirm, onClose } = props
   const t = useT()
   const [typed, setTyped] = useState('')
-  const isSure = word === undefined || typed.trim() === word
+  const isSure = word === undefined || latinDigits(typed.trim()) === latinDigits(word)
   return (
     <Dialog title={title} open={open} onClose={onClose}>
       <div className="quiet">{children}</div>

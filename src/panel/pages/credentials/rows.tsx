@@ -89,7 +89,11 @@ const Row = memo(function Row({ row, place, top }: RowProps) {
       style={{ transform: `translateY(${top}px)`, height: ROW_PX }}
     >
       <span role="cell" className="who">
-        <Link to={`/dashboard/accounts/${row.credential_id}`} className="label clip cover">
+        <Link
+          to={`/dashboard/accounts/${row.credential_id}`}
+          className="label clip cover"
+          dir="auto"
+        >
           {nameOf(row)}
         </Link>
         <span className="quiet small clip">

@@ -33,7 +33,9 @@ export function Attention({ needing }: { readonly needing: number }) {
             <li key={one.credential_id}>
               <Link to={`/dashboard/accounts/${one.credential_id}`} className="record">
                 <span className="grow">
-                  <span className="label clip">{nameOf(one)}</span>{' '}
+                  <span className="label clip" dir="auto">
+                    {nameOf(one)}
+                  </span>{' '}
                   <span className="quiet small ltr">{handleOf(one)}</span>
                   <span className="quiet small block">
                     {one.reason && `${t.word('reason', one.reason)}. `}

@@ -26,7 +26,9 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
         <li key={key.api_key_id}>
           <Link to={`/dashboard/keys/${key.api_key_id}`} className="record">
             <span className="grow">
-              <span className="label clip">{key.name}</span>{' '}
+              <span className="label clip" dir="auto">
+                {key.name}
+              </span>{' '}
               <span className="quiet mono">{key.key_hint}</span>
               <span className="quiet small block">
                 {tellsAccount && `${t('account.number', { id: `${key.credential_id}` })} · `}

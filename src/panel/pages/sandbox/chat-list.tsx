@@ -39,11 +39,11 @@ export function ChatList({ conversations, codes, open, onOpen }: ChatListProps) 
                 {[...chatName(chat)][0]}
               </span>
               <span className="grow">
-                <span className="label clip block">
-                  <bdi>{chatName(chat)}</bdi>
+                <span className="label clip block" dir="auto">
+                  {chatName(chat)}
                 </span>
-                <span className="quiet small clip block">
-                  <bdi>{last ? summary(last) : t.word('messenger.type', chat.type)}</bdi>
+                <span className="quiet small clip block" dir="auto">
+                  {last ? summary(last) : t.word('messenger.type', chat.type)}
                 </span>
               </span>
               {last && <span className="quiet tiny">{hour(last.date * 1000)}</span>}

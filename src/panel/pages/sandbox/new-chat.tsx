@@ -34,26 +34,37 @@ export function NewChatDialog({ person, people, onOpen, onClose }: NewChatProps)
         onChange={(next) => setKind(kinds.find((one) => one === next) ?? 'private')}
       />
       {kind === 'private' ? (
-        <ul className="records pick">
-          {others.map((one) => (
-            <li key={one.id}>
-              <button type="button" className="record" onClick={() => onOpen(one.id)}>
-                <span className="grow clip">
-                  <span className="label" dir="auto">
-                    {personName(one)}
-                  </span>{' '}
-                  <span className="quiet small ltr">
-                    {one.username ? `@${one.username}` : one.phone}
+        <>
+          <ul className="records pick">
+            {others.map((one) => (
+              <li key={one.id}>
+                <button type="button" className="record" onClick={() => onOpen(one.id)}>
+                  <span className="grow clip">
+                    <span className="label" dir="auto">
+                      {personName(one)}
+                    </span>{' '}
+                    <span className="quiet small ltr">
+                      {one.username ? `@${one.username}` : one.phone}
+                    </span>
                   </span>
-                </span>
-                {one.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
-              </button>
-            </li>
-          ))}
-          {others.length === 0 && <li className="quiet small">{t('people.alone')}</li>}
-        </ul>
+                  {one.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
+                </button>
+              </li>
+            ))}
+            {others.length === 0 && <li className="quiet small">{t('people.alone')}</li>}
+          </ul>
+          <div className="actions">
+            <Button onClick={onClose}>{t('cancel')}</Button>
+          </div>
+        </>
       ) : (
-        <GroupForm kind={kind} owner={person.id} others={others} onMade={onOpen} />
+        <GroupForm
+          kind={kind}
+          owner={person.id}
+          others={others}
+          onMade={onOpen}
+          onClose={onClose}
+        />
       )}
     </Dialog>
   )
@@ -64,9 +75,10 @@ interface GroupFormProps {
   readonly owner: number
   readonly others: readonly Person[]
   onMade(chat: number): void
+  onClose(): void
 }
 
-function GroupForm({ kind, owner, others, onMade }: GroupFormProps) {
+function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
   const t = useT()
   const reason = useReason()
   const queries = useQueryClient()
@@ -112,6 +124,7 @@ function GroupForm({ kind, owner, others, onMade }: GroupFormProps) {
         ))}
       </fieldset>
       <div className="actions">
+        <Button onClick={onClose}>{t('cancel')}</Button>
         <Button type="submit" kind="first" busy={making.isPending}>
           {t('messenger.make')}
         </Button>
