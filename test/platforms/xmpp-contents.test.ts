@@ -96,6 +96,19 @@ t.test('over a server', { skip: prosodyMissing ?? false }, async (t) => {
     t.equal(new Set(result.messages.map(({ native }) => native)).size, 2)
   })
 
+  await t.test('an album that the archive tells of has the names of the log', async (t) => {
+    const { chat, store, first, open } = await scene(t, network)
+    const contents = [carrying(await files.add('photo')), carrying(await files.add('photo'))]
+    const before = store.checkpoint
+    await perform(first, { kind: 'send_album', chat, contents }, 'request')
+    await first.stop()
+    store.checkpoint = before
+    await open()
+    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === 'own:request'))
+    // As `actors/perform.ts` names what a key has sent.
+    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === 'own:request:1'))
+  })
+
   await t.test('an album that cannot be uploaded whole is not sent', async (t) => {
     const huge = await files.add('document', Buffer.alloc(largestUpload + 1))
     const contents = [carrying(await files.add('photo'), 'never seen'), carrying(huge)]

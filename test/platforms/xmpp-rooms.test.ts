@@ -156,6 +156,22 @@ t.test('XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
     t.equal(foreign.length, 4, 'each once')
   })
 
+  await t.test('nothing is missed in it though the clocks differ', async (t) => {
+    const { friend, store, room, first, open } = await inRoom(t, 'forgetful.xmpp.test')
+    friend.send(room, 'before')
+    await store.message('before')
+    await first.stop()
+    // As if this machine was half a minute ahead of the server.
+    store.checkpoint = JSON.parse(
+      JSON.stringify(store.checkpoint, (name, value) => (name === 'at' ? value + 30 : value)),
+    )
+    friend.send(room, 'missed')
+    await friend.sees(({ body }) => body === 'missed')
+    await open()
+    await store.message('missed')
+    t.equal(store.texts().filter((body) => body === 'before').length, 1)
+  })
+
   await t.test('a room that is not there is not made', async (t) => {
     const { first, account } = await scene(t, network)
     const room = `no-${account.user}@rooms.xmpp.test`
