@@ -47,6 +47,19 @@ t.test('an account of Telegram', async (t) => {
     t.match(await refusalOf(does(limits)), { description: /only for supergroups and channels/ })
   })
 
+  await t.test('does not take somebody unknown for a chat', async (t) => {
+    for (const isSmall of [true, false]) {
+      const { chat, does } = await inGroup(t, isSmall)
+      const unknown = { code: 'bad_request', description: 'user not found' }
+      const somebody = { chat, person: '987654' }
+      t.match(await refusalOf(does({ kind: 'member', ...somebody })), unknown)
+      t.match(await refusalOf(does({ kind: 'ban', ...somebody })), unknown)
+      t.match(await refusalOf(does({ kind: 'member', chat: '-1000000000005', person: '987654' })), {
+        description: 'chat not found',
+      })
+    }
+  })
+
   await t.test('sees that somebody restricted has left', async (t) => {
     const { friend, group, chat, does } = await inGroup(t, false)
     const somebody = { chat, person: `${friend.id}` }

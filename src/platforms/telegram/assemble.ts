@@ -9,6 +9,7 @@ import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
 import { Intake } from './intake.ts'
 import type { Log } from './log.ts'
+import { namePeopleRightly } from './naming-people.ts'
 import { keepOwnDoings } from './own-doings.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
@@ -88,6 +89,7 @@ export function assemble(
     ...(entrance && { entrance }),
   })
   keepOwnDoings(client)
+  namePeopleRightly(client, storage.peers)
   const calls = new Calls({
     client,
     milliseconds: answerMilliseconds,

@@ -1,7 +1,7 @@
 /** Requests to the network: each has a time limit, and one that tells of the session's end ends it. */
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
-import { failed } from '../../../actors/errors.ts'
+import { failed, RequestFailed } from '../../../actors/errors.ts'
 import type { Client } from './client.ts'
 import { type Ending, endingOf, requestFailure, restrictionOf } from './failures.ts'
 
@@ -98,8 +98,19 @@ export class Calls {
     throw failed('bad_request', 'method is available only for supergroups and channels')
   }
 
+  /** Somebody in a chat: whoever nobody has heard of is no chat that is missing. */
+  async person(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
+    try {
+      return await this.peer(native, signal)
+    } catch (cause) {
+      const isUnknown =
+        cause instanceof RequestFailed && cause.failure.description === 'chat not found'
+      throw isUnknown ? failed('bad_request', 'user not found') : cause
+    }
+  }
+
   async user(native: string, signal: AbortSignal): Promise<tl.TypeInputUser> {
-    const peer = await this.peer(native, signal)
+    const peer = await this.person(native, signal)
     switch (peer._) {
       case 'inputPeerSelf':
         return { _: 'inputUserSelf' }

@@ -1,6 +1,6 @@
 /** Groups of the test network: basic ones, and channels with a box of events of their own. */
-import type { tl } from '@mtcute/core'
-import { accessHash, type BoxEvent, type Opinion } from './people.ts'
+import { Long, type tl } from '@mtcute/core'
+import type { BoxEvent, Opinion } from './people.ts'
 import type { Topic } from './topics.ts'
 
 /** Somebody who asked to be let in. */
@@ -64,6 +64,8 @@ export interface Channel {
 
 export type Place = Group | Channel
 
+const channelHash = (id: number) => new Long(id, 79)
+
 /** In the reference's form. */
 export const nativeOfPlace = ({ kind, id }: Place): string =>
   `${kind === 'group' ? -id : -1_000_000_000_000 - id}`
@@ -86,7 +88,7 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
   return {
     _: 'channel',
     id: place.id,
-    accessHash: accessHash(place.id),
+    accessHash: channelHash(place.id),
     title: place.title,
     username: place.username,
     ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
@@ -104,7 +106,7 @@ export function asSeenBy(place: Channel, userId: number): tl.RawChannel | tl.Raw
   const rights = banned.get(userId)
   if (rights?.viewMessages) {
     const kind = place.isBroadcast ? { broadcast: true } : { megagroup: true }
-    return { _: 'channelForbidden', id, accessHash: accessHash(id), title, ...kind }
+    return { _: 'channelForbidden', id, accessHash: channelHash(id), title, ...kind }
   }
   const adminRights = admins.get(userId)
   return {

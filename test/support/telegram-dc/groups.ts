@@ -90,14 +90,14 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
     },
     'channels.getParticipant': ({ channel, participant: input }, origin) => {
       const asker = network.asker(origin).id
-      const userId = input._ === 'inputPeerSelf' ? asker : userIn(input)
+      const { id: userId } = targetOf(network, origin, input)
       const participant = participantOf(named(channel), userId, asker)
       const { users, chats } = network.delivery.along(network.asker(origin))
       return { _: 'channels.channelParticipant', participant, chats, users }
     },
     'channels.editBanned': ({ channel, participant, bannedRights }, origin) => {
       const place = owned(channel, origin)
-      const id = userIn(participant)
+      const { id } = targetOf(network, origin, participant)
       const rights = bannedRights as tl.RawChatBannedRights
       const isFree = !Object.values(rights).includes(true)
       if (isFree) place.banned.delete(id)

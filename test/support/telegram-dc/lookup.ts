@@ -2,7 +2,7 @@
 import type { tl } from '@mtcute/core'
 import { chatOf } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
-import type { Target } from './delivery.ts'
+import { isPlace, type Target } from './delivery.ts'
 import type { TelegramNetwork } from './network.ts'
 import { accessHash, userOf } from './people.ts'
 
@@ -63,6 +63,13 @@ export function targetOf(network: TelegramNetwork, origin: Origin, peer: tl.Type
       if (!person || !peer.accessHash.eq(accessHash(person.id))) break
       return person
     }
+    case 'inputPeerUserFromMessage': {
+      const place = targetOf(network, origin, peer.peer)
+      const message = isPlace(place) && place.kind === 'channel' && place.messages.get(peer.msgId)
+      const person = network.people.get(peer.userId)
+      if (!person || !message || !isBy(message, person.id)) break
+      return person
+    }
     case 'inputPeerChat':
     case 'inputPeerChannel': {
       const place = network.places.get(peer._ === 'inputPeerChat' ? peer.chatId : peer.channelId)
@@ -71,3 +78,6 @@ export function targetOf(network: TelegramNetwork, origin: Origin, peer: tl.Type
   }
   throw new RpcRefusal(400, 'PEER_ID_INVALID')
 }
+
+const isBy = ({ fromId }: tl.RawMessage | tl.RawMessageService, userId: number) =>
+  fromId?._ === 'peerUser' && fromId.userId === userId

@@ -40,6 +40,8 @@ export interface Person {
   lostAnswers: number
   /** Their texts to people are answered with no more than what they cannot know. */
   isAnsweredShortly: boolean
+  /** Others see them only beside what they wrote, and may name them by that alone. */
+  isSeenBriefly: boolean
   /** Events are kept for later instead of being told at once. */
   isHushed: boolean
   /** Until then nothing of theirs gets through, in Unix milliseconds. */
@@ -80,6 +82,7 @@ export function newPerson(
     floodSeconds: 0,
     lostAnswers: 0,
     isAnsweredShortly: false,
+    isSeenBriefly: false,
     isHushed: false,
     cutUntil: 0,
     pts: 1,
@@ -96,10 +99,13 @@ export function newPerson(
 /** Whoever has not seen a person does not know this number. */
 export const accessHash = (id: number) => new Long(id, 77)
 
+const isBrief = (person: Person, viewer?: Person) => person.isSeenBriefly && viewer !== person
+
 export const userOf = (person: Person, viewer?: Person): tl.RawUser => ({
   _: 'user',
   id: person.id,
-  accessHash: accessHash(person.id),
+  accessHash: isBrief(person, viewer) ? new Long(person.id, 78) : accessHash(person.id),
+  ...(isBrief(person, viewer) && { min: true }),
   firstName: person.firstName,
   ...(person.lastName && { lastName: person.lastName }),
   username: person.username,

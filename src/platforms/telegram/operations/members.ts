@@ -37,7 +37,7 @@ export async function member(context: Context, operation: Of<'member'>): Promise
   const group = await calls.peer(chat, signal)
   if (group._ === 'inputPeerChat') return memberInGroup(context, operation, group)
   const channel = await calls.channel(chat, signal)
-  const participant = await calls.peer(person, signal)
+  const participant = await calls.person(person, signal)
   try {
     const request = { _: 'channels.getParticipant', channel, participant } as const
     const found = await calls.call(request, looking(context))
@@ -104,7 +104,7 @@ async function confine(
 ): Promise<OperationResult> {
   if (person === self) throw failed('bad_request', "can't restrict self")
   const channel = await calls.channel(chat, signal)
-  const participant = await calls.peer(person, signal)
+  const participant = await calls.person(person, signal)
   const request = { _: 'channels.editBanned', channel, participant } as const
   calls.take(await calls.call({ ...request, bannedRights: rights }, { signal }))
   return done

@@ -34,7 +34,7 @@ export async function removeReaction(
 ): Promise<OperationResult> {
   const msgId = messageId(message, 'message to react')
   const peer = await calls.peer(chat, signal)
-  const participant = await calls.peer(person, signal)
+  const participant = await calls.person(person, signal)
   const request = { _: 'messages.deleteParticipantReaction', peer, msgId, participant } as const
   const result = await calls.call(request, { signal }).catch(missing('message to react not found'))
   calls.take(result)
