@@ -31,6 +31,9 @@ export interface LogObserver {
   received(credentialId: number, updates: number): void
 }
 
+/** Of the updates that readers who are caught up are given from memory. */
+const CHARACTERS_IN_ALL = 200_000_000
+
 type Append = Parameters<UpdateLog['append']>[0]
 
 export class PostgresUpdateLog implements UpdateLog {
@@ -80,13 +83,22 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#logs.get(credentialId)?.tail.removed(updateId)
   }
 
-  /** Lets go of what memory holds of logs that nothing was written to for so long; the tables have it all. */
-  forgetOld(idleMs: number): void {
+  /**
+   * Lets go of what memory holds of logs that nothing was written to for so long, and beyond so many characters in all
+   * of those that rested longest; the tables have it all.
+   */
+  forgetOld(idleMs: number, mostCharacters = CHARACTERS_IN_ALL): void {
     const before = Date.now() - idleMs
+    let held = 0
     for (const log of this.#logs.values()) {
-      if (log.usedAt > before) continue
-      log.tail.clear()
-      log.recent = undefined
+      if (log.usedAt <= before) forget(log)
+      held += log.tail.characters
+    }
+    if (held <= mostCharacters) return
+    for (const log of [...this.#logs.values()].sort((one, other) => one.usedAt - other.usedAt)) {
+      held -= log.tail.characters
+      forget(log)
+      if (held <= mostCharacters) return
     }
   }
 
@@ -163,6 +175,11 @@ export class PostgresUpdateLog implements UpdateLog {
     if (!log) throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
     return log
   }
+}
+
+function forget(log: OpenLog): void {
+  log.tail.clear()
+  log.recent = undefined
 }
 
 /** `otherwise`: whether it is the events that are at fault where the database has said nothing. */

@@ -14,6 +14,10 @@ export class Tail {
     this.#from = next
   }
 
+  get characters(): number {
+    return this.#characters
+  }
+
   get next(): number {
     return this.#from + this.#rows.length
   }
