@@ -5,6 +5,8 @@ import { failureText } from './failure-text.ts'
 
 /** More of an answer is not read; it is not inflated either. */
 const REPLY_BYTES = 65_536
+/** What is shown of a failure: reasons and the names in certificates are as long as the endpoint wants them. */
+const ERROR_CHARACTERS = 256
 
 export interface Sent {
   /** Undefined when there was no answer. */
@@ -97,7 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (isCut) this.#controller?.abort(new Error('the attempt is over'))
     this.#ended({
       status: this.#status || undefined,
-      error,
+      error: error?.slice(0, ERROR_CHARACTERS),
       reply,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
     })

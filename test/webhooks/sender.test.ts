@@ -66,6 +66,14 @@ t.test('anything else is a failure with its code and reason', async (t) => {
   }
 })
 
+t.test('what an endpoint says of its failure is cut', async (t) => {
+  const chatty: Answering = (_, response) => response.writeHead(500, 'no'.repeat(4_000)).end()
+  const { status, error = '' } = await attempt(t, chatty)
+  t.equal(status, 500)
+  t.match(error, /^Wrong response from the webhook: 500 nono/)
+  t.equal(error.length, 256)
+})
+
 t.test('redirects are failures, and nobody follows them', async (t) => {
   const target = await Receiver.open(t)
   for (const code of [301, 302, 303, 307, 308]) {
