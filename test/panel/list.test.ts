@@ -39,7 +39,10 @@ t.test(
     // What does not fit is cut off at the end of the name, which is on the other side.
     await page.getByRole('link', { name: /^سلام/ }).waitFor()
     const name = `[...document.querySelectorAll('.who .label')].find(({ textContent }) => /^سلام/.test(textContent))`
-    t.equal(await page.evaluate(`getComputedStyle(${name}).direction`), 'rtl')
+    const { direction, textAlign } = (await page.evaluate(
+      `(({ direction, textAlign }) => ({ direction, textAlign }))(getComputedStyle(${name}))`,
+    )) as Readonly<Record<string, string>>
+    t.same({ direction, textAlign }, { direction: 'rtl', textAlign: 'left' })
     t.same(complaints, [])
   },
 )
