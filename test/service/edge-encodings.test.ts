@@ -3,6 +3,8 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { raw, refused, scene } from './scene.ts'
 
+// Packed before there is an account: the process stands still meanwhile, and accounts would miss their probes.
+const zeros = gzipSync(Buffer.alloc(50_000_000, '0'))
 const { service, ada, key } = await scene(t)
 
 const call = (encoding: string, type: string, body: string | Buffer, method = 'POST') =>
@@ -46,7 +48,6 @@ t.test('what cannot be unpacked, or grows too large, is refused', async (t) => {
   const broken = refused(400, "Bad Request: can't parse the request body: it is not valid gzip")
   t.match(await call('gzip', type, json('x')), broken)
   t.match(await call('gzip', type, body.subarray(0, -9)), broken)
-  const bomb = gzipSync(json('x'.repeat(50_000_000)))
-  t.match(await call('gzip', type, bomb), refused(413, 'Request Entity Too Large'))
+  t.match(await call('gzip', type, zeros), refused(413, 'Request Entity Too Large'))
   t.match(await call('gzip', type, gzipSync(json('after'))), sent('after'))
 })
