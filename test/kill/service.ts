@@ -75,6 +75,7 @@ await server.register(botRoutes, {
     fileIds: core.fileIds,
     pendingUpdates: async () => 0,
     dropped: async () => undefined,
+    skipped: async () => undefined,
     webhooks: core.webhooks.calls,
     delivered: () => undefined,
   },
