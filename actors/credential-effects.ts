@@ -10,7 +10,7 @@ import type { Outcome } from '../machines/protocol.ts'
 import type { CredentialWorld } from './credential.ts'
 import { failed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
-import type { FileStream, Session } from './platform.ts'
+import type { FileStream, LinkedAccount, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
 import { type Batches, rejectAll, reportTo } from './report.ts'
 import { Sieve } from './sieve.ts'
@@ -30,6 +30,7 @@ interface Ends {
 
 /** The actor whose effects these are. */
 interface Owner {
+  getSnapshot(): { readonly context: Pick<CredentialContext, 'settings'> }
   send(event: CredentialEvent): void
   stop(): void
 }
@@ -101,7 +102,7 @@ export class CredentialEffects {
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
-        this.#session = platform.open(account, report, living.signal)
+        this.#session = platform.open(this.#asWanted(account), report, living.signal)
       })
       .catch((cause) => {
         onDefect(cause)
@@ -124,6 +125,17 @@ export class CredentialEffects {
         .catch(onDefect)
         .finally(() => living.abort())
       this.#releaseTurn()
+    }
+  }
+
+  /** What is to be received may change while the session lasts. */
+  #asWanted(account: LinkedAccount): LinkedAccount {
+    const owner = this.#owner
+    return {
+      ...account,
+      get recoverChannels() {
+        return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
+      },
     }
   }
 

@@ -138,7 +138,7 @@ export interface LinkedAccount {
   readonly secrets: Json
   /** The checkpoint of the last committed events; null on the first start. */
   readonly checkpoint: Json
-  /** Whether missed channel posts are to be fetched after a gap. */
+  /** Whether missed channel posts are to be fetched after a gap; its user may change it at any time. */
   readonly recoverChannels: boolean
 }
 

@@ -53,12 +53,13 @@ export interface Parts {
 }
 
 export function assemble(
-  { credentialId, checkpoint, identity, recoverChannels }: LinkedAccount,
+  account: LinkedAccount,
   secrets: Secrets,
   report: SessionReport,
   { db, application, entrance, answerMilliseconds, recovery: bounds, log }: SessionOptions,
   { ending, end, defect }: Session,
 ): Parts {
+  const { credentialId, checkpoint, identity } = account
   const self = identity.native
   const places = new Places(db, credentialId)
   const state = new UpdateState(checkpoint)
@@ -105,8 +106,8 @@ export function assemble(
     if (!inquiries.take(info)) intake.take(info)
   })
   const skipped = onceEach((what) => report.skipped(what))
-  const about = { client, calls, state, recoverChannels, bounds, log, skipped, ending }
-  const recovery = new Recovery(about)
+  const parts = { client, calls, state, account, bounds, log, skipped, ending }
+  const recovery = new Recovery(parts)
   return { client, calls, intake, places, state, recovery }
 }
 

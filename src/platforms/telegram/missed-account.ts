@@ -77,13 +77,13 @@ function movedOf(
 
 /** A channel that the account came into meanwhile: what was written there since is news. */
 function newcomer(
-  { state, recoverChannels }: RecoveryOptions,
+  { state, account }: RecoveryOptions,
   { chats }: DialogPage,
   channelId: number,
   since: Since,
 ): Since | undefined {
   if (state.channelCount(channelId) !== undefined) return undefined
   const chat = chats.find((one) => one.id === channelId)
-  if (chat?._ !== 'channel' || (chat.broadcast && !recoverChannels)) return undefined
+  if (chat?._ !== 'channel' || (chat.broadcast && !account.recoverChannels)) return undefined
   return { message: undefined, date: since.date, joined: chat.date }
 }

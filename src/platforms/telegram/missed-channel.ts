@@ -16,9 +16,9 @@ export async function readChannel(
   channelId: number,
   { pts, chats, users, timeout }: Place,
 ): Promise<tl.updates.RawChannelDifference> {
-  const { calls, state, bounds, recoverChannels, ending } = options
+  const { calls, state, bounds, account, ending } = options
   const history = new History(calls, bounds, ending)
-  if (recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
+  if (account.recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
     const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
     await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
     history.tell(options)

@@ -1,5 +1,6 @@
 /** Where the library would go on behind a gap, what was missed is asked for, or read from the chats, first. */
 import type { tl } from '@mtcute/node'
+import type { LinkedAccount } from '../../../actors/platform.ts'
 import type { Calls } from './calls.ts'
 import { ChannelCounts } from './channel-counts.ts'
 import type { Client } from './client.ts'
@@ -13,7 +14,7 @@ export interface RecoveryOptions extends Teller {
   readonly client: Client
   readonly calls: Calls
   readonly state: UpdateState
-  readonly recoverChannels: boolean
+  readonly account: Pick<LinkedAccount, 'recoverChannels'>
   readonly bounds: RecoveryBounds
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
@@ -126,7 +127,7 @@ export class Recovery {
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
-    const { calls, recoverChannels, log, ending: signal } = this.#options
+    const { calls, account, log, ending: signal } = this.#options
     const { channelId } = channel
     try {
       const answer = await ask()
@@ -135,7 +136,7 @@ export class Recovery {
         if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
         return await readChannel(this.#options, channelId, { ...answer, pts: dialog.pts })
       }
-      if (answer._ === 'updates.channelDifferenceEmpty' || recoverChannels) return answer
+      if (answer._ === 'updates.channelDifferenceEmpty' || account.recoverChannels) return answer
       if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
       return onlyLive(answer, this.#liveSince)
     } catch (cause) {
