@@ -58,18 +58,16 @@ export async function prepare(asked: Asked, carrier: Carrier): Promise<() => Pro
     const now = Date.now()
     return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
   }
+  // No getters: each object with some of its own gets a class of its own, which holds on to the whole request until
+  // the next collection of the whole heap.
   const call = {
     method: name,
     args,
     uploads,
     key,
     platform,
-    get signal() {
-      return asked.signal()
-    },
-    get leaving() {
-      return asked.leaving()
-    },
+    signal: asked.signal,
+    leaving: asked.leaving,
     perform,
     world,
   }

@@ -57,7 +57,7 @@ export async function mediaOf(
       ...(thumbnail && { thumbnail }),
       hints: hintsOf(args),
     },
-    call.signal,
+    call.signal(),
   )
   const emoji = args.text('emoji')
   return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media

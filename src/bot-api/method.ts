@@ -19,9 +19,9 @@ export interface Call {
   /** Files that came along, by the names of their parts; gone once the call is answered. */
   readonly uploads: ReadonlyMap<string, Upload>
   /** Aborts when the client goes away. */
-  readonly signal: AbortSignal
+  signal(): AbortSignal
   /** Says the same, for calls of which thousands wait at once. */
-  readonly leaving: Leaving
+  leaving(): Leaving
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallWorld

@@ -22,7 +22,7 @@ const getUpdates: Method = {
       timeoutMs: 1000 * args.integer('timeout', { min: 0, max: 50 }),
       ...(kinds !== undefined && { kinds }),
     }
-    return key.poll(request, leaving)
+    return key.poll(request, leaving())
   },
 }
 
