@@ -7,10 +7,11 @@ import type {
 import type { CredentialContext } from '../machines/credential-setup.ts'
 import { admits, type ReceiveSettings } from '../machines/happening.ts'
 import type { Outcome } from '../machines/protocol.ts'
+import { asWanted, type Wanting } from './as-wanted.ts'
 import type { CredentialWorld } from './credential.ts'
 import { failed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
-import type { FileStream, LinkedAccount, Session } from './platform.ts'
+import type { FileStream, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
 import { type Batches, rejectAll, reportTo } from './report.ts'
 import { Sieve } from './sieve.ts'
@@ -29,8 +30,7 @@ interface Ends {
 }
 
 /** The actor whose effects these are. */
-interface Owner {
-  getSnapshot(): { readonly context: Pick<CredentialContext, 'settings'> }
+interface Owner extends Wanting {
   send(event: CredentialEvent): void
   stop(): void
 }
@@ -102,7 +102,7 @@ export class CredentialEffects {
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
-        this.#session = platform.open(this.#asWanted(account), report, living.signal)
+        this.#session = platform.open(asWanted(account, this.#owner), report, living.signal)
       })
       .catch((cause) => {
         onDefect(cause)
@@ -125,17 +125,6 @@ export class CredentialEffects {
         .catch(onDefect)
         .finally(() => living.abort())
       this.#releaseTurn()
-    }
-  }
-
-  /** What is to be received may change while the session lasts. */
-  #asWanted(account: LinkedAccount): LinkedAccount {
-    const owner = this.#owner
-    return {
-      ...account,
-      get recoverChannels() {
-        return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
-      },
     }
   }
 
