@@ -183,13 +183,8 @@ export class CredentialEffects {
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const actor = {
-      ...this.world,
-      facts: this.#facts,
-      session: this.#session,
-      context,
-      onDefect,
-    }
+    const [facts, session] = [this.#facts, this.#session]
+    const actor = { ...this.world, facts, session, context, onDefect }
     return settle(() => perform(actor, request), onDefect)
   }
 
