@@ -49,6 +49,28 @@ t.test('an archive that repeats itself for ever is left alone', async (t) => {
   t.strictSame(session.store.texts(), ['again', 'live'])
 })
 
+t.test('an archive of huge messages is read in smaller pages', async (t) => {
+  const sizes: number[] = []
+  const huge = `huge${'<i/>'.repeat(2_700)}`
+  const session = await opened(t, {
+    answer(question) {
+      const query = queryOf(question)
+      if (query === undefined) return undefined
+      const most = Number(/<max>(\d+)</.exec(question.text)?.[1])
+      const after = Number(/<after>(\d+)</.exec(question.text)?.[1] ?? 0)
+      if (most > 1) sizes.push(most)
+      const count = Math.min(most, 70 - after)
+      const messages = Array.from({ length: count }, (_, index) =>
+        archived(query, `${after + index + 1}`, huge),
+      )
+      return messages.join('') + complete(question.id, `${after + count >= 70}`)
+    },
+  })
+  await session.store.until(() => (session.store.texts().length === 70 ? true : undefined))
+  t.strictSame(sizes.slice(0, 3), [250, 32, 32])
+  t.notOk(session.reports.some(([report]) => report === 'lost'))
+})
+
 t.test('an archive that is away for a moment is asked again', async (t) => {
   let refusals = 0
   const session = await opened(t, {

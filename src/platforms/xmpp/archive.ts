@@ -4,6 +4,8 @@ import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
+import { Oversized } from './transport.ts'
+import { weightOf } from './weight.ts'
 
 export interface ArchivedMessage {
   readonly id: string
@@ -30,16 +32,24 @@ export interface PageRange {
 }
 
 /** Servers cap this, Prosody at 50 where nobody says otherwise; a page on disk takes the longer the more there is. */
-const pageSize = 250
+export const pageSize = 250
 const pageMilliseconds = 30_000
 const fewMessages = 100
+/** Of a page, see `weightOf`. The keeper of an archive may send whatever it likes until it ends its answer. */
+const heaviest = 32 * 2 ** 20
+
+interface Answer {
+  readonly messages: ArchivedMessage[]
+  weight: number
+  readonly tooMuch: AbortController
+}
 
 export class Archive {
   /** Whose archive it is. */
   readonly address: string
   readonly #own: string
   readonly #requests: Requests
-  readonly #queries = new Map<string, ArchivedMessage[]>()
+  readonly #queries = new Map<string, Answer>()
 
   constructor(address: string, own: string, requests: Requests) {
     this.address = address
@@ -47,13 +57,15 @@ export class Archive {
     this.#requests = requests
   }
 
+  /** Rejects with `Oversized` when there is more in it than fits into the memory. */
   async page(range: PageRange, signal: AbortSignal): Promise<Page> {
     const query = randomUUID()
     const messages: ArchivedMessage[] = []
-    this.#queries.set(query, messages)
+    const tooMuch = new AbortController()
+    this.#queries.set(query, { messages, weight: 0, tooMuch })
     try {
       const answer = await this.#requests.ask('set', pageQuery(query, range), {
-        signal,
+        signal: AbortSignal.any([signal, tooMuch.signal]),
         milliseconds: pageMilliseconds,
         // A server asked by its account answers in the account's name.
         ...(this.address !== this.#own && { to: this.address }),
@@ -81,14 +93,19 @@ export class Archive {
     if (!result) return false
     // Anybody can send something of this form; only the keeper of the archive speaks for it.
     const from = stanza.attrs.from
-    const messages = this.#queries.get(result.attrs.queryid ?? '')
-    if (!messages || (parseAddress(from)?.bare ?? this.#own) !== this.address) return true
+    const answer = this.#queries.get(result.attrs.queryid ?? '')
+    if (!answer || (parseAddress(from)?.bare ?? this.#own) !== this.address) return true
     const forwarded = result.getChild('forwarded', ns.forward)
     const message = forwarded?.getChild('message')
     const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')
     if (result.attrs.id && message) {
       const at = Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000)
-      messages.push({ id: result.attrs.id, at, message })
+      answer.messages.push({ id: result.attrs.id, at, message })
+      answer.weight += weightOf(message)
+    }
+    if (answer.weight > heaviest) {
+      this.#queries.delete(result.attrs.queryid ?? '')
+      answer.tooMuch.abort(new Oversized('The archive says too much at a time'))
     }
     return true
   }

@@ -1,6 +1,7 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
 import type { Delivery } from './delivery.ts'
 import { NotStored } from './failures.ts'
+import { weightOf } from './weight.ts'
 
 export interface InboxEvents {
   /** Stores a batch. */
@@ -11,12 +12,15 @@ export interface InboxEvents {
 
 const batchSize = 100
 const mostWaiting = 5_000
+/** See `weightOf`. */
+const heaviest = 32 * 2 ** 20
 
 export class Inbox {
   readonly #events: InboxEvents
   #queue: Delivery[] = []
   #held: Delivery[] | undefined = []
   #draining: Promise<void> | undefined
+  #weight = 0
 
   constructor(events: InboxEvents) {
     this.#events = events
@@ -25,7 +29,9 @@ export class Inbox {
   push(delivery: Delivery) {
     const waiting = this.#held ?? this.#queue
     waiting.push(delivery)
-    if (waiting.length > mostWaiting) this.#fail(new NotStored('Too many messages wait'))
+    this.#weight += weightOf(delivery.message)
+    const isTooMuch = waiting.length > mostWaiting || this.#weight > heaviest
+    if (isTooMuch) this.#fail(new NotStored('Too many messages wait'))
     else if (!this.#held) this.#wake()
   }
 
@@ -39,7 +45,11 @@ export class Inbox {
   release(caughtUp: ReadonlySet<string>) {
     const held = this.#held ?? []
     this.#held = undefined
-    this.#queue.push(...held.filter(({ archived }) => !archived || !caughtUp.has(archived)))
+    for (const delivery of held) {
+      const { archived } = delivery
+      if (archived && caughtUp.has(archived)) this.#weight -= weightOf(delivery.message)
+      else this.#queue.push(delivery)
+    }
     this.#wake()
   }
 
@@ -54,6 +64,7 @@ export class Inbox {
       const batch = this.#queue.splice(0, batchSize)
       try {
         await this.#events.commit(batch)
+        for (const { message } of batch) this.#weight -= weightOf(message)
       } catch (cause) {
         return this.#fail(cause)
       }
@@ -63,6 +74,7 @@ export class Inbox {
   #fail(cause: unknown) {
     this.#queue = []
     this.#held = []
+    this.#weight = 0
     this.#events.failed(cause)
   }
 }

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element, type StreamManagement } from '@xmpp/client'
 import { isPublicAddress } from '../../security/public-address.ts'
 import { ns } from './namespaces.ts'
+import { Pieces } from './pieces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { SaltedKeys } from './sasl/salted-keys.ts'
 
@@ -142,6 +143,7 @@ function keepToClassicLogin(transport: Client): void {
 function decodeAcrossChunks(transport: Client): { at: number } {
   const heard = { at: Date.now() }
   let decoder = new StringDecoder('utf8')
+  let pieces = new Pieces()
   let unfinished = 0
   transport.on('element', () => {
     unfinished = 0
@@ -150,6 +152,7 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     // An acknowledgement is asked for right after the stanza; the two must not wait for each other.
     socketOf(transport)?.setNoDelay(true)
     decoder = new StringDecoder('utf8')
+    pieces = new Pieces()
     unfinished = 0
     heard.at = Date.now()
   })
@@ -157,7 +160,8 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     heard.at = Date.now()
     unfinished += chunk.length
     try {
-      transport.parser?.write(typeof chunk === 'string' ? chunk : decoder.write(chunk))
+      const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
+      transport.parser?.write(pieces.take(text))
       if (unfinished > mostBytes) throw new Oversized('The server does not end its stanza')
     } catch (cause) {
       // The parser and its listeners throw on what they cannot read; up the stack is only the process.

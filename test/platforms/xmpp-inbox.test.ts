@@ -1,0 +1,55 @@
+/** What waits to be stored is bound, by how many messages there are and by how large they are. */
+import { xml } from '@xmpp/client'
+import t from 'tap'
+import type { Delivery } from '../../src/platforms/xmpp/delivery.ts'
+import { Inbox } from '../../src/platforms/xmpp/inbox.ts'
+import { weightOf } from '../../src/platforms/xmpp/weight.ts'
+
+const delivery = (archived: string, text: string): Delivery => ({
+  message: xml('message', { id: archived }, xml('body', {}, text)),
+  archive: 'me@here.test',
+  archived,
+  at: 0,
+  recovered: false,
+  own: false,
+})
+
+function inbox() {
+  const stored: string[] = []
+  const failures: unknown[] = []
+  const box = new Inbox({
+    async commit(deliveries) {
+      for (const { archived } of deliveries) stored.push(archived ?? '')
+    },
+    failed: (cause) => failures.push(cause),
+  })
+  return { box, stored, failures }
+}
+
+t.test('too much to be held is not held', async (t) => {
+  const { box, failures } = inbox()
+  const large = 'x'.repeat(2 ** 20)
+  for (let count = 0; count < 31; count++) box.push(delivery(`${count}`, large))
+  t.strictSame(failures, [])
+  for (let count = 31; count < 33; count++) box.push(delivery(`${count}`, large))
+  t.equal(failures.length, 1)
+})
+
+t.test('what is stored, or known already, makes room for more', async (t) => {
+  const { box, stored, failures } = inbox()
+  const large = 'x'.repeat(8 * 2 ** 20)
+  for (let round = 0; round < 5; round++) {
+    box.push(delivery(`known ${round}`, large))
+    box.push(delivery(`news ${round}`, large))
+    box.release(new Set([`known ${round}`]))
+    await box.hold()
+  }
+  t.strictSame(stored, ['news 0', 'news 1', 'news 2', 'news 3', 'news 4'])
+  t.strictSame(failures, [])
+})
+
+t.test('a stanza of any depth is weighed', async (t) => {
+  let deep = xml('a', { name: 'value' }, 'text')
+  for (let depth = 0; depth < 50_000; depth++) deep = xml('a', {}, deep)
+  t.ok(weightOf(deep) > 50_000)
+})
