@@ -159,6 +159,8 @@ export type Service =
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
+  /** A small group became a supergroup: told in the one where to, and in the other where from. */
+  | { readonly fact: 'moved_to' | 'moved_from'; readonly chat: string }
   | ({ readonly fact: 'topic_created' } & TopicLook)
   /** What is not there has not changed; an empty icon was taken away. */
   | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }

@@ -118,6 +118,8 @@ export class Natives {
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
     if (content.fact === 'left') this.addPerson(content.person)
+    if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
+    if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')
     if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)
   }
 

@@ -28,6 +28,18 @@ t.test('somebody restricted may be away, and may have come in by asking', async 
   })
 })
 
+t.test('a group that becomes a supergroup tells where to, and that one where from', async (t) => {
+  const read = (carried: object) => {
+    const message = { message_id: 5, date: 1_700_000_000, chat: group, from: ada, ...carried }
+    return happeningOf({ update_id: 7, message }, { self: '1', now: 1_800_000_000 })
+  }
+  const content = { kind: 'service', fact: 'moved_to', chat: '-1001234567890' }
+  t.match(read({ migrate_to_chat_id: -1001234567890 }), { message: { content } })
+  t.match(read({ migrate_from_chat_id: -55 }), {
+    message: { content: { kind: 'service', fact: 'moved_from', chat: '-55' } },
+  })
+})
+
 t.test('a permission that a server does not know of goes with another', async (t) => {
   const older = { can_send_messages: true, can_send_polls: false, can_pin_messages: false }
   t.same(permissionsOf(older), ['send_messages', 'react_to_messages'])

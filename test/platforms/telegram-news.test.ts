@@ -90,4 +90,16 @@ t.test('a bot on an account of Telegram hears what happens', async (t) => {
   t.match(await next(), {
     my_chat_member: { chat: { type: 'group' }, new_chat_member: { status: 'member' } },
   })
+
+  const moved = { _: 'messageActionChatMigrateTo', channelId: group.id } as const
+  network.delivery.announce(friend, small, moved)
+  const chats = [small, group].map((place) => Number(nativeOfPlace(place)))
+  t.match(await next(), { message: { chat: { id: chats[0] }, migrate_to_chat_id: chats[1] } })
+  const came = {
+    _: 'messageActionChannelMigrateFrom',
+    title: small.title,
+    chatId: small.id,
+  } as const
+  network.delivery.announce(friend, group, came)
+  t.match(await next(), { message: { chat: { id: chats[1] }, migrate_from_chat_id: chats[0] } })
 })

@@ -133,6 +133,10 @@ function serviceJson(
       if (message_id === undefined) return undefined
       return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
     }
+    case 'moved_to':
+      return { migrate_to_chat_id: ids.chat(content.chat) }
+    case 'moved_from':
+      return { migrate_from_chat_id: ids.chat(content.chat) }
     case 'topic_created':
       return { forum_topic_created: topicLookJson(content) }
     case 'topic_edited': {

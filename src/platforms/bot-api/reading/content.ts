@@ -126,6 +126,13 @@ function factOf(message: Fields): Service | undefined {
   if (CREATED.some((name) => message[name] === true)) {
     return { fact: 'created', title: maybeText(fields(message.chat).title) ?? '' }
   }
+  const { migrate_to_chat_id, migrate_from_chat_id } = message
+  if (migrate_to_chat_id !== undefined) {
+    return { fact: 'moved_to', chat: native(migrate_to_chat_id) }
+  }
+  if (migrate_from_chat_id !== undefined) {
+    return { fact: 'moved_from', chat: native(migrate_from_chat_id) }
+  }
   if (message.pinned_message === undefined) return topicFactOf(message)
   return { fact: 'pinned', message: native(fields(message.pinned_message).message_id) }
 }

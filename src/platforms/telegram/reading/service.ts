@@ -1,6 +1,7 @@
 /** What the network announces in a chat, in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Content, Person } from '../../../../machines/content.ts'
+import { nativeOf } from '../natives.ts'
 import { photoOf, type Shown } from './media.ts'
 import { personById, type View } from './peers.ts'
 
@@ -28,6 +29,14 @@ export function serviceOf(
     case 'messageActionChatCreate':
     case 'messageActionChannelCreate':
       return service({ fact: 'created', title: action.title })
+    case 'messageActionChatMigrateTo': {
+      const chat = nativeOf({ _: 'peerChannel', channelId: action.channelId })
+      return service({ fact: 'moved_to', chat })
+    }
+    case 'messageActionChannelMigrateFrom': {
+      const chat = nativeOf({ _: 'peerChat', chatId: action.chatId })
+      return service({ fact: 'moved_from', chat })
+    }
     case 'messageActionTopicCreate': {
       const { title: name, iconColor, iconEmojiId } = action
       const icon = iconEmojiId && { icon: iconEmojiId.toString() }
