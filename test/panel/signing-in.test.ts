@@ -22,6 +22,10 @@ t.test(
     await t.test('the code that was sent is still waited for', async () => {
       await page.goto('/login')
       await phone.fill(second)
+      await page.route('**/auth/sendOtp', (route) => route.abort())
+      await submit.click()
+      await page.getByText('The service does not answer').waitFor()
+      await page.unroute('**/auth/sendOtp')
       await submit.click()
       await code.waitFor()
       await page.reload()

@@ -1,9 +1,7 @@
 /** What a link page may ask: nobody is signed in there, the token in its address is all it has. */
 import { queryOptions } from '@tanstack/react-query'
-import { ApiFailure, resultOf } from './failure.ts'
+import { ask, posting } from './ask.ts'
 import type { LinkSession } from './types.ts'
-
-const TIMEOUT_MS = 60_000
 
 /** As a flow of one's own, but for what is none of the owner's business. */
 export async function askInvitation(
@@ -12,15 +10,10 @@ export async function askInvitation(
   body: object = {},
 ): Promise<LinkSession> {
   const path = `/link-pages/${encodeURIComponent(token)}`
-  const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
-  const response = await fetch(act ? `${path}/${act}` : path, {
-    ...(act && { ...post, body: JSON.stringify(body) }),
-    credentials: 'omit',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => {
-    throw new ApiFailure(0, 'no answer')
-  })
-  const shown = await resultOf<Omit<LinkSession, 'session_id' | 'credential'>>(response)
+  const shown = await ask<Omit<LinkSession, 'session_id' | 'credential'>>(
+    act ? `${path}/${act}` : path,
+    { ...(act && posting(body)), credentials: 'omit' },
+  )
   return { ...shown, session_id: '', credential: null }
 }
 

@@ -1,5 +1,6 @@
 /** Who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
-import { ApiFailure, resultOf } from './failure.ts'
+import { ask, posting } from './ask.ts'
+import { ApiFailure } from './failure.ts'
 import type { User } from './types.ts'
 
 interface Opened {
@@ -32,17 +33,11 @@ function become(next: Session): void {
   for (const listener of listeners) listener()
 }
 
-async function post<Result>(path: string, body: object): Promise<Result> {
-  const response = await fetch(`/panel/session/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-csrf': '1' },
-    body: JSON.stringify(body),
+const post = <Result>(path: string, body: object) =>
+  ask<Result>(`/panel/session/${path}`, {
+    ...posting(body, { 'x-csrf': '1' }),
     credentials: 'same-origin',
-  }).catch(() => {
-    throw new ApiFailure(0, 'no answer')
   })
-  return await resultOf<Result>(response)
-}
 
 function opened({ access_token, expires_in, user }: Opened): string {
   access = { token: access_token, until: Date.now() + expires_in * 1000 }

@@ -1,5 +1,6 @@
 /** Follows a stream of server-sent events while the tab is in sight; comes back by itself when it breaks. */
 import { inSight, whileInSight } from '../live/sight.ts'
+import { piecesOf, within } from './patience.ts'
 import { accessToken } from './session.ts'
 import { parseEvents } from './sse.ts'
 
@@ -13,6 +14,8 @@ export interface StreamOptions {
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
 const OUT_OF_SIGHT_MS = 30_000
+/** The service says every 15 seconds that it is still there. */
+const SILENT_MS = 40_000
 
 export async function follow(path: string, options: StreamOptions): Promise<void> {
   const { signal, onLive } = options
@@ -38,19 +41,24 @@ export async function follow(path: string, options: StreamOptions): Promise<void
 
 async function read(path: string, { signal, onEvent }: StreamOptions, began: () => void) {
   const headers = { authorization: `Bearer ${await accessToken()}` }
-  const response = await fetch(path, { headers, signal, credentials: 'omit' })
-  // The session may have ended elsewhere: asking for a new token tells.
-  if (response.status === 401) await accessToken(true)
-  if (!response.ok || !response.body) throw new Error(`${response.status}`)
-  began()
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const parsed = parseEvents(rest + value)
-    rest = parsed.rest
-    for (const { name, data } of parsed.events) onEvent(name, JSON.parse(data))
+  const over = new AbortController()
+  const ends = AbortSignal.any([signal, over.signal])
+  try {
+    const asked = fetch(path, { headers, signal: ends, credentials: 'omit' })
+    const response = await within(asked, SILENT_MS)
+    // The session may have ended elsewhere: asking for a new token tells.
+    if (response.status === 401) await accessToken(true)
+    if (!response.ok || !response.body) throw new Error(`${response.status}`)
+    began()
+    const text = response.body.pipeThrough(new TextDecoderStream())
+    let rest = ''
+    for await (const piece of piecesOf(text, SILENT_MS)) {
+      const parsed = parseEvents(rest + piece)
+      rest = parsed.rest
+      for (const { name, data } of parsed.events) onEvent(name, JSON.parse(data))
+    }
+  } finally {
+    over.abort()
   }
 }
 

@@ -9,10 +9,13 @@ import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { CreateKey } from './create.tsx'
 import { KeyRecords } from './records.tsx'
 
+/** What waits for a key, and when it was used, changes without a word. */
+const LOOK_MS = 15_000
+
 export function KeysPage() {
   const t = useT()
   const [query, setQuery] = useSearchParams()
-  const keys = useQuery(keysQuery)
+  const keys = useQuery({ ...keysQuery, refetchInterval: LOOK_MS })
   const creating = query.get('create')
   const create = (
     <Button kind="first" icon="plus" onClick={() => setQuery({ create: '' })}>

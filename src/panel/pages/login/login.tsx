@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
-import { resultOf } from '../../api/failure.ts'
+import { ask, posting } from '../../api/ask.ts'
 import { useSession } from '../../app.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
@@ -12,14 +12,7 @@ import { CodeStep } from './code-step.tsx'
 import { PhoneStep } from './phone-step.tsx'
 import { forgetCode, rememberCode, rememberedCode, type SentCode } from './sent-code.ts'
 
-async function sendCode(phone: string): Promise<SentCode> {
-  const response = await fetch('/auth/sendOtp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ phone }),
-  })
-  return await resultOf<SentCode>(response)
-}
+const sendCode = (phone: string) => ask<SentCode>('/auth/sendOtp', posting({ phone }))
 
 /** Only a page of this panel may follow the sign-in. */
 const safe = (next: string | null) => (next?.startsWith('/dashboard') ? next : '/dashboard')

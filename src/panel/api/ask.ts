@@ -1,0 +1,19 @@
+/** A request of somebody who need not be signed in; no answer in time is no answer. */
+import { ApiFailure, resultOf } from './failure.ts'
+
+const TIMEOUT_MS = 60_000
+
+export async function ask<Result>(path: string, init: RequestInit = {}): Promise<Result> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(path, { ...init, signal }).catch(() => {
+    throw new ApiFailure(0, 'no answer')
+  })
+  return resultOf<Result>(response)
+}
+
+/** What is sent along as JSON. */
+export const posting = (body: object, headers: Readonly<Record<string, string>> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
