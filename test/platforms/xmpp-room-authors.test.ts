@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Happening } from '../../machines/happening.ts'
 import { prosodyMissing } from '../support/prosody.ts'
-import { sent } from './contract/scene.ts'
+import { perform, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
 
@@ -17,8 +17,8 @@ t.test('authors in XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => 
     const all = await scene(t, network)
     const room = `authors-${all.account.user}@rooms.xmpp.test`
     await all.friend.join(room, 'friend')
-    await sent(all.first, room, 'hello')
-    return { ...all, room }
+    const hello = await sent(all.first, room, 'hello')
+    return { ...all, room, hello }
   }
 
   await t.test('nobody writes as somebody else while the account is away', async (t) => {
@@ -89,5 +89,28 @@ t.test('authors in XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => 
     await store.message('done')
     t.strictSame(store.texts('edited'), [])
     t.notOk(store.happenings.some(({ kind }) => kind === 'deleted'))
+  })
+  await t.test('nor does a bot pass on what they make of them', async (t) => {
+    const { friend, chat, store, first, room } = await inRoom(t)
+    const id = friend.send(room, 'mine')
+    const mine = nativeOf(await store.message('mine'))
+    await friend.disconnect()
+    const other = await network.friend()
+    await other.join(room, 'friend')
+    other.correct(room, id, 'forged')
+    await store.message('forged')
+    const copied = await perform(first, { kind: 'copy', from: room, message: mine, chat })
+    t.match(copied, { message: { content: { text: 'mine' } } })
+  })
+
+  await t.test('whoever calls a message as the room calls another is not in its way', async (t) => {
+    const { friend, store, first, open, room, hello } = await inRoom(t)
+    friend.sendNamed(room, hello.native, 'I am the hello')
+    await store.message('I am the hello')
+    await first.stop()
+    const content = { kind: 'text', text: 'hello again', entities: [] } as const
+    const edit = { kind: 'edit', chat: room, message: hello.native, content } as const
+    t.match(await perform(await open(), edit), { message: { native: hello.native } })
+    await friend.sees(({ body }) => body === 'hello again')
   })
 })

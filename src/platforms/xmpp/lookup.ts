@@ -16,10 +16,12 @@ export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: 
 interface Scope {
   /** Whether the account wrote it. */
   isOwn(message: Element): boolean
-  /** Who is behind an address: in rooms it is the nick that counts. */
-  author(from: string | undefined): string | undefined
+  /** Who wrote it. */
+  author(message: Element): string
   /** With whom it was exchanged. */
   readonly with?: string
+  /** Whether messages go by their place in the archive; else by what their writers call them. */
+  readonly byPlace: boolean
 }
 
 export class Lookup {
@@ -37,8 +39,8 @@ export class Lookup {
   async find(native: string, signal: AbortSignal): Promise<Found> {
     const remembered = this.#sent.findNative(native)
     if (remembered) return remembered
-    const matches = ({ id, message }: ArchivedMessage) =>
-      (id === native || message.attrs.id === native) && !isChange(message)
+    const matches = (archived: ArchivedMessage) =>
+      this.#isCalled(archived, native) && !isChange(archived.message)
     const found = await this.#search(matches, mostPages, signal)
     // Without an archive nobody knows; other clients ignore a change by who is not the author.
     if (found === 'unknown') return { id: native }
@@ -50,17 +52,17 @@ export class Lookup {
   /** A message as it stands after its corrections; `undefined` when it is retracted or was never there. */
   async standing(native: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     const changes: Element[] = []
-    const matches = ({ id, message }: ArchivedMessage) => {
-      if (isChange(message)) changes.push(message)
-      else return id === native || message.attrs.id === native
+    const matches = (archived: ArchivedMessage) => {
+      const { message } = archived
+      if (!isChange(message)) return this.#isCalled(archived, native)
+      changes.push(message)
       return false
     }
     const found = await this.#search(matches, mostPages, signal)
     if (!found || found === 'unknown') return undefined
-    const { from, id } = found.message.attrs
-    const ofAuthor = changes.filter(
-      (change) => this.#scope.author(change.attrs.from) === this.#scope.author(from),
-    )
+    const { id } = found.message.attrs
+    const author = this.#scope.author(found.message)
+    const ofAuthor = changes.filter((change) => this.#scope.author(change) === author)
     const isRetracted = ofAuthor.some((change) => {
       const target = change.getChild('retract', ns.retraction)?.attrs.id
       return target !== undefined && (target === id || target === found.id)
@@ -78,6 +80,11 @@ export class Lookup {
       message.attrs.id === id && this.#scope.isOwn(message)
     const found = await this.#search(matches, mostPagesOfLate, signal)
     return found !== undefined && found !== 'unknown'
+  }
+
+  /** In a room anybody may call a message as the room calls another one. */
+  #isCalled({ id, message }: ArchivedMessage, native: string): boolean {
+    return id === native || (!this.#scope.byPlace && message.attrs.id === native)
   }
 
   async #search(

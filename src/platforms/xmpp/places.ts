@@ -54,12 +54,14 @@ export class Place {
     this.#lookup = room
       ? new Lookup(room.archive, sent, {
           isOwn: (message) => room.isOwn(message),
-          author: (from) => from,
+          author: (message) => room.author(message).native,
+          byPlace: true,
         })
       : new Lookup(archive, sent, {
           isOwn: ({ attrs }) => bareOf(attrs.from, own) === own,
-          author: (from) => bareOf(from, own),
+          author: ({ attrs }) => bareOf(attrs.from, own),
           with: bareOf(chat.native, own),
+          byPlace: false,
         })
   }
 

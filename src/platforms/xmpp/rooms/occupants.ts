@@ -15,6 +15,8 @@ export interface Occupant {
 
 /** Somebody who has left may have written what is read only now. */
 const mostRemembered = 1_000
+/** A room may claim to hold as many as it likes; no more than these are told apart. */
+const mostPresent = 20_000
 
 export class Occupants {
   readonly #room: string
@@ -60,6 +62,7 @@ export class Occupants {
       this.#present.delete(nick)
       return
     }
+    if (this.#present.size >= mostPresent && !this.#present.has(nick)) return
     const { affiliation = 'none', role = 'participant' } = itemOf(presence)?.attrs ?? {}
     this.#present.set(nick, { nick, affiliation, role })
     const address = shownAddress(presence)
