@@ -100,6 +100,23 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
     t.strictSame(await warned.promise, { chats: [`${friend.id}`] })
   })
 
+  await t.test('chats are not asked for once the bound of all is reached', async (t) => {
+    const recovery = { ofChat: 10, inAll: 2 }
+    const { person, store, open, write } = await forgetful(t, stage, { recovery })
+    const first = await open()
+    write('before')
+    await store.message('before')
+    await first.stop()
+    for (let i = 0; i < 6; i++) {
+      delivery.send(network.person(), person, { message: `missed ${i}` })
+      write(`missed as well ${i}`)
+    }
+    const second = await open()
+    t.strictSame(await second.reported('skipped'), ['messages'])
+    await store.until(() => (store.texts().length === 3 ? true : undefined))
+    t.ok(person.historiesAsked <= 2, `${person.historiesAsked} were asked for`)
+  })
+
   await t.test('posts of channels are told, unless that is not wanted', async (t) => {
     for (const recoverChannels of [true, false]) {
       const { person, friend, store, open } = await forgetful(t, stage)

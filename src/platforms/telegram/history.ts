@@ -59,6 +59,10 @@ export class History {
   async read(native: string, since: Since): Promise<void> {
     const { ofChat, inAll } = this.#bounds
     const most = Math.min(ofChat, inAll - this.#messages.length)
+    if (most <= 0) {
+      this.skipped.add(native)
+      return
+    }
     const found: Written[] = []
     try {
       const peer = await this.#calls.peer(native, this.#signal)

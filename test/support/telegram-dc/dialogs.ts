@@ -23,6 +23,7 @@ export function dialogHandlers(network: TelegramNetwork): Handlers {
     },
     'messages.getHistory': ({ peer, limit, minId, offsetId }, origin) => {
       const person = network.asker(origin)
+      person.historiesAsked += 1
       const messages = messagesOf(person, targetOf(network, origin, peer))
         .filter(({ id }) => id > minId && (offsetId === 0 || id < offsetId))
         .reverse()

@@ -47,6 +47,8 @@ export interface Person {
   /** Until then nothing of theirs gets through, in Unix milliseconds. */
   cutUntil: number
   pts: number
+  /** How often they asked for what was written in a chat. */
+  historiesAsked: number
   /** Of more missed events than that the network says only that they are too many. */
   mostMissed: number
   /** Asked from an older count, the network does not know it. */
@@ -86,6 +88,7 @@ export function newPerson(
     isHushed: false,
     cutUntil: 0,
     pts: 1,
+    historiesAsked: 0,
     mostMissed: Number.POSITIVE_INFINITY,
     countsFrom: 0,
     nextMessage: 1,
