@@ -1,6 +1,6 @@
 /** Where keys are managed: the table is changed first, then the live actor is told. */
 import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import { parseApiKey } from '../security/keys.ts'
 import {
@@ -96,7 +96,7 @@ export class KeyDesk {
     await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
     const actor = await this.#options.live(apiKeyId)
-    await actor?.revoke()
+    if (actor) await told(actor, actor.revoke())
   }
 
   async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
@@ -109,7 +109,7 @@ export class KeyDesk {
     const actor = await this.#options.live(apiKeyId)
     if (!actor) return
     const { hasWebhook } = actor
-    await actor.revoke()
+    await told(actor, actor.revoke())
     actor.stop()
     if (!hasWebhook) return
     // Nobody calls a key that has a webhook, and what failed waits for its next try.
@@ -132,6 +132,19 @@ export class KeyDesk {
   async #tellNow(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
     const facts = actor && (await this.#options.store.load(apiKeyId))
-    if (facts) await actor.refresh(facts)
+    if (facts) await told(actor, actor.refresh(facts))
   }
 }
+
+/** The table has it already: an actor that ended meanwhile need not know, and the next one reads the table. */
+const told = (actor: ApiKeyActor, telling: Promise<void>): Promise<void> =>
+  telling.catch((cause) => {
+    if (actor.isActive && actor.snapshot.value !== 'revoked') throw cause
+  })
+
+/** What an owner asks of a key's actor: that the key has ended does not make them a stranger. */
+export const asOwner = <Result>(asked: Promise<Result>): Promise<Result> =>
+  asked.catch((cause) => {
+    const isEnd = cause instanceof RequestFailed && cause.failure.code === 'unauthorized'
+    throw isEnd ? failed('bad_request', 'the key is revoked or has expired') : cause
+  })

@@ -6,7 +6,7 @@ import { failed } from '../../../actors/errors.ts'
 import type { Webhooks } from '../../../actors/webhook-ports.ts'
 import { kindsFrom, UPDATE_KINDS } from '../../../machines/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook-terms.ts'
-import type { KeyDesk } from '../../keys/desk.ts'
+import { asOwner, type KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
 import { Nullable } from '../../nullable.ts'
 import { checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
@@ -96,8 +96,8 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       pace(key.api_key_id)
       const target = targetOf(url, secret_token, max_connections)
       const dropTo = drop_pending_updates ? actor.newest : undefined
-      await actor.changeWebhook({ kind: 'set', target, dropTo })
-      if (allowed_updates) await actor.allow(kindsFrom(allowed_updates))
+      await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
+      if (allowed_updates) await asOwner(actor.allow(kindsFrom(allowed_updates)))
       return ok(await desk.find(userOf(request), key.api_key_id))
     },
   )
@@ -110,7 +110,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
     async (request) => {
       const { key, actor } = await usable(userOf(request), request.params.id)
       if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
-      await actor.changeWebhook({ kind: 'delete', dropTo: undefined })
+      await asOwner(actor.changeWebhook({ kind: 'delete', dropTo: undefined }))
       return ok(await desk.find(userOf(request), key.api_key_id))
     },
   )

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key.ts'
 import { failed } from '../../../actors/errors.ts'
 import type { Database } from '../../database/database.ts'
-import type { KeyDesk } from '../../keys/desk.ts'
+import { asOwner, type KeyDesk } from '../../keys/desk.ts'
 import { Nullable } from '../../nullable.ts'
 import { updateFrom, updateSince } from '../../updates/since.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
@@ -105,7 +105,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
           : await updateSince(db, key.credential_id, new Date(timeOf('since', since)))
       // What is yet to come is delivered anyway.
       const after = Math.min((first ?? actor.newest + 1) - 1, actor.newest)
-      await actor.changeWebhook({ kind: 'replay', after })
+      await asOwner(actor.changeWebhook({ kind: 'replay', after }))
       return ok({ from_update_id: after + 1 })
     },
   )

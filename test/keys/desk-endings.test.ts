@@ -1,0 +1,53 @@
+/** A key may end while its owner changes it: the table has the change, and nobody is taken for a stranger. */
+import t from 'tap'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import { failed } from '../../actors/errors.ts'
+import type { Database } from '../../src/database/database.ts'
+import { asOwner, KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
+import { refused } from '../actors/refused.ts'
+
+const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at: null, filter: [] }
+
+function deskOf(actor: object) {
+  const stopped = { stop: () => undefined, hasWebhook: false }
+  return new KeyDesk({
+    db: { query: async () => [row] } as unknown as Database,
+    store: { flush: async () => undefined, load: async () => ({}) } as never,
+    live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,
+    gate: {} as KeyDeskOptions['gate'],
+    wake: () => undefined,
+    now: Date.now,
+  })
+}
+
+const refuse = (code: 'unauthorized' | 'unavailable') => async () => {
+  throw failed(code, 'it ended')
+}
+const change = { name: 'x', scopes: undefined, expiresAt: undefined }
+const usable = { value: { usable: 'quiet' } }
+
+t.test('a change is told to a key only while it lives', async (t) => {
+  const revoked = {
+    isActive: true,
+    snapshot: { value: 'revoked' },
+    refresh: refuse('unauthorized'),
+  }
+  t.match(await deskOf(revoked).change(1, row.id, change), { api_key_id: row.id })
+  const stopped = { isActive: false, snapshot: usable, refresh: refuse('unavailable') }
+  t.match(await deskOf(stopped).change(1, row.id, change), { api_key_id: row.id })
+  const broken = { isActive: true, snapshot: usable, refresh: refuse('unavailable') }
+  await refused(t, deskOf(broken).change(1, row.id, change), { code: 'unavailable' })
+})
+
+t.test('a new secret is shown even if the actor had stopped already', async (t) => {
+  const stopped = { isActive: false, snapshot: usable, revoke: refuse('unavailable') }
+  const { key } = await deskOf(stopped).rotate(1, row.id, 0)
+  t.match(key, /^100000:[\w-]{43}$/)
+})
+
+t.test('the end of a key is no end of a sign-in', async (t) => {
+  const description = 'the key is revoked or has expired'
+  await refused(t, asOwner(refuse('unauthorized')()), { code: 'bad_request', description })
+  await refused(t, asOwner(refuse('unavailable')()), { code: 'unavailable' })
+  t.equal(await asOwner(Promise.resolve(1)), 1)
+})
