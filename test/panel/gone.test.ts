@@ -40,6 +40,14 @@ t.test(
       await page.getByText('It is not there, or it is not yours.').waitFor()
     })
 
+    await t.test('what never was is called as it was asked for', async () => {
+      for (const [place, name] of Object.entries({ accounts: 'Account some', keys: 'Key some' })) {
+        await page.goto(`/dashboard/${place}/some`)
+        await page.getByRole('heading', { name }).waitFor()
+        await page.getByText('It is not there, or it is not yours.').waitFor()
+      }
+    })
+
     await t.test('a key while the service is away', async () => {
       await page.goto(`/dashboard/keys/${api_key_id}`)
       await page.getByText('About this key').waitFor()

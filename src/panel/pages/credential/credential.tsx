@@ -23,8 +23,12 @@ const LOOK_MS = 10_000
 export function CredentialPage() {
   const t = useT()
   const { day } = useFormats()
-  const id = Number(useParams().id)
-  const found = useQuery({ ...credentialQuery(id), refetchInterval: LOOK_MS })
+  const { id: given = '' } = useParams()
+  const id = Number(given)
+  const found = useQuery({
+    ...credentialQuery(id),
+    refetchInterval: ({ state }) => (isGone(state.error) ? false : LOOK_MS),
+  })
   const { latest, isLive } = useFollowed(id)
   const crumbs = <Link to="/dashboard/accounts">{t('accounts.title')}</Link>
   // What was read of it before it was deleted is true no more.
@@ -32,7 +36,7 @@ export function CredentialPage() {
 
   if (!one) {
     return (
-      <Page title={t('account.number', { id: `${id}` })} crumbs={crumbs}>
+      <Page title={t('account.number', { id: given })} crumbs={crumbs}>
         {found.isError ? <Failed cause={found.error} retry={() => found.refetch()} /> : <Loading />}
       </Page>
     )

@@ -23,17 +23,21 @@ const LOOK_MS = 5_000
 
 export function KeyPage() {
   const t = useT()
-  const id = Number(useParams().id)
+  const { id: given = '' } = useParams()
+  const id = Number(given)
   const reason = useReason()
   const [query, setQuery] = useSearchParams()
-  const found = useQuery({ ...keyQuery(id), refetchInterval: LOOK_MS })
+  const found = useQuery({
+    ...keyQuery(id),
+    refetchInterval: ({ state }) => (isGone(state.error) ? false : LOOK_MS),
+  })
   const tab = tabs.find((one) => one === query.get('tab')) ?? 'overview'
   const key = isGone(found.error) ? undefined : found.data
   const crumbs = <Link to="/dashboard/keys">{t('nav.keys')}</Link>
 
   if (!key) {
     return (
-      <Page title={t('keys.one', { id: `${id}` })} crumbs={crumbs}>
+      <Page title={t('keys.one', { id: given })} crumbs={crumbs}>
         {found.isError ? <Failed cause={found.error} retry={() => found.refetch()} /> : <Loading />}
       </Page>
     )
