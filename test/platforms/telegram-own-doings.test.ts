@@ -73,3 +73,17 @@ t.test('the numbers of what was done are forgotten once they are counted', async
   t.equal(updates.noDispatchPts.size, 0)
   t.equal(updates.noDispatchMsg.size, 0)
 })
+
+t.test('what nobody waits for any more is news', async (t) => {
+  const state = new UpdateState(null)
+  const storage = new SessionStorage({ state, peers: noPeers })
+  const client = createClient({ application, storage, updates: true, defect: t.error })
+  const answer = { _: 'updateShortSentMessage', out: true, id: 5, date: 1, pts: 5, ptsCount: 1 }
+  client.mt.call = async () => answer as never
+  keepOwnDoings(client)
+  const request = { _: 'updates.getState' } as const
+  await client.mt.call(request, { abortSignal: AbortSignal.abort() })
+  t.equal(client.updates?.noDispatchMsg.size, 0)
+  await client.mt.call(request, { abortSignal: new AbortController().signal })
+  t.ok(client.updates?.noDispatchMsg.get(0)?.has(5))
+})

@@ -19,7 +19,9 @@ export function keepOwnDoings(client: Client): void {
   // asked for meanwhile, has it as well and would be told first.
   const noting: Client['mt']['call'] = async (request, params) => {
     const answer = await call(request, params)
-    if (isUpdates(answer)) updates._addToNoDispatchIndex(answer)
+    // Whoever gave up waiting does not learn of it: then it is news.
+    const isAwaited = params?.abortSignal?.aborted !== true
+    if (isAwaited && isUpdates(answer)) updates._addToNoDispatchIndex(answer)
     return answer
   }
   mt.call = noting
