@@ -1,5 +1,5 @@
 /** What happens to an account of Telegram while its database cannot write for a moment. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { patience } from './contract/recorder.ts'
@@ -7,14 +7,15 @@ import { perform, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
 
-t.test('messages are told although whom they speak of could not be written down', async (t) => {
+/** A database that fails so often to write into this table. */
+async function flaky(t: Test, table: string) {
   const stage = await Stage.start(t)
   const { database } = await testDatabase(t)
-  let failures = 0
+  const next = { failures: 0 }
   const db: Queryable = {
     query: (statement, values) => {
-      if (failures > 0 && `${statement}`.includes('insert into telegram_peer')) {
-        failures -= 1
+      if (next.failures > 0 && `${statement}`.includes(`insert into ${table}`)) {
+        next.failures -= 1
         return Promise.reject(new Error('the connection is gone'))
       }
       return database.query(statement, values)
@@ -22,12 +23,17 @@ t.test('messages are told although whom they speak of could not be written down'
   }
   const warned: unknown[] = []
   const log = { info: () => undefined, warn: (_: object, text: string) => warned.push(text) }
+  return { stage, next, db, log, warned }
+}
+
+t.test('messages are told although whom they speak of could not be written down', async (t) => {
+  const { stage, next, db, log, warned } = await flaky(t, 'telegram_peer')
   const { person, store, open, write } = await live(t, stage, { db, log })
   const first = await open()
   await first.session.probe(patience())
   write('before')
   await store.message('before')
-  failures = 1
+  next.failures = 1
   const stranger = stage.network.person()
   stage.network.delivery.send(stranger, person, { message: 'from a stranger' })
   await store.message('from a stranger')
@@ -38,3 +44,19 @@ t.test('messages are told although whom they speak of could not be written down'
   await first.stop()
   await perform(await open(), sending(`${stranger.id}`, 'hello'))
 })
+
+t.test(
+  'a message that was sent is sent although its place could not be written down',
+  async (t) => {
+    const { stage, next, db, log, warned } = await flaky(t, 'telegram_message')
+    const { friend, store, open, write } = await live(t, stage, { db, log })
+    const session = await open()
+    write('hello')
+    await store.message('hello')
+    next.failures = 1
+    const sent = await perform(session, sending(`${friend.id}`, 'once'))
+    t.match(sent, { kind: 'message', message: { content: { text: 'once' } } })
+    t.equal(next.failures, 0)
+    t.strictSame(warned, ['a part of the session failed'])
+  },
+)

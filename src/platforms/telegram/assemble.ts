@@ -61,7 +61,7 @@ export function assemble(
 ): Parts {
   const { credentialId, checkpoint, identity } = account
   const self = identity.native
-  const places = new Places(db, credentialId)
+  const places = new Places(db, credentialId, defect)
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()

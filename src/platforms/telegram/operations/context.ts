@@ -57,7 +57,7 @@ function writtenIn(update: tl.TypeUpdate): Written | undefined {
 /** What was sent is known again when it is deleted elsewhere. */
 export async function keepPlaces({ places }: Context, messages: readonly Message[]): Promise<void> {
   const known = messages.filter(({ chat }) => ['private', 'group'].includes(chat.surface))
-  await places.remember(
+  await places.note(
     known.map(({ native, chat }) => ({ message: Number(native), chat: Number(chat.native) })),
   )
 }

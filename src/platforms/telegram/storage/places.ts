@@ -9,10 +9,18 @@ export interface Place {
 export class Places {
   readonly #db: Queryable
   readonly #credentialId: number
+  readonly #unnoted: (cause: unknown) => void
 
-  constructor(db: Queryable, credentialId: number) {
+  /** `unnoted` is told why places could not be noted. */
+  constructor(db: Queryable, credentialId: number, unnoted: (cause: unknown) => void) {
     this.#db = db
     this.#credentialId = credentialId
+    this.#unnoted = unnoted
+  }
+
+  /** Of what was sent: it is sent, whether its place is remembered or not. */
+  async note(places: readonly Place[]): Promise<void> {
+    await this.remember(places).catch(this.#unnoted)
   }
 
   async remember(places: readonly Place[]): Promise<void> {
