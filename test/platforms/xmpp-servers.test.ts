@@ -139,3 +139,21 @@ t.test('a stanza without an end ends the session', async (t) => {
   t.strictSame(await session.reported('lost'), ['oversized_stanza', undefined])
   t.ok(written > 2 ** 20, 'what is merely large is not refused')
 })
+
+t.test('a stream that breaks each time is not taken up at once each time', async (t) => {
+  const enough = Promise.withResolvers<void>()
+  let began = 0
+  let streams = 0
+  await opened(t, {
+    answer: (question) => (queryOf(question) === undefined ? undefined : complete(question.id)),
+    present(write) {
+      streams += 1
+      if (streams === 1) began = performance.now()
+      if (streams === 6) enough.resolve()
+      else write('<message><body></message>')
+    },
+  })
+  await enough.promise
+  // The pauses double from a tenth of a second on; however slow the machine is, they are no shorter.
+  t.ok(performance.now() - began > 3_000)
+})

@@ -13,6 +13,24 @@ export interface Checkpoint {
 /** By the address of the archive. */
 export type Checkpoints = ReadonlyMap<string, Checkpoint>
 
+/** All of them are stored with each event, and anybody may invite the account into ever new rooms. */
+const mostRooms = 1_000
+
+/** The same with one moved; the room that was silent for longest is given up where there are too many. */
+export function withCheckpoint(
+  checkpoints: Checkpoints,
+  archive: string,
+  checkpoint: Checkpoint,
+  own: string,
+): Checkpoints {
+  const moved = new Map(checkpoints).set(archive, checkpoint)
+  if (moved.size <= mostRooms + 1) return moved
+  const rooms = [...moved].filter(([address]) => address !== own && address !== archive)
+  const [oldest] = rooms.toSorted(([, a], [, b]) => a.at - b.at)
+  if (oldest) moved.delete(oldest[0])
+  return moved
+}
+
 export function parseCheckpoints(stored: Json, own: string): Checkpoints {
   const checkpoints = new Map<string, Checkpoint>()
   const first = parse(stored)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SessionReport } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
-import { type Checkpoint, type Checkpoints, checkpointJson } from './checkpoint.ts'
+import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { NotStored } from './failures.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
@@ -60,9 +60,10 @@ export class Ledger {
 
   /** Stores a place in an archive without any event. */
   mark(archive: string, checkpoint: Checkpoint): Promise<void> {
-    return this.#queue(() =>
-      this.#store([], new Map(this.#checkpoints).set(archive, checkpoint), this.#invited),
-    )
+    return this.#queue(() => {
+      const checkpoints = withCheckpoint(this.#checkpoints, archive, checkpoint, this.#own)
+      return this.#store([], checkpoints, this.#invited)
+    })
   }
 
   /** Of what is in no archive. */
@@ -93,9 +94,11 @@ export class Ledger {
     // Only what has a place in an archive moves the checkpoint. The library has acknowledged the stanzas to the
     // server already; should this commit fail, the next session fetches them from the archive.
     const last = deliveries.findLast(({ archived }) => archived !== undefined)
-    const checkpoints = new Map(this.#checkpoints)
-    if (last?.archived !== undefined)
-      checkpoints.set(last.archive, { mam: last.archived, at: last.at })
+    const place = last?.archived !== undefined && { mam: last.archived, at: last.at }
+    const checkpoints =
+      last && place
+        ? withCheckpoint(this.#checkpoints, last.archive, place, this.#own)
+        : this.#checkpoints
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {

@@ -32,6 +32,10 @@ const attemptMilliseconds = 20_000
 const silenceMilliseconds = 75_000
 const closeMilliseconds = 1_500
 const noticeMilliseconds = 50
+const firstPause = 100
+const longestPause = 2_000
+/** A connection that breaks sooner did not hold: the next one waits for longer. */
+const holdMilliseconds = 10_000
 
 export class Stream {
   readonly #login: Login
@@ -42,6 +46,8 @@ export class Stream {
   #state: 'connecting' | 'up' | 'ended' = 'connecting'
   #up = Promise.withResolvers<void>()
   #transport: Transport
+  #pause = firstPause
+  #risenAt = 0
   /** Came in before the library was done with the login; the server sends none of it again. */
   #early: Element[] = []
 
@@ -147,6 +153,7 @@ export class Stream {
   #rise(how: 'bound' | 'resumed') {
     if (this.#state !== 'connecting') return
     this.#state = 'up'
+    this.#risenAt = performance.now()
     this.#up.resolve()
     this.#events[how]()
     const early = this.#early
@@ -161,15 +168,17 @@ export class Stream {
     const isResumable = this.#transport.client.streamManagement.id !== ''
     const canResume = isResumable && this.#resumeMilliseconds > 0
     if (!canResume) return this.#end(new Error('The connection closed'))
-    const deadline = Date.now() + this.#resumeMilliseconds
-    for (let pause = 100; ; pause = Math.min(pause * 2, 2_000)) {
+    const deadline = performance.now() + this.#resumeMilliseconds
+    if (performance.now() - this.#risenAt > holdMilliseconds) this.#pause = firstPause
+    for (;;) {
       try {
-        await delay(pause, undefined, { signal: this.#ending.signal })
+        await delay(this.#pause, undefined, { signal: this.#ending.signal })
+        this.#pause = Math.min(this.#pause * 2, longestPause)
         // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
         this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
         return await this.#attempt(this.#transport)
       } catch (cause) {
-        const hopeless = endingOf(cause).kind !== 'lost' || Date.now() > deadline
+        const hopeless = endingOf(cause).kind !== 'lost' || performance.now() > deadline
         if (hopeless || this.#ending.signal.aborted) return this.#end(cause)
       }
     }

@@ -94,7 +94,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       return { id, outbound, outbound_q, received: count.received, isRenamed }
     },
     isRenamed: () => isRenamed,
-    silence: () => Date.now() - heard.at,
+    silence: () => performance.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
     cut: () => cut(transport),
   }
@@ -141,7 +141,7 @@ function keepToClassicLogin(transport: Client): void {
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */
 function decodeAcrossChunks(transport: Client): { at: number } {
-  const heard = { at: Date.now() }
+  const heard = { at: performance.now() }
   let decoder = new StringDecoder('utf8')
   let pieces = new Pieces()
   let unfinished = 0
@@ -154,10 +154,10 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     decoder = new StringDecoder('utf8')
     pieces = new Pieces()
     unfinished = 0
-    heard.at = Date.now()
+    heard.at = performance.now()
   })
   transport._onData = (chunk) => {
-    heard.at = Date.now()
+    heard.at = performance.now()
     unfinished += chunk.length
     try {
       const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
