@@ -55,6 +55,33 @@ t.test(
       await page.getByLabel('Phone of the account').waitFor()
     })
 
+    await t.test(
+      'what may be done with the webhook of a bot is agreed to by a switch',
+      async (t) => {
+        await page.goto('/dashboard/link?platform=telegram-bot')
+        await page.getByLabel('Token').fill('123456:ABC-DEF1234ghIkl')
+        await page.getByRole('switch', { name: 'Delete the webhook' }).click()
+        const given: unknown[] = []
+        await page.route('**/link/start', (route) => {
+          given.push(route.request().postDataJSON())
+          return route.fulfill({
+            status: 403,
+            json: {
+              ok: false,
+              error_code: 403,
+              description: 'Forbidden: Telegram bots refused the token',
+            },
+          })
+        })
+        await button('Start').click()
+        await page.getByText('Telegram bots refused the token').waitFor()
+        t.same(given, [
+          { method: 'token', token: '123456:ABC-DEF1234ghIkl', delete_webhook: 'true' },
+        ])
+        await page.unroute('**/link/start')
+      },
+    )
+
     await t.test('an account is deleted by something that everybody can type', async () => {
       await page.goto(`/dashboard/accounts/${credentialId}`)
       await button('Delete').click()
