@@ -38,6 +38,8 @@ export interface AttemptRecord extends Attempt {
 }
 
 export interface WebhookEndpoint {
+  /** The IP address that was connected to last; undefined as long as there was none. */
+  readonly address: string | undefined
   /** Never rejects: whatever happens is an outcome. Takes no longer than an attempt may. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
   close(): void

@@ -56,6 +56,11 @@ export class WebhookDelivery {
     return this.#pump.progress
   }
 
+  /** Where its endpoint was last found. */
+  get address(): string | undefined {
+    return this.#endpoint.address
+  }
+
   /** Nothing to do for so long, or nothing to do before somebody wakes it. */
   isIdle(forMilliseconds: number): boolean {
     const { value, context } = this.snapshot

@@ -27,6 +27,8 @@ export interface GuardOptions {
   readonly pinnedAddress?: string
   /** For how long an idle connection is kept; short enough that a changed name is noticed. */
   readonly keepAliveMs?: number
+  /** Told the address of each new connection. */
+  connected?(address: string): void
 }
 
 /** For who passes one on without knowing the toolkit. */
@@ -75,9 +77,13 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
     }
     connect({ ...target, hostname }, (error, socket) => {
       if (error) return callback(error, null)
-      if (isAllowed(socket.remoteAddress ?? '')) return callback(null, socket)
-      socket.destroy()
-      callback(new AddressRefused(), null)
+      const { remoteAddress = '' } = socket
+      if (!isAllowed(remoteAddress)) {
+        socket.destroy()
+        return callback(new AddressRefused(), null)
+      }
+      options.connected?.(remoteAddress)
+      callback(null, socket)
     })
   }
 }

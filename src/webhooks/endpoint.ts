@@ -28,16 +28,18 @@ const nowhere: Attempt = {
 
 export class Endpoint implements WebhookEndpoint {
   readonly #apiKeyId: number
+  readonly #userId: number
   readonly #sender: Sender
   readonly #parts: EndpointParts
 
   constructor(
-    { apiKeyId }: WebhookKey,
+    { apiKeyId, userId }: WebhookKey,
     target: WebhookTarget,
     sender: SenderOptions,
     parts: EndpointParts,
   ) {
     this.#apiKeyId = apiKeyId
+    this.#userId = userId
     this.#sender = new Sender(target, sender)
     this.#parts = parts
   }
@@ -49,7 +51,7 @@ export class Endpoint implements WebhookEndpoint {
     const { secrets, connections } = this.#parts
     const known = secrets.known(this.#apiKeyId) ?? (await secrets.load(this.#apiKeyId))
     const places = connections.for(isProbe)
-    const waiting = places.take(signal)
+    const waiting = places.take(this.#userId, signal)
     // What waited here has not used any of its time.
     if (waiting && !(await waiting)) return nowhere
     try {
@@ -71,6 +73,10 @@ export class Endpoint implements WebhookEndpoint {
     } finally {
       places.release()
     }
+  }
+
+  get address(): string | undefined {
+    return this.#sender.address
   }
 
   close(): void {

@@ -23,6 +23,7 @@ export class Sender {
   readonly #underWay = new Set<Exchange>()
   readonly #watched = new WeakSet<AbortSignal>()
   #timer: NodeJS.Timeout | undefined
+  #address: string | undefined
 
   constructor(target: WebhookTarget, { timeoutMs, ...guard }: SenderOptions) {
     const url = new URL(target.url)
@@ -40,7 +41,15 @@ export class Sender {
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
       ...(target.certificate !== undefined && { ca: target.certificate }),
       ...(target.ipAddress !== undefined && { pinnedAddress: target.ipAddress }),
+      connected: (address) => {
+        this.#address = address
+      },
     })
+  }
+
+  /** The one that was connected to last; undefined as long as there was none. */
+  get address(): string | undefined {
+    return this.#address
   }
 
   /** Never rejects; `headers` are names and values in turn. */

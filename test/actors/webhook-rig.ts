@@ -133,6 +133,7 @@ export class WebhookRig {
           this.inFlight--
           return attempt
         },
+        address: undefined,
         close: () => undefined,
       }),
       read: async (_, { after, limit }) => {

@@ -22,6 +22,7 @@ async function hooked(url: string, more: object = {}) {
 t.test('what fails is tried again, in order, and the owner sees every attempt', async (t) => {
   const receiver = await Receiver.open(t, answers(500, 404))
   const { call, deliveries } = await hooked(`${receiver.url}?token=secret`)
+  t.match((await call('getWebhookInfo')).body.result, { ip_address: '<unknown>' })
   await write('first')
   await write('second')
   await receiver.count(4)
@@ -49,6 +50,7 @@ t.test('what fails is tried again, in order, and the owner sees every attempt', 
   t.type(page.next_before, 'string')
   const info = (await call('getWebhookInfo')).body.result
   t.match(info, { last_error_message: /404 Not Found/, pending_update_count: 0 })
+  t.equal(info.ip_address, '127.0.0.1', 'where the receiver was found')
 })
 
 t.test('a slow chat and a failing one delay nobody else', async (t) => {

@@ -58,6 +58,9 @@ async function remove({ args, key }: Call): Promise<Result> {
   return done('Webhook is already deleted')
 }
 
+/** The reference's word for an address that is not known yet. */
+const UNRESOLVED = '<unknown>'
+
 const done = (description: string): Result => ({ json: 'true', description })
 
 const getWebhookInfo: Method = {
@@ -79,7 +82,7 @@ const getWebhookInfo: Method = {
       pending_update_count: await world.pendingUpdates(key),
       ...(error && { last_error_date: error.at, last_error_message: error.message }),
       ...(webhook && { max_connections: webhook.maxConnections }),
-      ...(webhook?.ipAddress !== undefined && { ip_address: webhook.ipAddress }),
+      ...(webhook && { ip_address: webhook.ipAddress ?? key.delivery?.address ?? UNRESOLVED }),
       ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
     })
   },
