@@ -1,12 +1,38 @@
 /** Rooms that the account falls out of by nobody's will: it goes back, and misses nothing. */
+import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import { Entrance } from '../../src/platforms/xmpp/rooms/entrance.ts'
 import { prosodyMissing } from '../support/prosody.ts'
+import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
 
 const affiliation = (jid: string, value: string) =>
   `<query xmlns="http://jabber.org/protocol/muc#admin"><item jid="${jid}" affiliation="${value}"/></query>`
+
+t.test('two on the way in do not shut each other out', async (t) => {
+  const stream = { sendWhenUp: async () => undefined }
+  const entrance = new Entrance({ room: 'room@r.test', nick: 'me' }, stream)
+  const welcome = () =>
+    entrance.take(
+      xml(
+        'presence',
+        { from: 'room@r.test/me' },
+        xml('x', 'http://jabber.org/protocol/muc#user', xml('status', { code: '110' })),
+      ),
+    )
+  const ending = new AbortController()
+  const first = entrance.enter(undefined, ending.signal)
+  const second = entrance.enter(undefined, patience())
+  ending.abort(new Error('no time'))
+  await t.rejects(first, { message: 'no time' })
+  welcome()
+  await second
+  const both = [1, 2].map(() => entrance.enter(undefined, patience()))
+  welcome()
+  await Promise.all(both)
+})
 
 t.test('the way back into XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
   const network = await Network.start(t)

@@ -23,12 +23,12 @@ class Refused extends Error {
 
 export class Entrance {
   readonly #bookmark: Bookmark
-  readonly #stream: Stream
+  readonly #stream: Pick<Stream, 'sendWhenUp'>
   #nick: string
   #isInside = false
   #waiting: { resolve(): void; reject(cause: unknown): void } | undefined
 
-  constructor(bookmark: Bookmark & { readonly nick: string }, stream: Stream) {
+  constructor(bookmark: Bookmark & { readonly nick: string }, stream: Pick<Stream, 'sendWhenUp'>) {
     this.#bookmark = bookmark
     this.#nick = bookmark.nick
     this.#stream = stream
@@ -83,7 +83,19 @@ export class Entrance {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => reject(limit.reason)
     limit.addEventListener('abort', giveUp, { once: true })
-    this.#waiting = { resolve, reject }
+    const before = this.#waiting
+    // Whoever is on the way in already, for a call of before a break perhaps, gets in by the same answer.
+    const waiting = {
+      resolve() {
+        before?.resolve()
+        resolve()
+      },
+      reject(cause: unknown) {
+        before?.reject(cause)
+        reject(cause)
+      },
+    }
+    this.#waiting = waiting
     const { room, password } = this.#bookmark
     const history =
       since === undefined ? { maxstanzas: 0 } : { since: new Date(since * 1000).toISOString() }
@@ -99,7 +111,7 @@ export class Entrance {
       await promise
     } finally {
       limit.removeEventListener('abort', giveUp)
-      this.#waiting = undefined
+      if (this.#waiting === waiting) this.#waiting = undefined
     }
   }
 }
