@@ -7,39 +7,49 @@ export interface ConnectionLimits {
 
 export const usualConnections: ConnectionLimits = { deliveries: 500, probes: 200 }
 
-/** First come, first served: each key brings no more than its own connections, so none can keep the others out. */
+/** Users have their turns one after another: however many endpoints of one of them hang, they keep nobody else out. */
 class Places {
   #free: number
-  readonly #waiting = new Set<() => void>()
+  /** By user, whoever is next at the front; those of one user in the order in which they came. */
+  readonly #waiting = new Map<number, Set<() => void>>()
 
   constructor(places: number) {
     this.#free = places
   }
 
   /** Undefined where there is a place at once, which is the rule. Resolves with false once the signal aborts. */
-  take(signal: AbortSignal): Promise<boolean> | undefined {
+  take(userId: number, signal: AbortSignal): Promise<boolean> | undefined {
     if (this.#free > 0) {
       this.#free--
       return undefined
     }
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve(false)
+      const own = this.#waiting.get(userId) ?? new Set()
       const settle = (isTaken: boolean) => {
-        this.#waiting.delete(begin)
+        own.delete(begin)
+        if (own.size === 0) this.#waiting.delete(userId)
         signal.removeEventListener('abort', giveUp)
         resolve(isTaken)
       }
       const begin = () => settle(true)
       const giveUp = () => settle(false)
-      if (signal.aborted) return resolve(false)
       signal.addEventListener('abort', giveUp)
-      this.#waiting.add(begin)
+      this.#waiting.set(userId, own.add(begin))
     })
   }
 
   release(): void {
-    const [next] = this.#waiting
-    if (next) next()
-    else this.#free++
+    const [front] = this.#waiting
+    if (!front) {
+      this.#free++
+      return
+    }
+    const [userId, own] = front
+    const [next] = own
+    this.#waiting.delete(userId)
+    if (own.size > 1) this.#waiting.set(userId, own)
+    next?.()
   }
 }
 

@@ -65,6 +65,23 @@ t.test('no more attempts than there are places, and all get theirs in the end', 
   t.equal(receiver.mostOpen, 6)
 })
 
+t.test('users take turns, however much one of them has waiting', async (t) => {
+  const places = new Connections({ deliveries: 2, probes: 1 }).for(false)
+  const begun: number[] = []
+  const take = async (userId: number) => {
+    await places.take(userId, forever)
+    begun.push(userId)
+  }
+  const all = Promise.all([...Array.from({ length: 10 }, () => take(1)), take(2), take(3)])
+  for (let ended = 0; ended < 3; ended++) places.release()
+  await new Promise(setImmediate)
+  t.same(begun, [1, 1, 1, 2, 3])
+  for (let ended = 3; ended < 10; ended++) places.release()
+  await all
+  t.same(begun.slice(5), Array(7).fill(1))
+  t.same([places.release(), places.release(), places.take(1, forever)].at(-1), undefined)
+})
+
 t.test('probes of dead endpoints keep nobody else waiting', async (t) => {
   const { receiver, held, deliver } = await several(
     t,
