@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { failed } from '../../actors/errors.ts'
 import { answerClientError, followAnswers } from './client-error.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
+import { limitHandlers } from './handler-limit.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
 import { collectPaths } from './known-paths.ts'
@@ -93,11 +94,4 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
   return app
-}
-
-/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
-function limitHandlers(app: FastifyInstance, milliseconds: number): void {
-  app.addHook('onRoute', (route) => {
-    if (!/^\/(bot|file)/.test(route.url)) route.handlerTimeout ??= milliseconds
-  })
 }

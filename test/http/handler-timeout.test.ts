@@ -21,7 +21,7 @@ const slowly = async () => {
   await new Promise((resolve) => setTimeout(resolve, 5 * LIMIT_MS))
   return { ok: true }
 }
-app.get('/hangs', () => new Promise(() => undefined))
+app.route({ method: ['GET', 'POST'], url: '/hangs', handler: () => new Promise(() => undefined) })
 app.get('/bot:token/*', slowly)
 app.get('/stream', (_, reply) => {
   reply.hijack()
@@ -31,10 +31,14 @@ app.get('/stream', (_, reply) => {
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
 t.test('an answer that never comes is 503 in the envelope', async (t) => {
-  const answer = await fetch(`${address}/hangs`)
-  const found = { status: answer.status, body: await answer.json() }
-  t.match(found, refused(503, 'Service Unavailable'))
-  t.equal(answer.headers.get('retry-after'), '1')
+  const body = JSON.stringify({ a: 1 })
+  const headers = { 'content-type': 'application/json' }
+  for (const init of [{}, { method: 'POST' }, { method: 'POST', headers, body }]) {
+    const answer = await fetch(`${address}/hangs`, init)
+    const found = { status: answer.status, body: await answer.json() }
+    t.match(found, refused(503, 'Service Unavailable'))
+    t.equal(answer.headers.get('retry-after'), '1')
+  }
 })
 
 t.test('calls of the bot API and streams have limits of their own', async (t) => {
