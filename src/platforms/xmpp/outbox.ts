@@ -1,6 +1,7 @@
 /** Messages on their way out: each is waited for until the server has it, or has refused it. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../actors/errors.ts'
+import { parseAddress } from './address.ts'
 import { bounced } from './failures.ts'
 import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
@@ -21,8 +22,8 @@ interface Waiting {
 }
 
 export interface OutboxParts {
-  readonly stream: Stream
-  readonly requests: Requests
+  readonly stream: Pick<Stream, 'sendWhenUp' | 'acknowledges'>
+  readonly requests: Pick<Requests, 'ask'>
   readonly domain: string
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
@@ -82,11 +83,12 @@ export class Outbox {
     this.#waiting.get(id)?.resolve()
   }
 
-  /** The message came back; says whether anybody still waited for it. */
-  bounced(id: string, condition: string): boolean {
+  /** The message came back; says whether anybody still waited for it. Its id is known to all who read it. */
+  bounced(id: string, condition: string, from: string | undefined): boolean {
     const waiting = this.#waiting.get(id)
-    waiting?.reject(bounced(condition))
-    return waiting !== undefined
+    if (!waiting || !mayRefuse(from, waiting.to)) return false
+    waiting.reject(bounced(condition))
+    return true
   }
 
   /** Those that were written and not confirmed. */
@@ -109,6 +111,12 @@ export class Outbox {
   async #askInstead(signal: AbortSignal): Promise<void> {
     await this.#parts.requests.ask('get', xml('ping', ns.ping), { to: this.#parts.domain, signal })
   }
+}
+
+/** Whom it was for, or a server on the way; the own one may leave out that it is itself. */
+function mayRefuse(from: string | undefined, to: string | undefined): boolean {
+  const sender = parseAddress(from)
+  return !sender?.local || sender.bare === parseAddress(to)?.bare
 }
 
 function unsent(cause: unknown) {

@@ -214,7 +214,7 @@ export class XmppSession implements Session {
   #bounce(stanza: Element) {
     const { id, from } = stanza.attrs
     const condition = conditionOf(stanza)
-    if (id && this.#outbox.bounced(id, condition)) return
+    if (id && this.#outbox.bounced(id, condition, from)) return
     this.#options.log.warn({ id, from, condition }, 'a message came back')
   }
 

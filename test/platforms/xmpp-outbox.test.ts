@@ -1,0 +1,34 @@
+/** Whom a message's way is believed to: its end, and the servers between. */
+import { xml } from '@xmpp/client'
+import t from 'tap'
+import { Outbox } from '../../src/platforms/xmpp/outbox.ts'
+import { patience } from './contract/recorder.ts'
+
+function posted() {
+  const outbox = new Outbox({
+    stream: { sendWhenUp: async () => undefined, acknowledges: true },
+    requests: { ask: () => Promise.reject(new Error('nothing is asked')) },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const message = xml('message', { id: 'm', to: 'room@there.test', type: 'groupchat' })
+  return { outbox, arrival: outbox.post(message, 'reflection', patience()) }
+}
+
+t.test('nobody else sends a message back', async (t) => {
+  const { outbox, arrival } = posted()
+  for (const from of ['stranger@there.test/x', 'room@elsewhere.test']) {
+    t.equal(outbox.bounced('m', 'item-not-found', from), false)
+  }
+  outbox.found('m')
+  await arrival
+})
+
+t.test('whom it was for may refuse it, and so may servers', async (t) => {
+  for (const from of ['room@there.test', 'room@there.test/nick', 'there.test', undefined]) {
+    const { outbox, arrival } = posted()
+    const refusal = arrival.catch((cause: unknown) => cause)
+    t.equal(outbox.bounced('m', 'item-not-found', from), true)
+    t.match(await refusal, { failure: { description: 'chat not found' } })
+  }
+})
