@@ -99,6 +99,7 @@ export async function listen(options: ListenOptions) {
 
 async function registerRoutes(app: FastifyInstance, options: ListenOptions): Promise<void> {
   const { accounts, core, db, config, sandbox, readiness, metrics, media } = options
+  const { baseUrls, panelUrls } = config
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const now = () => core.clock.now()
   const source: RecordSource = {
@@ -120,15 +121,21 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(healthRoutes, { readiness })
   await app.register(metricsRoute, { metrics, token: config.metrics.token })
   await app.register(authRoutes, { accounts })
-  await app.register(panelSessionRoutes, { accounts, panelUrls: config.panelUrls })
+  await app.register(panelSessionRoutes, { accounts, baseUrls, panelUrls })
   await app.register(panelRoutes, { directory: panelDirectory })
   await app.register(userRoutes, { accounts })
   await app.register(tokenRoutes, { accounts })
   await app.register(platformRoutes, { ...user, platforms: core.platforms })
   await app.register(linkRoutes, { ...user, links, source, now })
   const pages = new LinkPages(db)
-  const { baseUrls: addresses, panelUrls: panels } = config
-  await app.register(linkPageRoutes, { ...user, links, pages, addresses, panels, now })
+  await app.register(linkPageRoutes, {
+    ...user,
+    links,
+    pages,
+    addresses: baseUrls,
+    panels: panelUrls,
+    now,
+  })
   await app.register(linkPageAnswerRoutes, { links, pages, now })
   await app.register(credentialListRoutes, { ...user, source })
   const settings = new ReceiveSettingsDesk({ db, credentials })

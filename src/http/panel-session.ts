@@ -18,6 +18,7 @@ const Session = Type.Object({
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer(),
   user: User,
+  base_url: Type.String({ description: 'Where the bot API is for whoever uses this panel' }),
 })
 
 const LoginBody = Type.Object(
@@ -28,13 +29,20 @@ const NoBody = Type.Object({}, { additionalProperties: false })
 
 export interface PanelSessionOptions {
   readonly accounts: Accounts
+  /** At home and abroad, as those of the panel. */
+  readonly baseUrls: readonly string[]
   readonly panelUrls: readonly string[]
 }
 
 export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> = async (
   app,
-  { accounts, panelUrls },
+  { accounts, baseUrls, panelUrls },
 ) => {
+  const addresses = new Map(panelUrls.map((url, place) => [new URL(url).host, baseUrls[place]]))
+  // A trial is often looked at by another name than the one it knows of itself.
+  const baseUrlOf = ({ host, protocol }: FastifyRequest) =>
+    addresses.get(host) ?? `${protocol}://${host}`
+
   app.addHook('onRequest', refuseOtherSites(panelUrls))
   const hide = true
   const bodyLimit = 4_096
@@ -45,7 +53,7 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
     async (request, reply) => {
       const { phone, otp } = request.body
       const signedIn = await accounts.login(phone, otp, clientOf(request))
-      return opened(request, reply, signedIn)
+      return opened(request, reply, signedIn, baseUrlOf(request))
     },
   )
 
@@ -55,7 +63,8 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
     async (request, reply) => {
       const token = cookieOf(request)
       if (!token) throw failed('unauthorized', 'nobody is signed in')
-      return opened(request, reply, await accounts.refresh(token, clientOf(request)))
+      const signedIn = await accounts.refresh(token, clientOf(request))
+      return opened(request, reply, signedIn, baseUrlOf(request))
     },
   )
 
@@ -73,7 +82,7 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
 
 const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
 
-function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn) {
+function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn, baseUrl: string) {
   const { user, accessToken, expiresIn, refreshToken } = signedIn
   request.audit.userId = user.id
   reply.header('set-cookie', `${COOKIE}=${refreshToken}; ${attributes}; Max-Age=${IDLE_SECONDS}`)
@@ -82,6 +91,7 @@ function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn
     token_type: 'Bearer' as const,
     expires_in: expiresIn,
     user: presentUser(user),
+    base_url: baseUrl,
   })
 }
 

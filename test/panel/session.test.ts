@@ -1,9 +1,12 @@
 /** The cookie of the panel: who may use it, and what it is good for. */
 import t from 'tap'
+import { raw } from '../service/scene.ts'
 import { ask } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService(t)
+const service = await startService(t, {
+  env: { BASE_URL: 'https://api.chapar.test', PANEL_URL: 'https://panel.chapar.test' },
+})
 const own = { origin: service.url, 'x-csrf': '1' }
 
 const post = (path: string, body: object, headers: Record<string, string> = own) =>
@@ -28,6 +31,7 @@ t.test('signing in gives an access token, and the refresh token only as a cookie
         token_type: 'Bearer',
         expires_in: 600,
         user: { phone: '+14155559201' },
+        base_url: service.url,
       },
     },
   })
@@ -45,6 +49,17 @@ t.test('the cookie is renewed at each use, and an old one is good for nothing', 
   t.match(renewed.body, { ok: true, result: { access_token: String } })
   t.not(cookieIn(renewed.headers), cookie)
   t.match(await post('refresh', {}, { ...own, cookie }), { status: 401 })
+})
+
+t.test('the bot API is where it is for who uses the panel by its public address', async (t) => {
+  const { cookie } = await signedIn('+14155559205')
+  const there = { ...own, origin: 'https://panel.chapar.test', host: 'panel.chapar.test', cookie }
+  const { text } = await raw(service.url, '/panel/session/refresh', {
+    method: 'POST',
+    headers: { ...there, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  t.match(JSON.parse(text), { ok: true, result: { base_url: 'https://api.chapar.test' } })
 })
 
 t.test('signing out ends the session and takes the cookie away', async (t) => {

@@ -7,6 +7,7 @@ interface Opened {
   readonly access_token: string
   readonly expires_in: number
   readonly user: User
+  readonly base_url: string
 }
 
 export type Session =
@@ -18,6 +19,7 @@ export type Session =
 const EARLY_MS = 30_000
 
 let session: Session = { state: 'starting' }
+let base = location.origin
 let access: { readonly token: string; readonly until: number } | undefined
 const listeners = new Set<() => void>()
 
@@ -39,7 +41,11 @@ const post = <Result>(path: string, body: object) =>
     credentials: 'same-origin',
   })
 
-function opened({ access_token, expires_in, user }: Opened): string {
+/** Where the bot API is, for who uses it from where this panel is used. */
+export const baseUrl = (): string => base
+
+function opened({ access_token, expires_in, user, base_url }: Opened): string {
+  base = base_url
   access = { token: access_token, until: Date.now() + expires_in * 1000 }
   become({ state: 'in', user })
   return access_token

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { nameOf } from '../../api/names.ts'
 import { backlogQuery, chartQuery, credentialQuery } from '../../api/queries.ts'
+import { baseUrl } from '../../api/session.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { Statechart } from '../../chart/statechart.tsx'
 import { ChartWords } from '../../chart/words.tsx'
@@ -61,7 +62,7 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
             <dt>{t('keys.expires')}</dt>
             <dd>{apiKey.expires_at ? moment(apiKey.expires_at) : t('never')}</dd>
             <dt>{t('keys.base')}</dt>
-            <dd className="mono">{`${location.origin}/bot…`}</dd>
+            <dd className="mono">{`${baseUrl()}/bot…`}</dd>
           </dl>
         </Card>
       </div>

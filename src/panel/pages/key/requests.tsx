@@ -1,6 +1,7 @@
 /** What the bot asked of the service with this key, and what it was answered. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import { baseUrl } from '../../api/session.ts'
 import type { ApiKey, Page } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -115,4 +116,4 @@ const isBotMethod = (method: string) => /^\w+$/.test(method)
 
 /** Neither the key nor what was sent is kept: both are to be filled in. */
 const curlOf = (method: string) =>
-  `curl '${location.origin}/bot<API_KEY>/${method}' -H 'content-type: application/json' -d '{}'`
+  `curl '${baseUrl()}/bot<API_KEY>/${method}' -H 'content-type: application/json' -d '{}'`

@@ -1,5 +1,6 @@
 /** A key while it can still be seen, with the lines that put it to use. */
 import { useState } from 'react'
+import { baseUrl } from '../../api/session.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -15,7 +16,7 @@ export interface NewKeyProps {
 
 export function NewKey({ apiKey, close }: NewKeyProps) {
   const t = useT()
-  const ready = snippets(location.origin, apiKey.key)
+  const ready = snippets(baseUrl(), apiKey.key)
   const [shown, setShown] = useState(ready[0]?.name ?? '')
   const code = ready.find(({ name }) => name === shown)?.code ?? ''
   return (
