@@ -5,6 +5,7 @@ import { eventContract } from './contract/events.ts'
 import { fileContract } from './contract/files.ts'
 import { groupContract, profileContract } from './contract/group-operations.ts'
 import type { ContractHarness } from './contract/harness.ts'
+import { keyboardContract } from './contract/keyboards.ts'
 import { linkContract } from './contract/link.ts'
 import { operationContract } from './contract/operations.ts'
 import { opinionContract } from './contract/opinions.ts'
@@ -23,6 +24,7 @@ export function platformContract(name: string, start: (t: Test) => Promise<Contr
     await t.test('keeps a profile', (t) => profileContract(t, harness))
     await t.test('shows stories', (t) => storyContract(t, harness))
     await t.test('carries content', (t) => contentContract(t, harness))
+    await t.test('shows keyboards', (t) => keyboardContract(t, harness))
     await t.test('opens files', (t) => fileContract(t, harness))
     await t.test('tells opinions', (t) => opinionContract(t, harness))
     await t.test('refuses what cannot be done', (t) => refusalContract(t, harness))

@@ -1,5 +1,5 @@
 /** Bots written with the libraries people use, against the running service. */
-import { Bot, GrammyError, InlineKeyboard } from 'grammy'
+import { Bot, GrammyError, InlineKeyboard, Keyboard } from 'grammy'
 import t from 'tap'
 import { Telegraf } from 'telegraf'
 import { message } from 'telegraf/filters'
@@ -97,6 +97,30 @@ t.test('buttons are shown, pressed and answered', async (t) => {
   })
   t.match(pressed, { answered: true, text: 'noted', show_alert: true })
   t.match(await hears('You said no'), { message_id: question.message_id })
+})
+
+t.test('a keyboard is shown, used and taken away', async (t) => {
+  const { client, key, ada, write, hears } = await account('keyboard_bot')
+  const bot = new Bot(key, { client: { apiRoot: service.url } })
+  const keyboard = new Keyboard().text('Tea').requestContact('My number').resized().oneTime()
+  bot.command('start', (ctx) => ctx.reply('What?', { reply_markup: keyboard }))
+  bot.hears('Tea', (ctx) => ctx.reply('Who?', { reply_markup: { force_reply: true } }))
+  bot.on('message:text', (ctx) =>
+    ctx.reply(`for ${ctx.msg.text}`, { reply_markup: { remove_keyboard: true } }),
+  )
+  await start(t, bot)
+  const standing = async () =>
+    (await client.result('GET', `/sandbox/people/${ada.id}/inbox`)).keyboards
+  await write('/start')
+  await hears('What?')
+  const rows = [[{ text: 'Tea' }, { text: 'My number', request_contact: true }]]
+  t.match(await standing(), [{ keyboard: rows, resize_keyboard: true, used: false }])
+  await write('Tea')
+  await hears('Who?')
+  t.match(await standing(), [{ force_reply: true }])
+  await write('Ada')
+  await hears('for Ada')
+  t.strictSame(await standing(), [])
 })
 
 t.test('grammY maps the errors', async (t) => {

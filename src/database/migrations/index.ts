@@ -17,6 +17,7 @@ import { LinkPagesTable } from './0014-link-pages.ts'
 import { TimelineRepeats } from './0015-timeline-repeats.ts'
 import { SandboxForums } from './0016-sandbox-forums.ts'
 import { Stories } from './0017-stories.ts'
+import { SandboxKeyboards } from './0018-sandbox-keyboards.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -42,4 +43,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0015-timeline-repeats', class: TimelineRepeats },
   { name: '0016-sandbox-forums', class: SandboxForums },
   { name: '0017-stories', class: Stories },
+  { name: '0018-sandbox-keyboards', class: SandboxKeyboards },
 ]

@@ -5,7 +5,8 @@ import type { Received as Message } from '../../platforms/sandbox/inbox.ts'
 import { personOf } from '../../platforms/sandbox/neutral.ts'
 import { answers, ok } from '../envelope.ts'
 import { Received } from './message-schemas.ts'
-import { chatBody, nameBody, receivedBody } from './present.ts'
+import { chatBody, nameBody, receivedBody, standingBody } from './present.ts'
+import { StandingKeyboard } from './reply-keyboard.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
 import { Chat, ChatId, Entity, PersonName, Time } from './schemas.ts'
 import { entityBody } from './wire.ts'
@@ -31,6 +32,9 @@ const Inbox = Type.Object({
     }),
     { description: 'Messages that are being written' },
   ),
+  keyboards: Type.Array(StandingKeyboard, {
+    description: 'What stands in the place of the ordinary keyboard, at most one a chat',
+  }),
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
 })
 
@@ -80,9 +84,10 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
   )
 
   async function sight(person: number, messages: readonly Message[]) {
-    const [typing, drafts, codes] = await Promise.all([
+    const [typing, drafts, keyboards, codes] = await Promise.all([
       inboxes.typing(person),
       inboxes.drafts(person),
+      inboxes.keyboards(person),
       inboxes.codes(person),
     ])
     const seen = {
@@ -100,6 +105,7 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
         text: text.text,
         ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
       })),
+      keyboards: keyboards.map(standingBody),
       codes: codes.map(({ code, sent_at, expires_at }) => ({
         code,
         sent_at: sent_at.toISOString(),

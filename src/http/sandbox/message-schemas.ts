@@ -1,6 +1,7 @@
 /** A message as it is shown under /sandbox. */
 import { Type } from 'typebox'
 import { ReactionBody, shownContent, TopicLook } from './content-schemas.ts'
+import { ReplyKeyboard } from './reply-keyboard.ts'
 import { Chat, Keyboard, PersonName } from './schemas.ts'
 
 export const Message = Type.Object({
@@ -28,6 +29,7 @@ export const Sent = Type.Object({
 
 export const Received = Type.Object({
   ...Message.properties,
+  keyboard: Type.Optional(ReplyKeyboard),
   reactions: Type.Optional(
     Type.Array(Type.Object({ person: PersonName, ...ReactionBody.properties })),
   ),

@@ -1,7 +1,9 @@
 /** The sandbox's records as its routes show and take them. */
 import type { Chat, Message, Person } from '../../../machines/content.ts'
+import { replyKeyboardJson } from '../../platforms/reply-keyboard.ts'
 import type { Faults as FaultState } from '../../platforms/sandbox/faults.ts'
 import type { Received } from '../../platforms/sandbox/inbox.ts'
+import type { StandingKeyboard } from '../../platforms/sandbox/keyboards.ts'
 import { personOf } from '../../platforms/sandbox/neutral.ts'
 import type { PersonRecord } from '../../platforms/sandbox/people.ts'
 import { contentBody, reactionBody } from './content.ts'
@@ -62,6 +64,7 @@ export const chatBody = (chat: Chat) => ({
 
 export const receivedBody = (received: Received) => ({
   ...messageBody(received),
+  ...(received.keyboard && { keyboard: replyKeyboardJson(received.keyboard) }),
   ...(received.reactions.length > 0 && {
     reactions: received.reactions.flatMap(({ person, reactions }) =>
       reactions.map((reaction) => ({
@@ -70,6 +73,14 @@ export const receivedBody = (received: Received) => ({
       })),
     ),
   }),
+})
+
+export const standingBody = ({ chat, person, message, keyboard, isUsed }: StandingKeyboard) => ({
+  chat: chatBody(chat),
+  person: nameBody(personOf(person)),
+  message_id: message,
+  ...replyKeyboardJson(keyboard),
+  used: isUsed,
 })
 
 export function messageBody(message: Message) {

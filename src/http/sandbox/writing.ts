@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
 import type { Message as MessageRecord } from '../../../machines/content.ts'
+import { replyKeyboardFrom } from '../../bot-api/reply-keyboard.ts'
 import type { Change } from '../../platforms/sandbox/hands.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
@@ -16,6 +17,7 @@ import {
 } from './given-content.ts'
 import { Message, Sent } from './message-schemas.ts'
 import { messageBody } from './present.ts'
+import { ReplyKeyboard } from './reply-keyboard.ts'
 import { described, goneSignal, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
 import { Addressee, Entity, Id, Keyboard } from './schemas.ts'
 import { buttonsOf } from './wire.ts'
@@ -30,6 +32,7 @@ const Write = Type.Object(
     reply_to_message_id: Type.Optional(Id),
     message_thread_id: Type.Optional(Id),
     inline_keyboard: Type.Optional(Keyboard),
+    keyboard: Type.Optional(ReplyKeyboard),
     protect_content: Type.Optional(Type.Boolean()),
   },
   strict,
@@ -93,7 +96,8 @@ export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, file
     },
     async (request, reply) => {
       const { params, body } = request
-      const { to, reply_to_message_id: replyTo, inline_keyboard: keyboard } = body
+      const { to, reply_to_message_id: replyTo, inline_keyboard: inline } = body
+      const keyboard = body.keyboard && replyKeyboardFrom(body.keyboard)
       const { message_thread_id: topic } = body
       const takeIn = takingIn(files, userOf(request), goneSignal(reply))
       const sent = await hands.send(params.person, {
@@ -101,7 +105,8 @@ export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, file
         contents: await contentsOf(body, takeIn),
         ...(replyTo !== undefined && { replyTo }),
         ...(topic !== undefined && { topic }),
-        ...(keyboard && { buttons: buttonsOf(keyboard) }),
+        ...(inline && { buttons: buttonsOf(inline) }),
+        ...(keyboard && { keyboard }),
         ...(body.protect_content && { isProtected: true }),
       })
       return ok(sentBody(sent))

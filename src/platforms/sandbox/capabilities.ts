@@ -71,6 +71,7 @@ export const capabilities = {
     'dice',
   ],
   buttons: true,
+  replyKeyboards: true,
   entities: ALL_ENTITIES,
   updates: [
     'message',

@@ -57,7 +57,7 @@ function assertLength({ text }: Text, limit: number, refusal: string): void {
 }
 
 /** The database takes neither NUL nor half a surrogate pair; both keep their place, for the entities' sake. */
-function storable(value: unknown): unknown {
+export function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('\0', ' ').toWellFormed()
   if (Array.isArray(value)) return value.map(storable)
   if (typeof value !== 'object' || value === null) return value

@@ -11,6 +11,7 @@ import type {
 } from '../../../machines/content.ts'
 import type { Operation } from '../../../machines/operation.ts'
 import type { TopicOperation } from '../../../machines/operation-topics.ts'
+import type { ReplyKeyboard } from '../../../machines/reply-keyboard.ts'
 import { answerOf, type CallbackAnswer, press } from './callback.ts'
 import type { Edit } from './edits.ts'
 import { resolve } from './find.ts'
@@ -39,6 +40,7 @@ export interface Sending {
   readonly replyTo?: number
   readonly topic?: number
   readonly buttons?: Buttons
+  readonly keyboard?: ReplyKeyboard
   readonly isProtected?: boolean
 }
 
@@ -81,7 +83,7 @@ export class Hands {
 
   /** One message, or several media as an album. */
   async send(person: number, sending: Sending): Promise<readonly Message[]> {
-    const { to, contents, replyTo, topic, buttons, isProtected } = sending
+    const { to, contents, replyTo, topic, buttons, keyboard, isProtected } = sending
     const terms = {
       chat: await this.#find(to),
       ...(replyTo !== undefined && { replyTo: String(replyTo) }),
@@ -91,7 +93,8 @@ export class Hands {
     const [content] = contents
     if (contents.length === 1) {
       const operation = { kind: 'send' as const, ...terms, content: content! }
-      return [await this.#message(person, { ...operation, ...(buttons && { buttons }) })]
+      const markup = { ...(buttons && { buttons }), ...(keyboard && { keyboard }) }
+      return [await this.#message(person, { ...operation, ...markup })]
     }
     const media = contents.filter((item) => item.kind === 'media')
     const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })

@@ -1,5 +1,6 @@
 /** What a person sees: their messages, who is typing to them, and the one-time codes sent to them. */
 import type { Chat, Message, Reaction } from '../../../machines/content.ts'
+import type { ReplyKeyboard } from '../../../machines/reply-keyboard.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
   type ChatCard,
@@ -12,6 +13,7 @@ import {
   viewJoins,
 } from './cards.ts'
 import { draftsFor, type ShownDraft } from './drafts.ts'
+import { isKeyboardFor, keyboardsFor, type StandingKeyboard } from './keyboards.ts'
 import { chatCondition } from './natives.ts'
 import { chatOf, messageOf } from './neutral.ts'
 import type { Watchers } from './watchers.ts'
@@ -24,8 +26,9 @@ export interface InboxQuery {
   readonly limit: number
 }
 
-/** A message with what people think of it. */
+/** A message with what people think of it, and the keyboard it brought this reader. */
 export interface Received extends Message {
+  readonly keyboard: ReplyKeyboard | null
   readonly reactions: readonly {
     readonly person: PersonCard
     readonly reactions: readonly Reaction[]
@@ -64,7 +67,7 @@ const reading = `
       'reactions', t.reactions) order by t.at), '[]')
     from sandbox_reaction t join sandbox_person p on p.id = t.person_id
     where t.chat_id = m.chat_id and t.message_id = m.id
-  ) as reactions
+  ) as reactions, case when ${isKeyboardFor('m', '$1')} then m.keyboard end as keyboard
   from newest m ${viewJoins('m', '$1')}
   order by m.at desc, m.chat_id, m.id desc limit $4`
 
@@ -81,13 +84,17 @@ export class Inboxes {
 
   /** Newest first. */
   async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Received[]> {
-    const rows = await this.#db.query<View & Pick<Received, 'reactions'>>(reading, [
+    const rows = await this.#db.query<View & Pick<Received, 'reactions' | 'keyboard'>>(reading, [
       person,
       chat ?? null,
       after ?? 0,
       limit,
     ])
-    return rows.map((row) => ({ ...messageOf(row), reactions: row.reactions }))
+    return rows.map((row) => ({
+      ...messageOf(row),
+      reactions: row.reactions,
+      keyboard: row.keyboard,
+    }))
   }
 
   /** Resolves once there is a message, or with none when the time is over. */
@@ -140,6 +147,11 @@ export class Inboxes {
       [person],
     )
     return rows.map(({ chat, other, ...row }) => ({ ...row, chat: chatOf(chat, other) }))
+  }
+
+  /** What stands in the place of this person's ordinary keyboard, at most one a chat. */
+  keyboards(person: number): Promise<StandingKeyboard[]> {
+    return keyboardsFor(this.#db, person)
   }
 
   /** What others are writing to this person and have not sent yet. */

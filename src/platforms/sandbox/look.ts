@@ -17,6 +17,7 @@ export interface Target {
   readonly buttons: Buttons | null
   readonly album: string | null
   readonly isForwarded: boolean
+  readonly hasKeyboard: boolean
 }
 
 /** Nothing when the chat or the message is not there for them. */
@@ -32,7 +33,8 @@ export async function lookAt(
 const looking = {
   name: 'sandbox_look',
   text: `select c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
-      t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded"
+      t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
+      t.keyboard is not null as "hasKeyboard"
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $1
       and m.role not in ('left', 'kicked')

@@ -3,6 +3,7 @@ import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { sendAlbum } from './album.ts'
 import { edit } from './edits.ts'
 import { holderOf, holdingWhile } from './holding.ts'
+import { checkedKeyboard } from './keyboard.ts'
 import { chatNative, messageNative, topicNative } from './natives.ts'
 import { messageOf } from './neutral.ts'
 import type { Doer, World } from './operations.ts'
@@ -102,16 +103,20 @@ function draftOf(
 ): Omit<Draft, 'content'> {
   const { chat, replyTo, replyOptional, isProtected, topic } = operation
   const buttons = 'buttons' in operation ? operation.buttons : undefined
+  const native = chatNative(chat)
+  const keyboard =
+    'keyboard' in operation && operation.keyboard && checkedKeyboard(operation.keyboard, native)
   return {
     sender: person,
     ...(session !== undefined && { session }),
-    native: chatNative(chat),
+    native,
     request,
     ...(replyTo !== undefined && { reply: messageNative(replyTo, 'be replied') }),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
     ...(topic !== undefined && { topic: topicNative(topic) }),
     ...(buttons && { buttons }),
+    ...(keyboard && { keyboard }),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sends what arrives while a statement is under way together in the next one. */
 import type { Content } from '../../../machines/content.ts'
+import type { ReplyKeyboard } from '../../../machines/reply-keyboard.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { View } from './cards.ts'
 import { sending } from './sending.ts'
@@ -18,6 +19,7 @@ export interface Draft {
   readonly replyOptional?: boolean
   readonly forward?: unknown
   readonly buttons?: unknown
+  readonly keyboard?: ReplyKeyboard
   /** Messages with the same key are one album. */
   readonly album?: string
   readonly isProtected?: boolean

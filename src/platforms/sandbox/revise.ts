@@ -79,7 +79,8 @@ export async function revise(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await lookAt(db, person, place)
     if (!found) throw bad('message to edit not found')
-    if (found.sender !== person || found.isForwarded || found.content.kind === 'service') {
+    const isFixed = found.isForwarded || found.hasKeyboard || found.content.kind === 'service'
+    if (found.sender !== person || isFixed) {
       throw bad("message can't be edited")
     }
     const { content, buttons = null } = await change(found, now())

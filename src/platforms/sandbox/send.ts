@@ -101,6 +101,9 @@ export async function refusalOf(db: Queryable, drafts: readonly Draft[]) {
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
   if (kind === 'channel' && role === 'member')
     return failed('bad_request', 'need administrator rights in the channel chat')
+  if (kind === 'channel' && drafts.some(({ keyboard }) => keyboard)) {
+    return failed('bad_request', 'inline keyboard expected')
+  }
   if (role === 'member') {
     const limits = [found.ownLimits, found.chatLimits]
     const unfit = drafts.find(({ content }) => !mayCarry(limits, content))

@@ -7,8 +7,8 @@ const given = `
   given as (
     select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
       session bigint, native bigint, request text, content jsonb, reply bigint,
-      "replyOptional" boolean, forward jsonb, buttons jsonb, album text, "isProtected" boolean,
-      topic bigint, needs text)
+      "replyOptional" boolean, forward jsonb, buttons jsonb, keyboard jsonb, album text,
+      "isProtected" boolean, topic bigint, needs text)
   )`
 
 const chatOf = `lateral (
@@ -43,6 +43,7 @@ const place = `
     left join ${topicOf} tp on true
     where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
+      and (c.kind <> 'channel' or given.keyboard is null)
       and (m.role in ('owner', 'admin') or given.needs is null
         or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
           and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
@@ -78,7 +79,8 @@ const stored = `
   message as (
     select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
-      place.content, place.target as reply_to, place.forward, place.buttons, place.album,
+      place.content, place.target as reply_to, place.forward, place.buttons, place.keyboard,
+      place.album,
       coalesce(place."isProtected", false) as is_protected,
       case when place.content @> '{"kind": "service", "fact": "topic_created"}'
         then ${BASE} + place.step else place.thread end as topic
@@ -86,10 +88,10 @@ const stored = `
   ),
   inserted as (
     insert into sandbox_message
-      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, album, is_protected,
-        topic)
-    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, album, is_protected,
-      topic
+      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, keyboard, album,
+        is_protected, topic)
+    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, keyboard, album,
+      is_protected, topic
     from message
   ),
   change as (

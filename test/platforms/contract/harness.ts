@@ -3,6 +3,7 @@ import type { Json, Platform } from '../../../actors/platform.ts'
 import type { Buttons, Content, Media, MediaKind } from '../../../machines/content.ts'
 import type { ContentName } from '../../../machines/content-name.ts'
 import type { Permission, Right } from '../../../machines/membership.ts'
+import type { ReplyKeyboard } from '../../../machines/reply-keyboard.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
 export type Ability =
@@ -137,6 +138,8 @@ export interface Peer {
   delete(message: Sight): Promise<void>
   /** Presses a button and resolves with the answer shown; only where the platform declares buttons. */
   press?(message: Sight, data: string, signal: AbortSignal): Promise<{ text?: string }>
+  /** What stands in the place of the peer's ordinary keyboard; only where the platform declares such. */
+  keyboard?(): Promise<ReplyKeyboard | undefined>
   /** Resolves once the peer's client shows a message with this text, also one edited to it. */
   sees(text: string, signal: AbortSignal): Promise<Sight>
   /** Sends anything but a text; files as `file` yields them. */

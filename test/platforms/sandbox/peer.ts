@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import { register } from './register.ts'
 
-type Shown = Omit<Received, 'reactions'>
+type Shown = Omit<Received, 'reactions' | 'keyboard'>
 
 export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
   const { hands, inboxes } = sandbox
@@ -44,6 +44,10 @@ export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
     press: async (message, data, signal) => {
       const { answer } = await hands.press(id, place(message), data, signal)
       return answer ?? {}
+    },
+    keyboard: async () => {
+      const standing = await inboxes.keyboards(id)
+      return standing.find(({ chat }) => chat.native === String(account))?.keyboard
     },
     react: (message, emoji) => hands.react(id, place(message), emoji ? [{ emoji }] : []),
     reactIn: (chat, message, emoji) =>

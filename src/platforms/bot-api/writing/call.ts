@@ -2,10 +2,10 @@
 import type { Buttons } from '../../../../machines/content.ts'
 import type { OperationResult } from '../../../../machines/operation.ts'
 import type { ReplyKeyboard } from '../../../../machines/reply-keyboard.ts'
+import { replyKeyboardJson } from '../../reply-keyboard.ts'
 import type { Flavour } from '../flavour.ts'
 import type { Attachments } from '../multipart.ts'
 import { messageOf } from '../reading/message.ts'
-import { replyKeyboardJson } from './reply-keyboard.ts'
 import { markupOf } from './text.ts'
 
 export interface Call {

@@ -1,7 +1,18 @@
-/** Keyboards in the place of the ordinary one, as the reference's parameter. */
-import type { ReplyKeyboard } from '../../../../machines/reply-keyboard.ts'
+/** Keyboards in the place of the ordinary one, as the reference writes them. */
+import type { ReplyKeyboard } from '../../machines/reply-keyboard.ts'
 
-export function replyKeyboardJson(keyboard: ReplyKeyboard): object {
+export interface ReplyKeyboardJson {
+  readonly keyboard?: { text: string }[][]
+  readonly is_persistent?: true
+  readonly resize_keyboard?: true
+  readonly one_time_keyboard?: true
+  readonly remove_keyboard?: true
+  readonly force_reply?: true
+  readonly input_field_placeholder?: string
+  readonly selective?: true
+}
+
+export function replyKeyboardJson(keyboard: ReplyKeyboard): ReplyKeyboardJson {
   switch (keyboard.kind) {
     case 'keys':
       return {
@@ -24,7 +35,7 @@ const promptJson = ({
 }: {
   readonly placeholder?: string
   readonly isSelective?: boolean
-}) => ({
+}): ReplyKeyboardJson => ({
   ...(placeholder !== undefined && { input_field_placeholder: placeholder }),
   ...(isSelective && { selective: true }),
 })
