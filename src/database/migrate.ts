@@ -11,15 +11,31 @@ const lockWait = '5min'
 
 const folder = join(import.meta.dirname, 'migrations')
 
+/** An older version does not know what a newer one keeps where: it would serve, and spoil it. */
+export class DatabaseIsNewer extends Error {
+  override readonly name = 'DatabaseIsNewer'
+
+  constructor(unknown: readonly string[]) {
+    super(
+      `a newer version of the service has used this database (${unknown.join(', ')}): ` +
+        'run that version, or restore a backup from before it',
+    )
+  }
+}
+
 /** The names come from the files: importing them would load the whole migrator for nothing. */
 async function isUpToDate(client: pg.Client): Promise<boolean> {
   const known = await client.query(`select from pg_tables
     where schemaname = current_schema and tablename = 'migration'`)
   if (known.rowCount === 0) return false
-  const { rows } = await client.query<{ name: string }>('select name from migration')
-  const done = new Set(rows.map(({ name }) => name))
-  const names = readdirSync(folder).filter((file) => /^\d{4}-.*\.ts$/.test(file))
-  return names.every((file) => done.has(file.slice(0, -'.ts'.length)))
+  const { rows } = await client.query<{ name: string }>('select name from migration order by name')
+  const done = rows.map(({ name }) => name)
+  const names = readdirSync(folder)
+    .filter((file) => /^\d{4}-.*\.ts$/.test(file))
+    .map((file) => file.slice(0, -'.ts'.length))
+  const unknown = done.filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw new DatabaseIsNewer(unknown)
+  return names.every((name) => done.includes(name))
 }
 
 /** Returns the names of the migrations that were run. */

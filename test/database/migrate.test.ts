@@ -25,6 +25,15 @@ t.test('of several nodes that start at once, one runs the migrations', async (t)
   t.same(await migrate(url), [], 'and a restart runs nothing')
 })
 
+t.test('a database that a newer version has used is left alone', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query(`insert into migration (name) values ('9999-from-the-future')`)
+  await t.rejects(migrate(url), {
+    name: 'DatabaseIsNewer',
+    message: /a newer version .*9999-from-the-future.*restore a backup/,
+  })
+})
+
 t.test('every migration file is listed under its name, in order', async (t) => {
   const names = migrationsList.map(({ name }) => name)
   const files = readdirSync(join(import.meta.dirname, '../../src/database/migrations'))
