@@ -103,6 +103,6 @@ async function lastError(world: Call['world'], apiKeyId: number) {
 const DROPPED =
   'updates were dropped unread: they were older than the retention time or beyond the limit'
 const SKIPPED =
-  'older messages were left out: too many had come while the account was not connected'
+  'older messages were left out: too many had come while the account was not connected, or they could not be stored'
 
 export const webhookMethods = [setWebhook, deleteWebhook, getWebhookInfo]
