@@ -28,11 +28,12 @@ export interface PageRange {
   readonly start?: number
   /** Only the messages exchanged with this address. */
   readonly with?: string
+  /** Fewer where messages are huge. */
   readonly max?: number
 }
 
 /** Servers cap this, Prosody at 50 where nobody says otherwise; a page on disk takes the longer the more there is. */
-export const pageSize = 250
+const pageSize = 250
 const pageMilliseconds = 30_000
 const fewMessages = 100
 /** Of a page, see `weightOf`. The keeper of an archive may send whatever it likes until it ends its answer. */
@@ -48,17 +49,30 @@ export class Archive {
   /** Whose archive it is. */
   readonly address: string
   readonly #own: string
-  readonly #requests: Requests
+  readonly #requests: Pick<Requests, 'ask'>
   readonly #queries = new Map<string, Answer>()
+  #mostAtOnce = pageSize
 
-  constructor(address: string, own: string, requests: Requests) {
+  constructor(address: string, own: string, requests: Pick<Requests, 'ask'>) {
     this.address = address
     this.#own = own
     this.#requests = requests
   }
 
-  /** Rejects with `Oversized` when there is more in it than fits into the memory. */
+  /** Rejects with `Oversized` when even a single message does not fit into the memory. */
   async page(range: PageRange, signal: AbortSignal): Promise<Page> {
+    for (;;) {
+      const max = Math.min(range.max ?? pageSize, this.#mostAtOnce)
+      try {
+        return await this.#ask({ ...range, max }, signal)
+      } catch (cause) {
+        if (!(cause instanceof Oversized) || max === 1) throw cause
+        this.#mostAtOnce = Math.ceil(max / 8)
+      }
+    }
+  }
+
+  async #ask(range: PageRange & { readonly max: number }, signal: AbortSignal): Promise<Page> {
     const query = randomUUID()
     const messages: ArchivedMessage[] = []
     const tooMuch = new AbortController()
@@ -111,7 +125,8 @@ export class Archive {
   }
 }
 
-function pageQuery(query: string, { after, before, start, with: peer, max }: PageRange): Element {
+function pageQuery(query: string, range: PageRange & { readonly max: number }): Element {
+  const { after, before, start, with: peer, max } = range
   const field = (name: string, value: string) =>
     xml('field', { var: name }, xml('value', {}, value))
   return xml(
@@ -127,7 +142,7 @@ function pageQuery(query: string, { after, before, start, with: peer, max }: Pag
     xml(
       'set',
       ns.paging,
-      xml('max', {}, String(max ?? pageSize)),
+      xml('max', {}, String(max)),
       after !== undefined && xml('after', {}, after),
       before !== undefined && xml('before', {}, before),
     ),

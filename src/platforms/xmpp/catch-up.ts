@@ -1,18 +1,11 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type Archive,
-  type ArchivedMessage,
-  type Page,
-  type PageRange,
-  pageSize,
-} from './archive.ts'
+import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import { RequestRefused } from './requests.ts'
-import { Oversized } from './transport.ts'
 
 /** How much the clocks of the server and of this machine may differ. */
 export const clockToleranceSeconds = 60
@@ -36,7 +29,6 @@ export class CatchUp {
   readonly #log: Log
   readonly #deliver: (archived: ArchivedMessage) => Delivery
   #readUntil = 0
-  #pageSize = pageSize
 
   constructor(
     archive: Archive,
@@ -113,26 +105,14 @@ export class CatchUp {
   async #after(checkpoint: Checkpoint, signal: AbortSignal): Promise<Page> {
     const range: PageRange = checkpoint.mam ? { after: checkpoint.mam } : {}
     try {
-      return await this.#page(range, signal)
+      return await this.#archive.page(range, signal)
     } catch (cause) {
       if (!(cause instanceof RequestRefused) || cause.condition !== 'item-not-found') throw cause
       this.#log.warn(
         { checkpoint },
         'the archive no longer knows the checkpoint: going by its time',
       )
-      return this.#page({ start: checkpoint.at - clockToleranceSeconds }, signal)
-    }
-  }
-
-  /** A smaller one where messages are huge. */
-  async #page(range: PageRange, signal: AbortSignal): Promise<Page> {
-    for (;;) {
-      try {
-        return await this.#archive.page({ ...range, max: this.#pageSize }, signal)
-      } catch (cause) {
-        if (!(cause instanceof Oversized) || this.#pageSize === 1) throw cause
-        this.#pageSize = Math.ceil(this.#pageSize / 8)
-      }
+      return this.#archive.page({ start: checkpoint.at - clockToleranceSeconds }, signal)
     }
   }
 }
