@@ -31,6 +31,8 @@ t.test(
     const visitor = await visit(browser, scene.service)
     const { page } = visitor
     const button = (name: string) => page.getByRole('button', { name, exact: true })
+    /** An attempt may also have taken 200 ms. */
+    const arrived = page.locator('summary').filter({ has: page.getByText('200', { exact: true }) })
     await signIn(visitor, scene.service, scene.phone)
     await page.goto(`/dashboard/keys/${key.api_key_id}?tab=webhook`)
 
@@ -61,7 +63,7 @@ t.test(
     await t.test('once repaired it arrives, and once more on request', async (t) => {
       status = 200
       await until(() => texts.includes('Are you there?'), 90_000)
-      await page.locator('summary', { hasText: '200' }).first().waitFor()
+      await arrived.first().waitFor()
       texts.length = 0
       await button('Replay').click()
       await page.getByLabel('Starting at').selectOption('update')
@@ -74,20 +76,20 @@ t.test(
 
     await t.test('a view of the log can be passed on, and goes on from an attempt', async (t) => {
       await page.getByLabel('Outcome').selectOption('failed')
-      await page.locator('summary', { hasText: '200' }).first().waitFor({ state: 'detached' })
+      await arrived.first().waitFor({ state: 'detached' })
       await page.reload()
       const failed = page.locator('.records > li', { hasText: '500' }).first()
       await failed.locator('summary').click()
-      t.equal(await page.locator('summary', { hasText: '200' }).count(), 0)
+      t.equal(await arrived.count(), 0)
       const update = await failed.locator('.label').innerText()
       await failed.getByRole('button', { name: 'All attempts at this update' }).click()
       await page.getByLabel('Outcome').selectOption('All')
-      await page.locator('summary', { hasText: '200' }).first().waitFor()
+      await arrived.first().waitFor()
       const others = page.locator('summary').filter({ hasNotText: update })
       t.equal(await others.count(), 0)
       texts.length = 0
       await page.locator('summary').first().click()
-      await button('Deliver again from here').first().click()
+      await page.locator('details[open]').getByText('Deliver again from here').click()
       t.equal(`Update ${await page.getByRole('spinbutton').inputValue()}`, update)
       await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
       await until(() => texts.includes('Are you there?'), 60_000)

@@ -70,6 +70,9 @@ t.test(
     })
 
     await t.test('more of the accounts, which are asked for once', async (t) => {
+      // While the stream comes up the list is read anew, which is another reason to ask.
+      await page.goto('/dashboard')
+      await page.getByText('Live', { exact: true }).waitFor()
       let asked = 0
       await page.route(/\/platforms\/credentials\?.*limit=250/, (route) => {
         const url = route.request().url()
@@ -77,7 +80,7 @@ t.test(
         asked++
         return route.fulfill(leftAlone)
       })
-      await page.goto('/dashboard/accounts')
+      await page.getByRole('link', { name: 'Messenger accounts' }).click()
       await page.getByText('Too many requests. Try again in 9 s.').waitFor()
       await page.getByRole('link', { name: 'Cyrus' }).waitFor()
       // Time enough to ask many times.
