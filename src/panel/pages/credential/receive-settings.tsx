@@ -34,8 +34,11 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
       call<Credential>('PATCH', `/platforms/credentials/${credential.credential_id}/settings`, {
         body: change,
       }),
-    onSuccess(saved) {
-      queries.setQueryData(['credential', credential.credential_id], saved)
+    async onSuccess(saved) {
+      const queryKey = ['credential', credential.credential_id]
+      // What was asked before this was saved may be answered after it.
+      await queries.cancelQueries({ queryKey })
+      queries.setQueryData(queryKey, saved)
       toast(t('account.settings.saved'))
     },
     onError: (cause) => toast(reason(cause), 'bad'),
