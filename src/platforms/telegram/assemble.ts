@@ -14,6 +14,7 @@ import { keepOwnDoings } from './own-doings.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { Recovery } from './recovery.ts'
+import { seldom } from './seldom.ts'
 import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
 import { Places } from './storage/places.ts'
@@ -34,6 +35,11 @@ export interface SessionOptions {
   /** How much is read from the chats after a gap that is too long for the network. */
   readonly recovery: RecoveryBounds
 }
+
+type Skipped = Parameters<SessionReport['skipped']>[0]
+
+/** A gap may be long in many chats at once, and reading them takes its time. */
+const ONE_GAP_MS = 10 * 60_000
 
 /** What the parts tell of the session as a whole. */
 export interface Session {
@@ -105,20 +111,8 @@ export function assemble(
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
-  const skipped = onceEach((what) => report.skipped(what))
+  const skipped = seldom(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
   const parts = { client, calls, state, account, bounds, log, skipped, ending }
   const recovery = new Recovery(parts)
   return { client, calls, intake, places, state, recovery }
-}
-
-type Skipped = Parameters<SessionReport['skipped']>[0]
-
-/** After a long gap it is true of many chats at once. */
-function onceEach(tell: (what: Skipped) => void): (what: Skipped) => void {
-  const told = new Set<Skipped>()
-  return (what) => {
-    if (told.has(what)) return
-    told.add(what)
-    tell(what)
-  }
 }
