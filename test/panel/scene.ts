@@ -24,7 +24,15 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
     const { body } = await client.bot(key.key, 'getUpdates', { timeout: 5 })
     return body.result[0]?.message.chat.id
   }, 60_000)
-  await client.bot(key.key, 'sendMessage', { chat_id: chatId, text: 'Yes, from nine to five.' })
+  await client.bot(key.key, 'sendMessage', {
+    chat_id: chatId,
+    text: 'Yes, from nine to five.',
+    reply_markup: {
+      keyboard: [
+        [{ text: 'Our menu' }, { text: 'Pick a friend', request_users: { request_id: 1 } }],
+      ],
+    },
+  })
   await client.bot(key.key, 'sendMessage', { chat_id: 1, text: 'to nobody' })
   const place = { latitude: 35.6997, longitude: 51.3381 }
   await client.bot(key.key, 'sendLocation', { chat_id: chatId, ...place })

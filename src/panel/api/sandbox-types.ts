@@ -98,9 +98,35 @@ export interface Message {
   readonly reactions?: readonly { readonly person: PersonName; readonly emoji?: string }[]
 }
 
+/** A key of a keyboard in the place of the ordinary one, with what it asks for. */
+export interface Key {
+  readonly text: string
+  readonly request_contact?: boolean
+  readonly request_location?: boolean
+  readonly request_poll?: { readonly type?: string }
+  readonly request_users?: object
+  readonly request_chat?: object
+  readonly request_managed_bot?: object
+  readonly web_app?: object
+}
+
+/** What stands in a chat in the place of the ordinary keyboard. */
+export interface StandingKeyboard {
+  readonly chat: Chat
+  readonly message_id: number
+  readonly keyboard?: readonly (readonly Key[])[]
+  readonly is_persistent?: boolean
+  readonly one_time_keyboard?: boolean
+  readonly force_reply?: boolean
+  readonly input_field_placeholder?: string
+  /** One for once was used: hidden until it is called back. */
+  readonly used: boolean
+}
+
 export interface Inbox {
   readonly tag: string
   readonly messages: readonly Message[]
   readonly typing: readonly { readonly chat: Chat; readonly person: PersonName }[]
+  readonly keyboards: readonly StandingKeyboard[]
   readonly codes: readonly { readonly code: string; readonly expires_at: string }[]
 }

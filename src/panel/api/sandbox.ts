@@ -52,6 +52,7 @@ export interface Written {
   readonly album?: readonly object[]
   readonly location?: object
   readonly venue?: object
+  readonly contact?: object
   readonly poll?: object
   readonly reply_to_message_id?: number
 }

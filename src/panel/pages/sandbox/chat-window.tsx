@@ -32,6 +32,14 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
   const byId = new Map(messages.map((message) => [message.message_id, message]))
   const typing = inbox.typing.filter((one) => one.chat.id === chat.id)
   const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
+  const standing = inbox.keyboards.find((one) => one.chat.id === chat.id)
+  const asking = standing?.force_reply ? byId.get(standing.message_id) : undefined
+  const [asked, setAsked] = useState<number>()
+  // Opened once: whoever does not want to answer can leave it.
+  if (asking && asking.message_id !== asked) {
+    setAsked(asking.message_id)
+    if (!aimed) setAim({ act: 'reply', message: asking })
+  }
   return (
     <section className="window" aria-label={t('messenger.chat')}>
       <header className="bar">
@@ -68,7 +76,9 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
       <Composer
         key={chat.id}
         chat={chat.id}
+        person={person}
         hands={hands}
+        standing={standing}
         aim={aimed}
         release={() => setAim(undefined)}
       />

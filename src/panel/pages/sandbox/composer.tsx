@@ -1,8 +1,8 @@
 /** Where one writes: text, files, an answer to a message, or another text for one. */
 import { useMutation } from '@tanstack/react-query'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Hands, Written } from '../../api/sandbox.ts'
-import type { Message } from '../../api/sandbox-types.ts'
+import type { Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
@@ -10,6 +10,8 @@ import { Attach } from './attach.tsx'
 import { Chip } from './chip.tsx'
 import { useSummary } from './content.tsx'
 import { areTooLarge, areTooMany, contentOf } from './given-file.ts'
+import { ReplyKeyboard } from './reply-keyboard.tsx'
+import { useKeys } from './use-keys.ts'
 
 export interface Aim {
   readonly act: 'reply' | 'edit'
@@ -18,14 +20,16 @@ export interface Aim {
 
 export interface ComposerProps {
   readonly chat: number
+  readonly person: Person
   readonly hands: Hands
+  readonly standing: StandingKeyboard | undefined
   readonly aim: Aim | undefined
   release(): void
 }
 
 const TYPING_EVERY_MS = 5_000
 
-export function Composer({ chat, hands, aim, release }: ComposerProps) {
+export function Composer({ chat, person, hands, standing, aim, release }: ComposerProps) {
   const t = useT()
   const reason = useReason()
   const summary = useSummary()
@@ -34,6 +38,8 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
   const [text, setText] = useState('')
   const [files, setFiles] = useState<readonly File[]>([])
   const isEditing = aim?.act === 'edit'
+  const keys = useKeys(isEditing ? undefined : standing)
+  const keysId = useId()
 
   useEffect(() => {
     if (!aim) return
@@ -47,6 +53,15 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
       ...content,
       ...(aim?.act === 'reply' && { reply_to_message_id: aim.message.message_id }),
     })
+  const writeAtOnce = async (content: Omit<Written, 'to'>) => {
+    await write(content)
+    release()
+  }
+  const press = async (content: Omit<Written, 'to'>) => {
+    await writeAtOnce({ ...answeringIn(chat, standing), ...content })
+    // The key is about to be hidden.
+    if (standing?.one_time_keyboard) area.current?.focus()
+  }
   const sending = useMutation({
     async mutationFn() {
       if (aim?.act === 'edit') return hands.edit(aim.message, text)
@@ -88,7 +103,8 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
       className="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        // The forms of dialogs opened from here are no part of it.
+        if (event.target === event.currentTarget) send()
       }}
     >
       {aim && (
@@ -112,26 +128,29 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
         </p>
       )}
       <div className="entry">
-        <Attach
-          disabled={isEditing}
-          take={setFiles}
-          write={async (content) => {
-            await write(content)
-            release()
-          }}
-        />
+        <Attach disabled={isEditing} take={setFiles} write={writeAtOnce} />
         <textarea
           ref={area}
           className="input"
           rows={1}
           dir="auto"
-          placeholder={t('messenger.write')}
+          placeholder={keys.placeholder ?? t('messenger.write')}
           aria-label={t('messenger.write')}
           maxLength={4096}
           value={text}
           onChange={(event) => typed(event.target.value)}
           onKeyDown={onKeyDown}
         />
+        {keys.canHide && (
+          <Button
+            kind="bare"
+            icon="keyboard"
+            aria-label={t('messenger.keyboard')}
+            aria-expanded={keys.isOpen}
+            aria-controls={keys.isOpen ? keysId : undefined}
+            onClick={keys.toggle}
+          />
+        )}
         <Button
           type="submit"
           kind="first"
@@ -141,6 +160,11 @@ export function Composer({ chat, hands, aim, release }: ComposerProps) {
           aria-label={t(isEditing ? 'save' : 'messenger.send')}
         />
       </div>
+      {keys.isOpen && <ReplyKeyboard id={keysId} person={person} rows={keys.rows} write={press} />}
     </form>
   )
 }
+
+/** Among several people a bot is told that it is meant. */
+const answeringIn = (chat: number, standing: StandingKeyboard | undefined) =>
+  chat < 0 && standing ? { reply_to_message_id: standing.message_id } : {}
