@@ -23,12 +23,9 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** In Unix milliseconds, as of the last tick. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
-
 export function Ago({ at }: { readonly at: string | number }) {
   const { ago, moment } = useFormats()
-  const shownNow = useNow()
+  const shownNow = useSyncExternalStore(subscribe, () => now)
   // What has just happened may be a moment ahead of the last tick.
   const text = ago(at, Math.max(shownNow, Math.min(new Date(at).getTime(), shownNow + TICK_MS)))
   return (

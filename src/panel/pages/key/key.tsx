@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
-import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { standingTones, useStanding } from '../keys/standing.ts'
+import { standingOf, standingTones } from '../keys/standing.ts'
 import { KeyActions } from './actions.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
@@ -43,13 +42,14 @@ export function KeyPage() {
       </Page>
     )
   }
+  const standing = standingOf(key)
   return (
     <Page
       title={key.name}
       crumbs={crumbs}
       lead={
         <span className="row">
-          <Standing apiKey={key} />
+          <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
           <span className="mono">{key.key_hint}</span>
           <span>
             {t('keys.created')} <Ago at={key.created_at} />
@@ -73,10 +73,4 @@ export function KeyPage() {
       </Tabs>
     </Page>
   )
-}
-
-function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
-  const t = useT()
-  const standing = useStanding(apiKey)
-  return <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
 }

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { standingTones, useStanding } from './standing.ts'
+import { standingOf, standingTones } from './standing.ts'
 
 const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   none: 'idle',
@@ -47,7 +47,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
 
 function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const standing = useStanding(apiKey)
+  const standing = standingOf(apiKey)
   return standing === 'usable' ? (
     <Badge tone={tones[apiKey.receive_mode]}>{t(`keys.mode.${apiKey.receive_mode}`)}</Badge>
   ) : (
