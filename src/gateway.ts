@@ -16,6 +16,7 @@ import { rearm } from './jobs/rearm.ts'
 import { remindWebhooks } from './jobs/webhook-reminders.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import { type OpenedMedia, openMedia } from './media/open.ts'
+import { assertFree } from './net/free-port.ts'
 import type { Logger } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { openRequestJournal } from './observability/request-journal.ts'
@@ -26,6 +27,7 @@ import type { TelegramOptions } from './platforms/telegram/platform.ts'
 import { unconfiguredTelegram } from './platforms/telegram/unconfigured.ts'
 import { xmppPlatform } from './platforms/xmpp/platform.ts'
 import { openVault } from './security/vault.ts'
+import { concerning } from './start-failure.ts'
 
 export interface Gateway {
   readonly core: ReturnType<typeof createCore>
@@ -63,12 +65,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger, print } = options
+  await assertPortsFree(config)
   for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated')
   const db = openDatabase({ url: databaseUrl, log: logger })
   opened.defer(() => db.close())
   const orm = await openOrm(databaseUrl)
   opened.defer(() => orm.close())
-  const vault = await openVault({ db, keyFile: config.keyFile, log: logger })
+  const { keyFile } = config
+  const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
   const rewrapped = await vault.rewrap()
   if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
   const metrics = createMetrics({ ofProcess: true })
@@ -76,7 +80,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })
   opened.defer(() => journal.close())
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
-  const jobs = await createJobs({ databaseUrl, log: logger, ...redis })
+  const opening = createJobs({ databaseUrl, log: logger, ...redis })
+  const jobs = await (config.redisUrl ? concerning('REDIS_URL', opening) : opening)
   opened.defer(() => jobs.close())
   const sender = createSender(config.otpSender, { production: config.production, print })
   opened.defer(() => sender.close())
@@ -168,6 +173,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     await close()
   })
   return { address, core, media, sandbox }
+}
+
+/** Whoever takes the accounts over and then cannot listen has only taken them from the service that does. */
+async function assertPortsFree({ host, port, metrics }: Config): Promise<void> {
+  await concerning('PORT, HOST', assertFree(host, port))
+  if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
 }
 
 /** Its library is a quarter of what a start would load. */
