@@ -31,9 +31,9 @@ export function environmentFrom<Schema extends TObject>(
   throw new ConfigurationError(problemsOf(schema, isValid.errors ?? []).join('; '))
 }
 
-/** An empty variable is one that was not set. What cannot be converted stays text, for the schema to refuse. */
+/** A blank variable is one that was not set. What cannot be converted stays text, for the schema to refuse. */
 function given({ type, default: standard }: Variable, text: string | undefined): unknown {
-  if (text === undefined || text === '') return standard
+  if (text === undefined || text.trim() === '') return standard
   if (type === 'boolean') return truths.get(text.toLowerCase()) ?? text
   if (type !== 'integer' && type !== 'number') return text
   const number = Number(text)

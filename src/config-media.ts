@@ -13,8 +13,12 @@ export const mediaVariables = {
   UPLOAD_LIMIT: Bytes(usualLimits.uploadBytes),
   DOWNLOAD_LIMIT: Bytes(usualLimits.downloadBytes),
   /** Of each user, in bytes. */
-  FILE_QUOTA: Type.Integer({ minimum: 0, default: usualLimits.quotaBytes }),
-  FILE_QUOTA_COUNT: Type.Integer({ minimum: 0, default: usualLimits.quotaFiles }),
+  FILE_QUOTA: Type.Integer({ minimum: 0, maximum: 2 ** 50, default: usualLimits.quotaBytes }),
+  FILE_QUOTA_COUNT: Type.Integer({
+    minimum: 0,
+    maximum: 2 ** 31 - 1,
+    default: usualLimits.quotaFiles,
+  }),
   /** Hours; an hour is what getFile promises. */
   FILE_RETENTION: Type.Integer({ minimum: 1, maximum: 87_600, default: 24 }),
   FILE_URL_ALLOW_PRIVATE: Type.Optional(Type.Boolean()),

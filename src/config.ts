@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { OtpSenderOptions } from './accounts/senders/sender.ts'
 import { type BotApiSettings, botApiFrom, botApiVariables } from './config-bot-api.ts'
 import { environmentFrom } from './config-environment.ts'
+import { ConfigurationError } from './config-error.ts'
 import { type Limits, limitsFrom, limitVariables } from './config-limits.ts'
 import { type MediaSettings, mediaFrom, mediaVariables } from './config-media.ts'
 import { proxiesFrom } from './config-proxies.ts'
@@ -44,12 +45,12 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
-  TELEGRAM_API_ID: Type.Optional(Type.Integer({ minimum: 1 })),
+  TELEGRAM_API_ID: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
   TELEGRAM_API_HASH: Type.Optional(
     Type.String({ pattern: '^[0-9a-f]{32}$', description: 'must be 32 hexadecimal digits' }),
   ),
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
-  UPDATE_LIMIT: Type.Integer({ minimum: 10, default: 1_000_000 }),
+  UPDATE_LIMIT: Type.Integer({ minimum: 10, maximum: 1e12, default: 1_000_000 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
   START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
   PROBE_INTERVAL_MS: Milliseconds(60_000),
@@ -118,6 +119,9 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
   const panel = env.PANEL_URL ?? home
   const production = env.NODE_ENV === 'production'
+  if (env.METRICS_PORT === env.PORT) {
+    throw new ConfigurationError('METRICS_PORT must differ from PORT')
+  }
   const isTrial = env.DATABASE_URL === undefined && !production
   return {
     production,
@@ -134,10 +138,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
-    telegram:
-      env.TELEGRAM_API_ID !== undefined && env.TELEGRAM_API_HASH !== undefined
-        ? { id: env.TELEGRAM_API_ID, hash: env.TELEGRAM_API_HASH }
-        : undefined,
+    telegram: telegramFrom(env.TELEGRAM_API_ID, env.TELEGRAM_API_HASH),
     retention: {
       updateDays: env.UPDATE_RETENTION,
       updates: env.UPDATE_LIMIT,
@@ -162,4 +163,12 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     botApi: botApiFrom(env),
     otpSender: otpSenderFrom(source, production),
   }
+}
+
+/** Half of a registration is a mistake: without a word, no account of Telegram could be linked. */
+function telegramFrom(id: number | undefined, hash: string | undefined): Config['telegram'] {
+  if (id === undefined && hash === undefined) return undefined
+  if (id === undefined) throw new ConfigurationError('TELEGRAM_API_ID must be set with its hash')
+  if (hash === undefined) throw new ConfigurationError('TELEGRAM_API_HASH must be set with its id')
+  return { id, hash }
 }

@@ -53,6 +53,8 @@ t.test('an empty variable counts as unset', async (t) => {
   const more = ['OTP_SENDER', 'OTP_HTTP_METHOD', 'SEND_RATE', 'LOG_LEVEL', 'KEY_FILE', 'NODE_ENV']
   const empty = Object.fromEntries([...names, ...more].map((name) => [name, '']))
   t.strictSame(readConfig(empty), readConfig({}))
+  const blank = { PORT: ' ', FILE_QUOTA: ' ', DATABASE_URL: ' ', DATA_DIR: '\t' }
+  t.strictSame(readConfig(blank), readConfig({}), 'and so does a blank one, which is no zero')
 })
 
 t.test('addresses follow each other where they are not given', async (t) => {
@@ -109,6 +111,13 @@ const refused: [string, string, NodeJS.ProcessEnv?][] = [
   ['PASSIVATE_AFTER_MS', '9'],
   ['PORT', '65536'],
   ['SEND_RATE', '0'],
+  ['METRICS_PORT', '9000', { PORT: '9000' }],
+  ['UPDATE_LIMIT', '1e30'],
+  ['FILE_QUOTA', '1e30'],
+  ['FILE_QUOTA_COUNT', '1e30'],
+  ['TELEGRAM_API_ID', '1e30', { TELEGRAM_API_HASH: 'a'.repeat(32) }],
+  ['TELEGRAM_API_ID', '', { TELEGRAM_API_HASH: 'a'.repeat(32) }],
+  ['TELEGRAM_API_HASH', '', { TELEGRAM_API_ID: '1' }],
   ['LOG_LEVEL', canary],
   ['METRICS_TOKEN', canary],
   ['TRUST_PROXY', canary],
