@@ -70,8 +70,12 @@ t.test('an answer is asked for until it is given', async (t) => {
 t.test('one goes with its message, and none before it comes back', async (t) => {
   await send(keys('Old'))
   const { message_id } = await send(keys('New'))
-  await call('deleteMessage', { chat_id: ada.id, message_id })
+  const remove = (message_id: number) => call('deleteMessage', { chat_id: ada.id, message_id })
+  await remove(message_id)
   t.strictSame(await standing(), [])
+  await send(keys('Newer'))
+  await remove((await send({ remove_keyboard: true })).message_id)
+  t.strictSame(await standing(), [], 'what took one away may go, and it stays away')
 })
 
 t.test('a message that brought one cannot be edited', async (t) => {

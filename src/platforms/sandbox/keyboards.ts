@@ -63,7 +63,6 @@ const standing = `
       and not exists (
         select from sandbox_message x
         where x.chat_id = k.chat_id and x.id > k.id and x.sender_id = k.sender_id
-          and x.deleted_at is null
           and x.keyboard ->> 'kind' = 'none' and ${isKeyboardFor('x', '$1')})
     order by c.id`
 
