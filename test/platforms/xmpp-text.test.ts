@@ -60,6 +60,15 @@ t.test('XMPP text', { skip: prosodyMissing ?? false }, async (t) => {
     t.match(await store.message('*as is*'), { message: { content: { entities: [] } } })
   })
 
+  await t.test('a message of a long name can be passed on', async (t) => {
+    const { friend, account, chat, first, store } = await scene(t, network)
+    friend.sendNamed(account.jid, 'name'.repeat(1_000), 'of a long name')
+    const told = await store.message('of a long name')
+    const message = 'message' in told ? (told.message?.native ?? '') : ''
+    const copied = await perform(first, { kind: 'copy', chat, from: chat, message })
+    t.match(copied, { message: { content: { text: 'of a long name' } } })
+  })
+
   await t.test('what is passed on is the message as it stands', async (t) => {
     const { friend, account, chat, first, store } = await scene(t, network)
     const id = friend.send(account.jid, 'mistaken')

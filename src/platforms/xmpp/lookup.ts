@@ -2,8 +2,10 @@
 import type { Element } from '@xmpp/client'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { ns } from './namespaces.ts'
+import { idOf } from './reading.ts'
 import { RequestRefused } from './requests.ts'
 import type { Sent } from './sent.ts'
+import { storable } from './storable.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
@@ -84,7 +86,7 @@ export class Lookup {
 
   /** In a room anybody may call a message as the room calls another one. */
   #isCalled({ id, message }: ArchivedMessage, native: string): boolean {
-    return id === native || (!this.#scope.byPlace && message.attrs.id === native)
+    return storable(id) === native || (!this.#scope.byPlace && idOf(message) === native)
   }
 
   async #search(
