@@ -4,6 +4,7 @@ import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
 import { Arguments } from '../../bot-api/arguments.ts'
+import { methods } from '../../bot-api/methods/index.ts'
 import { formEntries, utf8 } from './form.ts'
 import { jsonEntries } from './json.ts'
 import { partsOf } from './multipart.ts'
@@ -19,10 +20,14 @@ const multipartForm = /^multipart\/form-data/i
 
 type Entries = Iterable<readonly [string, string]>
 
-const readers: readonly (readonly [type: RegExp, read: (body: Buffer) => Entries])[] = [
-  [/^application\/json/i, (body) => jsonEntries(utf8(body))],
+type Reader = (body: Buffer, isNeeded: boolean) => Entries
+
+const readers: readonly (readonly [type: RegExp, read: Reader])[] = [
+  [/^application\/json/i, (body, isNeeded) => jsonEntries(utf8(body), isNeeded)],
   [/^application\/x-www-form-urlencoded/i, (body) => formEntries(body.toString('latin1'))],
 ]
+
+export type CallRequest = FastifyRequest<{ Params: { token: string; '*': string } }>
 
 /** Replaces Fastify's parsers in this scope: what a body carries is text until a method reads it. */
 export async function parseCalls(app: FastifyInstance): Promise<void> {
@@ -52,7 +57,7 @@ export interface Parameters {
 
 /** `signal` aborts when the client goes away; it is asked for only when files come along. */
 export async function parametersOf(
-  request: FastifyRequest,
+  request: CallRequest,
   place: UploadPlace,
   signal: () => AbortSignal,
 ): Promise<Parameters> {
@@ -82,14 +87,19 @@ function argumentsFrom(request: FastifyRequest, body: Entries): Arguments {
   return new Arguments(entries)
 }
 
-async function bodyOf(request: FastifyRequest): Promise<Entries> {
+async function bodyOf(request: CallRequest): Promise<Entries> {
   encodingOf(request)
   const type = request.headers['content-type'] ?? ''
   const read = readers.find(([wanted]) => wanted.test(type))?.[1]
-  if (read) return read(await wholeBody(request, PARAMETER_BYTES))
+  if (read) return read(await wholeBody(request, PARAMETER_BYTES), needsParameters(request))
   // Anything else would be a file without a name in the reference; its parameters are in the query.
   request.raw.resume()
   return []
+}
+
+/** An unknown method counts as one that does: nothing is known of what it can do without. */
+function needsParameters({ params }: CallRequest): boolean {
+  return methods.get(params['*'].toLowerCase())?.required.length !== 0
 }
 
 async function partsOfBody(request: FastifyRequest, receiving: Receiving): Promise<Entries> {

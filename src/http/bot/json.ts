@@ -6,9 +6,14 @@ import { memberCount, membersInOrder } from '../../json-members.ts'
 /** The reference's nesting limit. */
 const DEPTH = 100
 
+/** What clients write that always send JSON, when they have no parameters. */
+const NOTHING = ['null', '[]']
+
 /** A string member is its text, anything else stays JSON; `null` is absent. */
-export function* jsonEntries(body: string): IterableIterator<[string, string]> {
-  if (body.trim() === '') return
+export function* jsonEntries(body: string, isNeeded = true): IterableIterator<[string, string]> {
+  const trimmed = body.trim()
+  // Where something is needed, its absence is told by what stands in its place.
+  if (trimmed === '' || (!isNeeded && NOTHING.includes(trimmed))) return
   const value = parse(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw failed('bad_request', "can't parse the request body: a JSON object is expected")

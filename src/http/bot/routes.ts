@@ -1,12 +1,12 @@
 /** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key.ts'
 import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
-import { parametersOf, parseCalls } from './arguments.ts'
+import { type CallRequest, parametersOf, parseCalls } from './arguments.ts'
 import { Departure } from './departure.ts'
 import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
 
@@ -31,8 +31,6 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
     },
   })
 }
-
-type CallRequest = FastifyRequest<{ Params: { token: string; '*': string } }>
 
 interface Call {
   readonly key: ApiKeyActor
