@@ -2,13 +2,16 @@
 import { visibleState } from '../actors/timeline.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
+import { retainTimelines } from './credentials/timeline-retention.ts'
 import type { Database } from './database/database.ts'
+import { forgetMessages } from './identities/retention.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { forgetLinks } from './links/store.ts'
 import type { OpenedMedia } from './media/open.ts'
 import { atMostEvery } from './observability/at-most-every.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
+import { retainSandbox } from './platforms/sandbox/retention.ts'
 import { retainTelegram } from './platforms/telegram/storage/retention.ts'
 import { retainUpdates } from './updates/retention.ts'
 import { wantedBy } from './updates/wanted.ts'
@@ -22,28 +25,43 @@ const LINK_IDLE_MS = 900_000
 
 interface Upkeep {
   readonly db: Database
-  readonly log: Core['log']
+  readonly log: Pick<Core['log'], 'removed'>
   readonly limits: Config['retention']
   readonly media: Pick<OpenedMedia, 'sweep'>
   readonly logger: Logger
 }
 
 /** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
-export function everyHour(jobs: Jobs, { db, log, limits, media, logger }: Upkeep): void {
+export function everyHour(
+  jobs: Pick<Jobs, 'remind' | 'onReminder'>,
+  { db, log, limits, media, logger }: Upkeep,
+): void {
   const remind = (inMs: number) =>
     jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
-  jobs.onReminder('updates', async () => {
-    await remind(HOUR_MS)
+  const updates = async () => {
     const removed = await retainUpdates(
       db,
       { days: limits.updateDays, updates: limits.updates },
       (credentialId, updateId) => log.removed(credentialId, updateId),
       (credentialId, err) => logger.error({ credentialId, err }, 'old updates were not removed'),
     )
-    await forgetLinks(db)
-    await retainTelegram(db, limits.updateDays)
-    await media.sweep()
     if (removed > 0) logger.info({ removed }, 'old updates were removed')
+  }
+  const chores = {
+    updates,
+    links: () => forgetLinks(db),
+    timelines: () => retainTimelines(db),
+    messages: () => forgetMessages(db),
+    telegram: () => retainTelegram(db, limits.updateDays),
+    sandbox: () => retainSandbox(db),
+    media: () => media.sweep(),
+  }
+  jobs.onReminder('updates', async () => {
+    await remind(HOUR_MS)
+    // One that fails is tried again in an hour, and keeps no other from its turn.
+    for (const [chore, work] of Object.entries(chores)) {
+      await work().catch((err) => logger.error({ chore, err }, 'what is old was not removed'))
+    }
   })
   remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))
 }

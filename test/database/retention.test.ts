@@ -1,0 +1,94 @@
+/** What nobody asks for any more is taken out of the tables, hour by hour, and what is asked for stays. */
+import t from 'tap'
+import { retainTimelines } from '../../src/credentials/timeline-retention.ts'
+import { forgetMessages } from '../../src/identities/retention.ts'
+import type { JobHandler } from '../../src/jobs/jobs.ts'
+import { everyHour } from '../../src/maintenance.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { retainSandbox } from '../../src/platforms/sandbox/retention.ts'
+import { testDatabase } from '../support/database.ts'
+
+/** One account that is in use, and one that was deleted. */
+async function accounts(t: Parameters<typeof testDatabase>[0]) {
+  const { database: db } = await testDatabase(t)
+  const rows = await db.query<{ id: number }>(
+    `with owner as (
+       insert into app_user (phone_index, phone_sealed) values ('\\x01', '') returning id)
+     insert into credential (user_id, platform, native_id, account, deactivated_at)
+     select owner.id, 'xmpp', native, '{}', gone
+       from owner, (values ('1', null::timestamptz), ('2', now())) as account (native, gone)
+     returning id`,
+  )
+  const [used = 0, deleted = 0] = rows.map(({ id }) => id)
+  return { db, used, deleted }
+}
+
+t.test('a timeline keeps its newest lines', async (t) => {
+  const { db, used } = await accounts(t)
+  await db.query(
+    `insert into credential_transition
+       (credential_id, at, from_state, to_state, event, actor, node, duration_ms)
+     select $1, now(), 'a', 'b', 'line ' || line, '', '', 0 from generate_series(1, 6000) line`,
+    [used],
+  )
+  await retainTimelines(db, 3)
+  t.strictSame(await db.query('select event from credential_transition order by id'), [
+    { event: 'line 5998' },
+    { event: 'line 5999' },
+    { event: 'line 6000' },
+  ])
+})
+
+t.test('the messages of a deleted account are forgotten', async (t) => {
+  const { db, used, deleted } = await accounts(t)
+  await db.query(
+    `insert into message_identity (credential_id, chat_id, message_id, native, own)
+     select $2::bigint, 7, n, 'n' || n, false from generate_series(1, 5001) n
+     union all select $1::bigint, 7, 1, 'n1', false`,
+    [used, deleted],
+  )
+  await forgetMessages(db)
+  t.strictSame(await db.query('select credential_id from message_identity'), [
+    { credential_id: used },
+  ])
+})
+
+t.test('what the sandbox holds for a moment goes a day after it', async (t) => {
+  const { db } = await accounts(t)
+  await db.query(
+    `insert into sandbox_challenge (id, person_id, code, expires_at)
+     select gen_random_uuid(), 777000, age, now() - age::interval
+       from unnest(array['25 hours', '23 hours']) age`,
+  )
+  await db.query(
+    `insert into sandbox_callback (person_id, owner_id, data, expires_at)
+     select 777000, 777000, age, now() - age::interval from unnest(array['25 hours', '23 hours']) age`,
+  )
+  await retainSandbox(db)
+  t.strictSame(await db.query('select code from sandbox_challenge'), [{ code: '23 hours' }])
+  t.strictSame(await db.query('select data from sandbox_callback'), [{ data: '23 hours' }])
+})
+
+t.test('a chore that fails keeps no other from its turn, and the next hour comes', async (t) => {
+  const { db } = await accounts(t)
+  await db.query('drop table link_session cascade')
+  const handlers = new Map<string, JobHandler>()
+  let reminders = 0
+  let swept = 0
+  everyHour(
+    {
+      remind: async () => void reminders++,
+      onReminder: (kind, handler) => void handlers.set(kind, handler),
+    },
+    {
+      db,
+      log: { removed: () => undefined },
+      limits: { updateDays: 7, updates: 1_000, requestDays: 30 },
+      media: { sweep: async () => void swept++ },
+      logger: createLog({ level: 'silent' }),
+    },
+  )
+  await handlers.get('updates')?.('retention', AbortSignal.timeout(60_000))
+  t.equal(swept, 1)
+  t.equal(reminders, 2, 'the first, and the one for the next hour')
+})
