@@ -2,6 +2,7 @@
 import { Bot, Keyboard } from 'grammy'
 import t from 'tap'
 import { linkedAccount } from '../service/scene.ts'
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { type Looks, noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
@@ -19,6 +20,13 @@ const keyboard = new Keyboard()
 /** Asks what is wanted, then for whom. */
 function waiter(key: string, url: string): Bot {
   const bot = new Bot(key, { client: { apiRoot: url } })
+  // Without it the library stops at the first answer that asks for patience, as a machine at its limit may give.
+  bot.api.config.use((call, ...asked) =>
+    until(async () => {
+      const answer = await call(...asked)
+      return (answer.ok || answer.error_code !== 503) && answer
+    }, 60_000),
+  )
   bot.command('start', (ctx) => ctx.reply('Well?', { reply_markup: keyboard }))
   bot.hears('Tea', (ctx) => {
     const asking = { force_reply: true, input_field_placeholder: 'A name' } as const
