@@ -1,5 +1,6 @@
 /** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
 import pg from 'pg'
+import { concerning } from '../start-failure.ts'
 import type { Log } from './log.ts'
 
 /** A setting of the role or the database counts as much as one of the server. */
@@ -20,7 +21,7 @@ export async function assertDurable({ url, production, log }: DurabilityOptions)
   const client = new pg.Client({ connectionString: url, ...patience })
   // Its statement fails of it.
   client.on('error', () => undefined)
-  await client.connect()
+  await concerning('DATABASE_URL', client.connect())
   try {
     const { rows } = await client.query<{ name: string }>(ask)
     const names = rows.map(({ name }) => name)

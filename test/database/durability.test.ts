@@ -28,3 +28,16 @@ t.test('one that acknowledges before it has written is refused always', async (t
   await database.query(`alter database ${name} set synchronous_commit = local`)
   await assertDurable({ url, production: false, log })
 })
+
+t.test(
+  'one that cannot be signed in to is told by its variable, without its password',
+  async (t) => {
+    const wrong = new URL(url)
+    wrong.pathname = '/nowhere'
+    const attempt = assertDurable({ url: wrong.href, production: false, log: new FakeLogger() })
+    await t.rejects(attempt, {
+      name: 'StartFailure',
+      message: 'DATABASE_URL: database "nowhere" does not exist',
+    })
+  },
+)

@@ -1,5 +1,6 @@
 /** Starts the embedded server again, on the same port, whenever it ends by itself. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { concerning } from '../../start-failure.ts'
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded.ts'
 
 const firstPauseMs = 100
@@ -17,7 +18,7 @@ export interface KeptPostgres {
 /** The first start fails loudly; later ones are tried until they succeed or `stop` is called. */
 export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgres> {
   const { log } = options
-  const first = await startEmbeddedPostgres(options)
+  const first = await concerning('DATA_DIR', startEmbeddedPostgres(options))
   const stopping = new AbortController()
   let server: EmbeddedPostgres | undefined = first
 

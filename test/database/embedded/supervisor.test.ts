@@ -1,4 +1,5 @@
 /** The supervised server: it comes back by itself, where it was, with everything committed. */
+import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../../src/database/database.ts'
 import { eventually, isAlive } from '../../../src/database/embedded/processes.ts'
@@ -50,4 +51,12 @@ t.test('stopped in the middle of an outage, it leaves no process behind', async 
   const database = openDatabase({ url, log })
   t.teardown(database.close)
   await t.rejects(database.query('select 1'))
+})
+
+t.test('a folder that cannot be had is told by its variable', async (t) => {
+  const file = join(t.testdir({ file: '' }), 'file')
+  await t.rejects(keepRunning({ dir: join(file, 'postgres'), log }), {
+    name: 'StartFailure',
+    message: /^DATA_DIR: .*file/,
+  })
 })
