@@ -1,5 +1,6 @@
 /** Starts the service, tells where it is, and stops it in reverse order. */
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { type Config, readConfig } from './config.ts'
 import { ConfigurationError } from './config-error.ts'
@@ -10,6 +11,7 @@ import { createLog } from './observability/log.ts'
 import { welcome } from './welcome.ts'
 
 const STOP_WITHIN_MS = 15_000
+const START_WITHIN_MS = 10_000
 
 const config = configured()
 const logger = createLog({ level: config.logLevel })
@@ -23,7 +25,7 @@ const postgres =
   config.databaseUrl === undefined
     ? keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
     : undefined
-let gateway: Gateway | undefined
+const starting = start()
 let isStopping = false
 
 const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }
@@ -31,6 +33,7 @@ closeWithGrace(closing, async ({ err }) => {
   isStopping = true
   if (err) logger.error({ err }, 'the service ends on an error')
   try {
+    const gateway = await soon(starting)
     await gateway?.stop()
   } finally {
     await stopPostgres()
@@ -39,17 +42,26 @@ closeWithGrace(closing, async ({ err }) => {
 })
 
 try {
-  const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
-  await assertDurable({ url: databaseUrl, production: config.production, log: logger })
-  gateway = await startGateway({ config, databaseUrl, logger, print })
+  await starting
   if (!isStopping) print(welcome(config))
 } catch (err) {
-  // Stopped in the middle of its start, it misses the database that was taken from it.
+  // Stopped in the middle of its start, it may miss the database that was taken from it.
   if (!isStopping) {
     logger.fatal({ err }, 'the service could not start')
     await stopPostgres()
     process.exit(1)
   }
+}
+
+async function start(): Promise<Gateway> {
+  const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
+  await assertDurable({ url: databaseUrl, production: config.production, log: logger })
+  return startGateway({ config, databaseUrl, logger, print })
+}
+
+/** A start is let finish, for a while: what is only half open cannot be closed in order. Undefined if it came to nothing. */
+function soon(starting: Promise<Gateway>): Promise<Gateway | undefined> {
+  return Promise.race([starting.catch(() => undefined), pause(START_WITHIN_MS, undefined)])
 }
 
 async function stopPostgres(): Promise<void> {
