@@ -61,7 +61,7 @@ t.test('silence is seen even before the next probe finds it', async (t) => {
 
 t.test('a slow network is told from one that does not answer', async (t) => {
   const { diagnose, fault } = await account('slow_bot')
-  await fault('delay', { milliseconds: 200 })
+  await fault('delay', { milliseconds: 700 })
   const found = await diagnose()
   t.match(step(found, 'credential'), { verdict: 'passed', code: 'slow' })
   t.match(found, { cause: { code: 'slow' }, next_action: /slowly/ })

@@ -27,14 +27,14 @@ export interface Service {
   restart(): Promise<void>
 }
 
-/** Fast probes and no rates to wait for, unless a test sets them: who waits for something asks often. */
+/** Probes come often, but a machine that stands still for a moment fails none; no rates to wait for. */
 const defaults = {
   HOST: '127.0.0.1',
   BASE_URL: 'http://chapar.test',
   LOG_LEVEL: 'fatal',
   PROBE_INTERVAL_MS: '500',
   PROBE_RETRY_MS: '300',
-  PROBE_TIMEOUT_MS: '400',
+  PROBE_TIMEOUT_MS: '2000',
   PLATFORM_TIMEOUT_MS: '3000',
   SEND_RATE: '1000000',
   SEND_BURST: '1000000',
