@@ -59,7 +59,7 @@ async function start(): Promise<Gateway> {
   return startGateway({ config, databaseUrl, logger, print })
 }
 
-/** A start is let finish, for a while: what is only half open cannot be closed in order. Undefined if it came to nothing. */
+/** A start is let finish for a while: what is half open cannot be closed in order. Undefined if it came to nothing. */
 function soon(starting: Promise<Gateway>): Promise<Gateway | undefined> {
   return Promise.race([starting.catch(() => undefined), pause(START_WITHIN_MS, undefined)])
 }
