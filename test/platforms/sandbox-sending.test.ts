@@ -24,6 +24,28 @@ t.test('many sends at once make one row of ids in each chat', async (t) => {
   }
 })
 
+t.test('what is sent to one chat at once keeps its order', async (t) => {
+  const { online, register } = await stage(t)
+  const { session } = await online()
+  const others = await Promise.all([register(), register(), register(), register()])
+  const send = ({ id }: { readonly id: number }) => sent(session, String(id), words('in turn'))
+  // A chat that is yet to be opened takes the first messages in another turn.
+  await Promise.all(others.map(send))
+  const messages = await Promise.all(
+    Array.from({ length: 800 }, (_, index) => send(others[index % others.length]!)),
+  )
+  for (const [place, { id }] of others.entries()) {
+    const ids = messages
+      .filter((_, index) => index % others.length === place)
+      .map(({ native }) => Number(native))
+    t.strictSame(
+      ids,
+      Array.from({ length: 200 }, (_, index) => index + 2),
+      `to ${id}`,
+    )
+  }
+})
+
 t.test('the same request from two processes at once is one message', async (t) => {
   const { sandbox, online, create, open, register } = await stage(t)
   const { store, session, person } = await online()
