@@ -114,10 +114,13 @@ t.test('machines read no clock and set no timer', async (t) => {
   for (const file of find('machines/**/*.ts')) t.notOk(impure.test(read(file)), file)
 })
 
-t.test('a file has at most 250 lines', async (t) => {
+/** A machine must fit the eye; elsewhere one concept may take more room. */
+const longest = (file: string) => (file.startsWith('machines/') ? 250 : 400)
+
+t.test('a file has at most 400 lines, a machine 250', async (t) => {
   for (const file of everything) {
     const lines = read(file).trimEnd().split('\n').length
-    t.ok(lines <= 250, `${file} has ${lines}`)
+    t.ok(lines <= longest(file), `${file} has ${lines}`)
   }
 })
 
