@@ -81,8 +81,33 @@ async function resolved(host: string, resolve: Resolve): Promise<string[]> {
   }
 }
 
-/** As the owner may see it in logs: without user info and query. */
+const SHORTEST_SECRET = 16
+const HIDDEN = '[hidden]'
+
+/** Words, as people name paths: "telegram-updates", "WebhookHandler", "v2", "2026". A random token is not made of them. */
+const words =
+  /^(?:[A-Z]?[a-z]{2,15}|[A-Z]{2,6}|[A-Z][a-z]{2,14}(?:[A-Z][a-z]{2,14})+|v?\d{1,4})(?:[-_.](?:[A-Z]?[a-z]{2,15}|[A-Z]{2,6}|[A-Z][a-z]{2,14}(?:[A-Z][a-z]{2,14})+|v?\d{1,4}))*$/
+
+/**
+ * How an address is stored in the clear and shown in lists and logs: without user info and query, and without what
+ * may be a secret in its path, since `https://host/<token>` is the usual form of a bot's webhook. Migration 0022 has
+ * the same rule for old rows.
+ */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url)
-  return origin + pathname
+  const isSecret = (segment: string) => segment.length >= SHORTEST_SECRET && !words.test(segment)
+  return (
+    origin +
+    pathname
+      .split('/')
+      .map((part) => (isSecret(part) ? HIDDEN : part))
+      .join('/')
+  )
+}
+
+/** The address that is set stands for its shown form: a form that was filled with the latter may be sent again. */
+export function wholeUrl(given: string, current: string | undefined): string {
+  if (!given.includes(HIDDEN)) return given
+  if (current !== undefined && shownUrl(current) === given) return current
+  throw failed('bad_request', `field "url" has a part that reads ${HIDDEN}; give the whole address`)
 }

@@ -3,7 +3,9 @@ import { Type } from 'typebox'
 import { currentKinds, DEFAULT_KINDS, type Filter, kindNames } from '../../machines/update-kinds.ts'
 
 export const WebhookRecord = Type.Object({
-  url: Type.String({ description: 'Without user info and query' }),
+  url: Type.String({
+    description: 'Without user info and query; a path segment that may be a secret reads [hidden]',
+  }),
   has_custom_certificate: Type.Boolean(),
   pending_update_count: Type.Integer(),
   max_connections: Type.Integer(),

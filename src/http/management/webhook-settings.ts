@@ -9,7 +9,7 @@ import type { WebhookTarget } from '../../../machines/webhook-terms.ts'
 import { asOwner, type KeyDesk } from '../../keys/desk.ts'
 import { ApiKeyRecord } from '../../keys/records.ts'
 import { Nullable } from '../../nullable.ts'
-import { checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
+import { checkSecretToken, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
@@ -94,7 +94,8 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
         throw failed('forbidden', 'the key lacks the scope bot:receive')
       }
       pace(key.api_key_id)
-      const target = targetOf(url, secret_token, max_connections)
+      const given = wholeUrl(url, actor.webhook?.url)
+      const target = targetOf(given, secret_token, max_connections)
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
       if (allowed_updates) await asOwner(actor.allow(kindsFrom(allowed_updates)))
@@ -130,7 +131,9 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       const { url, secret_token } = request.body
       const { key, actor } = await usable(userOf(request), request.params.id)
       pace(key.api_key_id)
-      const target = url === undefined ? actor.webhook : targetOf(url, secret_token, 1)
+      const current = actor.webhook
+      const target =
+        url === undefined ? current : targetOf(wholeUrl(url, current?.url), secret_token, 1)
       if (!target) throw failed('bad_request', 'the key has no webhook')
       const { userId, credentialId, apiKeyId } = actor.facts
       const endpoint = port.open({ userId, credentialId, apiKeyId }, target)
