@@ -108,6 +108,13 @@ t.test('only src/config.ts reads the environment', async (t) => {
   }
 })
 
+t.test('only one file makes web streams of bytes', async (t) => {
+  const making = /\btoWeb\(|\bReadableStream\.from\(|\bnew ReadableStream\b/
+  for (const file of code.filter((file) => file !== 'src/media/web-stream.ts')) {
+    t.notOk(making.test(read(file)), file)
+  }
+})
+
 t.test('machines read no clock and set no timer', async (t) => {
   const impure =
     /\bDate\.now\b|\bnew Date\(\)|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b/

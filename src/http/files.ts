@@ -112,21 +112,7 @@ async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promi
   raw.once('close', () => gone.abort())
   raw.setTimeout(STALLED_MS, () => raw.destroy())
   const stream = await file.open(span?.offset ?? 0, span?.length, gone.signal)
-  const goesToTheEnd = !span || span.offset + span.length === file.size
-  return outgoing(goesToTheEnd ? stream : upTo(span.length, stream), raw)
-}
-
-/** Sources that know no end of a range go on: they are left where it ends. */
-function upTo(length: number, stream: Readable): Readable {
-  let left = length
-  return stream.compose(async function* (source: AsyncIterable<Buffer>) {
-    for await (const chunk of source) {
-      yield chunk.subarray(0, left)
-      left -= chunk.length
-      if (left <= 0) return
-    }
-    if (left > 0) throw new Error('the file ended early')
-  }) as Readable
+  return outgoing(stream, raw)
 }
 
 /** Old clients get plain letters, the others the name as it is. */

@@ -22,7 +22,10 @@ export interface DownloadsOptions {
 export interface Download extends IssuedPath {
   /** The same for as long as the bytes are. */
   readonly etag: string
-  /** From `offset` on; the caller stops when it has enough. */
+  /**
+   * From `offset` on, exactly `length` bytes; fewer are an error. Without `length` the stream ends with the file, or with
+   * an error where more would come than may be downloaded. It lives no longer than `signal` lets it.
+   */
   open(offset: number, length: number | undefined, signal: AbortSignal): Promise<Readable>
 }
 
@@ -45,7 +48,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
   }
 
   async find(credentialId: number, path: string): Promise<Download | undefined> {
-    const { rows, desk, download } = this.#options
+    const { rows, desk, download, limit } = this.#options
     const issued = await rows.find(credentialId, path)
     if (!issued) return undefined
     const { file } = issued
@@ -58,7 +61,10 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
           return (await desk.open(file.blob, range)).stream
         }
         const { stream } = await download(credentialId, file.native, offset, signal)
-        return Readable.fromWeb(stream as ReadableStream<Uint8Array>, { signal })
+        const source = Readable.fromWeb(stream as ReadableStream<Uint8Array>, { signal })
+        const bytes =
+          length === undefined ? atMost(limit - offset, source) : exactly(length, source)
+        return Readable.from(bytes, { objectMode: false })
       },
     }
   }
@@ -78,6 +84,27 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
       throw failed('bad_request', description, {}, { cause })
     }
   }
+}
+
+/** Nobody said how large the file is, so it is counted. */
+async function* atMost(limit: number, source: AsyncIterable<Buffer>) {
+  let left = limit
+  for await (const chunk of source) {
+    left -= chunk.length
+    if (left < 0) throw new Error('the file is too big')
+    yield chunk
+  }
+}
+
+/** Whatever the network sends: an answer whose length was told holds that many bytes, or the next one begins inside it. */
+async function* exactly(length: number, source: AsyncIterable<Buffer>) {
+  let left = length
+  for await (const chunk of source) {
+    yield chunk.length > left ? chunk.subarray(0, left) : chunk
+    left -= chunk.length
+    if (left <= 0) return
+  }
+  if (left > 0) throw new Error('the file ended early')
 }
 
 const etagOf = (file: IssuedPath['file']): string => {

@@ -1,7 +1,7 @@
 /** The bytes of a downloaded file, from where they are wanted. */
-import type { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
+import { Readable } from 'node:stream'
 import type { FileStream } from '../../../actors/platform.ts'
+import { webStream } from '../../media/web-stream.ts'
 import type { OpenResponse } from '../../net/fetch.ts'
 
 /** A server that does not know ranges sends everything: then what comes before is passed over. */
@@ -14,11 +14,8 @@ export function fileAt(
   const whole = Number.isSafeInteger(length) ? length + (status === 206 ? offset : 0) : undefined
   const size = told ?? whole
   const type = headers['content-type']
-  // It may break off while nobody reads; whoever reads next is told.
-  body.on('error', () => undefined)
   return {
-    // Not by `Readable.toWeb`: a response that goes on after its reader has left would throw there (Node 24.21).
-    stream: streamOf(from(status === 206 ? 0 : offset, body)),
+    stream: webStream(body, status === 206 ? 0 : offset),
     ...(size !== undefined && { size }),
     // Servers of this API give every file this type: it says nothing.
     ...(typeof type === 'string' && type !== 'application/octet-stream' && { mime: type }),
@@ -27,18 +24,6 @@ export function fileAt(
 
 /** What is behind the end of a file. */
 export const nothing = (size: number | undefined): FileStream => ({
-  stream: streamOf([]),
+  stream: webStream(Readable.from([])),
   ...(size !== undefined && { size }),
 })
-
-const streamOf = (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) =>
-  ReadableStream.from(chunks) as FileStream['stream']
-
-async function* from(offset: number, body: Readable) {
-  let left = offset
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    const rest = chunk.subarray(Math.min(left, chunk.length))
-    left -= chunk.length - rest.length
-    if (rest.length > 0) yield rest
-  }
-}

@@ -1,5 +1,4 @@
 /** Files of the network: found again by their names, read from any place on, and uploaded. */
-import { Readable } from 'node:stream'
 import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
 import { Long, type tl } from '@mtcute/node'
 import { failed } from '../../../actors/errors.ts'
@@ -7,14 +6,18 @@ import type { FileStream } from '../../../actors/platform.ts'
 import { blobMoved } from '../../../actors/transfers.ts'
 import type { Media } from '../../../machines/content.ts'
 import type { MediaDesk } from '../../media/media.ts'
+import { webStreamOf } from '../../media/web-stream.ts'
 import type { Calls } from './calls.ts'
 import { type FileName, readFileName } from './file-name.ts'
 import { findMessage } from './find-message.ts'
+import { ReadAhead } from './read-ahead.ts'
 
 export type Located = tl.RawDocument | tl.RawPhoto
 
 /** The network reads files in steps of this size. */
 const STEP = 4096
+/** Of one file, in memory until somebody reads it. */
+const AHEAD_BYTES = 2 ** 21
 /** Whoever waits for a file gives up earlier, once it moves no more. */
 const TRANSFER_MS = 3_600_000
 
@@ -29,16 +32,20 @@ export async function download(
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
+  // The library goes on to fetch a file whose reader has left, unless it is told.
+  const left = new AbortController()
+  const abortSignal = AbortSignal.any([signal, left.signal, AbortSignal.timeout(TRANSFER_MS)])
+  const ahead = new ReadAhead(AHEAD_BYTES)
+  abortSignal.addEventListener('abort', () => ahead.end(), { once: true })
   const chunks = downloadAsIterable(calls.client, location, {
     offset: offset - (offset % STEP),
-    abortSignal: AbortSignal.any([signal, AbortSignal.timeout(TRANSFER_MS)]),
+    abortSignal,
+    throttle: ahead.turn,
     ...(centre !== undefined && { dcId: centre }),
     ...(size !== undefined && { fileSize: size }),
   })
   return {
-    stream: Readable.toWeb(
-      Readable.from(without(chunks, offset % STEP), { objectMode: false }),
-    ) as ReadableStream<Uint8Array>,
+    stream: webStreamOf(without(chunks, offset % STEP, ahead), (reason) => left.abort(reason)),
     ...(size !== undefined && { size }),
     ...(mime !== undefined && { mime }),
   }
@@ -146,9 +153,10 @@ function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
   return found.filter((file) => file?._ === 'photo' || file?._ === 'document')
 }
 
-async function* without(chunks: AsyncIterable<Uint8Array>, bytes: number) {
+async function* without(chunks: AsyncIterable<Uint8Array>, bytes: number, ahead: ReadAhead) {
   let left = bytes
   for await (const chunk of chunks) {
+    ahead.take(chunk.length)
     if (left < chunk.length) yield chunk.subarray(left)
     left = Math.max(0, left - chunk.length)
   }

@@ -20,6 +20,11 @@ export class FileStore {
   /** Parts get lost. */
   isDeaf = false
   #taking: Promise<unknown> = Promise.resolve()
+  /** How many parts were asked for. */
+  reads = 0
+  /** From this byte on nobody says anything of a file, or that there is none. */
+  silentFrom = Number.POSITIVE_INFINITY
+  goneFrom = Number.POSITIVE_INFINITY
   /** References written before it changes are refused. */
   reference = randomBytes(16)
 
@@ -74,6 +79,9 @@ export function fileHandlers({ files }: TelegramNetwork): Handlers {
       const bytes = files.read(location.id)
       if (!bytes) throw new RpcRefusal(400, 'FILE_ID_INVALID')
       const at = Number(offset)
+      files.reads += 1
+      if (at >= files.silentFrom) return undefined
+      if (at >= files.goneFrom) throw new RpcRefusal(400, 'FILE_ID_INVALID')
       return {
         _: 'upload.file',
         type: { _: 'storage.fileUnknown' },

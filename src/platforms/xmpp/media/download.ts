@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { failed } from '../../../../actors/errors.ts'
 import type { FileStream } from '../../../../actors/platform.ts'
-import { type OpenResponse, openUrl } from '../../../net/fetch.ts'
+import { webStream } from '../../../media/web-stream.ts'
+import { openUrl } from '../../../net/fetch.ts'
 import { isLink } from './links.ts'
 
 const downloadMilliseconds = 10 * 60_000
@@ -20,7 +21,7 @@ export async function download(
   if (status === 416 && offset > 0) {
     // Nothing begins at its end.
     body.on('error', () => undefined).destroy()
-    return { stream: Readable.toWeb(Readable.from([])) as FileStream['stream'] }
+    return { stream: webStream(Readable.from([])) }
   }
   if (status !== 200 && status !== 206) {
     body.on('error', () => undefined).destroy()
@@ -30,9 +31,9 @@ export async function download(
   const length = Number(headers['content-length'])
   const size = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
   const mime = headers['content-type']
-  const stream = isPart || offset === 0 ? body : passing(body, offset)
   return {
-    stream: Readable.toWeb(stream) as FileStream['stream'],
+    // A server that does not know ranges sends everything.
+    stream: webStream(body, isPart ? 0 : offset),
     ...(size !== undefined && { size }),
     ...(typeof mime === 'string' && { mime }),
   }
@@ -51,16 +52,4 @@ async function open(agent: Dispatcher, link: string, offset: number, signal: Abo
       { cause },
     )
   }
-}
-
-/** A server that does not know ranges sends everything. */
-function passing(body: OpenResponse['body'], offset: number): Readable {
-  let left = offset
-  return body.compose(async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      const rest = chunk.subarray(Math.min(left, chunk.length))
-      left -= chunk.length - rest.length
-      if (rest.length > 0) yield rest
-    }
-  }) as Readable
 }

@@ -1,0 +1,90 @@
+/** Files of Telegram whose readers are slow, or leave: nothing is fetched that nobody takes. */
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import type { Content } from '../../machines/content.ts'
+import { until } from '../support/client.ts'
+import { carries } from './contract/content.ts'
+import { patience } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+const bytes = randomBytes(16 * 2 ** 20)
+const MANY = 48
+
+const stage = await Stage.start(t)
+const { files, delivery } = stage.network
+const { person, friend, store, listen } = await live(t, stage)
+const { session } = await listen()
+const media = stage.file('document', bytes)
+const content: Content = { kind: 'media', media, caption: { text: '', entities: [] } }
+const { text, media: sent } = stage.outgoing(content)
+delivery.send(friend, person, { message: text, media: sent })
+const happening = await store.until(() => store.happenings.find(carries('document')))
+if (happening.kind !== 'message' || happening.message.content.kind !== 'media') {
+  throw new Error('not a file')
+}
+const { file } = happening.message.content.media
+const name = 'native' in file ? file.native : ''
+
+const open = async (offset = 0, signal = patience()) =>
+  (await session.download(name, offset, signal)).stream
+const read = async (stream: ReadableStream<Uint8Array>) =>
+  Buffer.concat(await Readable.fromWeb(stream as never).toArray())
+
+t.test('a file is read whole, and from its middle', async (t) => {
+  t.ok((await read(await open())).equals(bytes))
+  t.ok((await read(await open(5_000_001))).equals(bytes.subarray(5_000_001)))
+})
+
+t.test('nothing is asked for before somebody reads', async (t) => {
+  const before = files.reads
+  for (let turn = 0; turn < MANY; turn++) await (await open()).cancel()
+  t.equal(files.reads, before)
+})
+
+t.test('a slow reader is waited for, and one that leaves ends the download', async (t) => {
+  const before = files.reads
+  const reader = (await open()).getReader()
+  const { value } = await reader.read()
+  const part = value?.length ?? 0
+  await pause(300)
+  const asked = (files.reads - before) * part
+  t.ok(asked < bytes.length / 2, `${asked} of ${bytes.length} bytes were asked for`)
+  await reader.cancel()
+  const after = files.reads
+  await pause(100)
+  t.equal(files.reads, after)
+  t.ok((await read(await open())).equals(bytes), 'and the next one has all of it')
+})
+
+t.test('readers that leave, again and again, stall nobody', async (t) => {
+  files.silentFrom = 1
+  for (let turn = 0; turn < MANY; turn++) {
+    const reader = (await open()).getReader()
+    await reader.read()
+    const waiting = reader.read()
+    await reader.cancel()
+    await waiting
+  }
+  files.silentFrom = Number.POSITIVE_INFINITY
+  t.ok((await read(await open())).equals(bytes))
+})
+
+t.test('what breaks off is an error for who reads', async (t) => {
+  files.goneFrom = bytes.length / 2
+  await t.rejects(read(await open()))
+  files.goneFrom = Number.POSITIVE_INFINITY
+})
+
+t.test('what never ends ends with the signal', async (t) => {
+  files.silentFrom = bytes.length / 2
+  const leaving = new AbortController()
+  const reading = read(await open(0, leaving.signal))
+  const seen = files.reads
+  await until(() => files.reads > seen + 8)
+  leaving.abort()
+  await t.rejects(reading)
+  files.silentFrom = Number.POSITIVE_INFINITY
+})
