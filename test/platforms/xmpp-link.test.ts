@@ -101,7 +101,7 @@ t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
     const ended = Promise.withResolvers<unknown>()
     const login = {
       local: account.user,
-      domain: network.prosody.domain,
+      domain: network.server.domain,
       resource: 'test',
       password: account.password,
       service: account.fields.server!,

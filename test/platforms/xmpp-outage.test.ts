@@ -61,8 +61,8 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     await delivered(friend, account.jid, 'one')
     const waiting = sent(first, chat, 'from below')
     // A server that starts anew knows no streams of before.
-    await network.prosody.kill()
-    await network.prosody.up()
+    await network.server.kill()
+    await network.server.up()
     await delivered(friend, account.jid, 'two')
     account.relay.unblock()
     await waiting
@@ -81,7 +81,7 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     account.relay.block()
     account.relay.cut()
     // The other one connects besides the line that is cut.
-    const secrets = { ...(store.secrets as object), server: network.prosody.server }
+    const secrets = { ...(store.secrets as object), server: network.server.server }
     const other = run(network.platform(), new Store({ identity: store.identity, secrets }))
     t.teardown(() => other.stop())
     await other.reported('opened')
@@ -110,8 +110,8 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     await friend.sees(({ body }) => body === 'into the void')
     account.relay.block()
     account.relay.cut()
-    await network.prosody.kill()
-    await network.prosody.up()
+    await network.server.kill()
+    await network.server.up()
     account.relay.unblock()
     t.match(await sending, { content: { text: 'into the void' } })
     friend.send(account.jid, 'still here')
@@ -132,8 +132,8 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
     await store.message('an answer')
     account.relay.block()
     account.relay.cut()
-    await network.prosody.kill()
-    await network.prosody.up()
+    await network.server.kill()
+    await network.server.up()
     account.relay.unblock()
     await sending
     t.match(await sent(first, chat, 'another question'), { from: { native: account.jid } })
@@ -143,9 +143,9 @@ t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
 
   await t.test('a restart of the server is survived within the session', async (t) => {
     const { account, friend, chat, store, first } = await scene(t, network)
-    await network.prosody.kill()
+    await network.server.kill()
     const waiting = sent(first, chat, 'during the restart')
-    await network.prosody.up()
+    await network.server.up()
     await waiting
     friend.send(account.jid, 'after the restart')
     await store.message('after the restart')

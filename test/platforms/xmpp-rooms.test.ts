@@ -104,9 +104,9 @@ t.test('XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
     friend.ask(room, persistent)
     friend.send(room, 'to stay')
     await store.message('to stay')
-    await network.prosody.kill()
+    await network.server.kill()
     const waiting = sent(first, room, 'through the restart')
-    await network.prosody.up()
+    await network.server.up()
     await friend.join(room, 'friend-again')
     await waiting
     friend.send(room, 'last')

@@ -3,32 +3,29 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { accepting, freePort } from './ports.ts'
+import {
+  largestUpload,
+  slixmppMissing,
+  type XmppServer,
+  type XmppServerOptions,
+} from './xmpp-server.ts'
 
 /** Why the tests over Prosody cannot run here; absent when they can. */
 export const prosodyMissing =
-  ['/usr/bin/prosody', '/usr/bin/prosodyctl', '/usr/bin/python3'].every(existsSync) &&
-  existsSync('/usr/lib/python3/dist-packages/slixmpp')
-    ? undefined
-    : 'prosody or python3-slixmpp is not installed'
+  existsSync('/usr/bin/prosody') && existsSync('/usr/bin/prosodyctl')
+    ? slixmppMissing
+    : 'prosody is not installed'
 
-export interface ProsodyOptions {
-  /** For how long the server keeps a cut stream for resumption. */
-  readonly hibernationSeconds?: number
-  /** Keeps the archives in memory: pages of the one on disk take longer with each message in it. */
-  readonly quickArchive?: boolean
+export interface ProsodyOptions extends XmppServerOptions {
   /** Takes no password that is told to it, and makes them this slow to guess. */
   readonly scramIterations?: number
   /** Takes only passwords that are told to it. */
   readonly plainOnly?: boolean
 }
-
-/** Of one file, on this server. */
-export const largestUpload = 5 * 2 ** 20
 
 interface Ports {
   readonly port: number
@@ -38,7 +35,7 @@ interface Ports {
 const run = promisify(execFile)
 const commandTimeout = 60_000
 
-export class Prosody {
+export class Prosody implements XmppServer {
   readonly domain = 'xmpp.test'
   readonly port: number
   /** Where it stores the files that people share. */
@@ -120,34 +117,16 @@ export class Prosody {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No free port')
-  return address.port
-}
-
-async function accepting(port: number): Promise<void> {
-  const signal = AbortSignal.timeout(commandTimeout)
-  for (;;) {
-    const socket = connect(port, '127.0.0.1')
-    const accepts = await new Promise<boolean>((resolve) => {
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    })
-    socket.destroy()
-    if (accepts) return
-    await delay(50, undefined, { signal })
-  }
-}
-
 /** `mod_limits` stays out: its throttle makes large stanzas take half a minute. */
 const configuration = (
   { port, httpPort }: Ports,
   directory: string,
-  { hibernationSeconds = 60, quickArchive = false, ...login }: ProsodyOptions,
+  {
+    hibernationSeconds = 60,
+    quickArchive = false,
+    withoutArchive = false,
+    ...login
+  }: ProsodyOptions,
 ) => `
 pidfile = "${directory}/prosody.pid"
 data_path = "${directory}/data"
@@ -165,7 +144,7 @@ http_interfaces = { "127.0.0.1" }
 https_ports = {}
 component_ports = {}
 modules_enabled = { "roster", "saslauth", "disco", "posix", "ping", "offline", "presence", "message", "iq",
-  "carbons", "mam", "smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
+  "carbons", ${withoutArchive ? '' : '"mam", '}"smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
 modules_disabled = { "s2s", "tls" }
 authentication = "internal_hashed"
 ${loginOnly(login)}
@@ -180,7 +159,7 @@ archive_expires_after = "never"
 smacks_hibernation_time = ${hibernationSeconds}
 VirtualHost "xmpp.test"
 Component "rooms.xmpp.test" "muc"
-  modules_enabled = { "muc_mam" }
+  modules_enabled = { ${withoutArchive ? '' : '"muc_mam"'} }
   muc_room_locking = false
   muc_room_default_public_jids = true
 Component "upload.xmpp.test" "http_file_share"

@@ -48,8 +48,8 @@ export function xmppHarness(network: Network): ContractHarness {
       return room
     },
     async restartNetwork() {
-      await network.prosody.kill()
-      await network.prosody.up()
+      await network.server.kill()
+      await network.server.up()
     },
   }
 }
@@ -68,8 +68,8 @@ function contractAccount(network: Network, account: XmppAccount): Account {
     cut: async () => relay.cut(),
     silence: async () => relay.silence(),
     unsilence: async () => relay.unsilence(),
-    revoke: () => network.prosody.setPassword(user, 'changed'),
-    ban: () => network.prosody.delete(user),
+    revoke: () => network.server.setPassword(user, 'changed'),
+    ban: () => network.server.delete(user),
     async replace(secrets) {
       const identity = { native: account.jid, firstName: account.user }
       const store = new Store({ identity, secrets })

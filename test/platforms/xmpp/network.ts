@@ -1,4 +1,4 @@
-/** The network of the XMPP tests: one Prosody, one process of slixmpp clients, and a line per account to cut. */
+/** The network of the XMPP tests: one server, one process of slixmpp clients, and a line per account to cut. */
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { type XmppOptions, xmppPlatform } from '../../../src/platforms/xmpp/platform.ts'
@@ -6,6 +6,7 @@ import { quietLog } from '../../support/log.ts'
 import { Prosody, type ProsodyOptions } from '../../support/prosody.ts'
 import { Relay } from '../../support/relay.ts'
 import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
+import type { XmppServer } from '../../support/xmpp-server.ts'
 import { Files } from './files.ts'
 
 export type Tuning = Partial<
@@ -24,18 +25,23 @@ export interface XmppAccount {
   readonly fields: Readonly<Record<string, string>>
 }
 
-export class Network {
-  readonly prosody: Prosody
+export class Network<Server extends XmppServer = XmppServer> {
+  readonly server: Server
   readonly files = new Files()
   readonly #slixmpp = new Slixmpp()
   readonly #endings: (() => Promise<void>)[] = []
 
-  private constructor(prosody: Prosody) {
-    this.prosody = prosody
+  private constructor(server: Server) {
+    this.server = server
   }
 
-  static async start(t: Test, options?: ProsodyOptions): Promise<Network> {
-    const network = new Network(await Prosody.start(options))
+  static async start(t: Test, options?: ProsodyOptions): Promise<Network<Prosody>> {
+    return Network.over(t, await Prosody.start(options))
+  }
+
+  /** Stops the server at the end of the test. */
+  static over<Server extends XmppServer>(t: Test, server: Server): Network<Server> {
+    const network = new Network(server)
     t.teardown(() => network.stop())
     return network
   }
@@ -46,7 +52,7 @@ export class Network {
 
   async account(chosen?: string): Promise<XmppAccount> {
     const { user, jid, password } = await this.#register(chosen)
-    const relay = await Relay.start(() => this.prosody.port)
+    const relay = await Relay.start(() => this.server.port)
     this.atEnd(() => relay.stop())
     const fields = { jid, password, server: `xmpp://127.0.0.1:${relay.port}` }
     return { user, jid, password, relay, fields }
@@ -59,7 +65,7 @@ export class Network {
 
   /** Another device of an account. */
   device({ jid, password }: { jid: string; password: string }): Promise<SlixmppClient> {
-    return this.#slixmpp.client(`${jid}/phone`, password, this.prosody.port)
+    return this.#slixmpp.client(`${jid}/phone`, password, this.server.port)
   }
 
   atEnd(end: () => Promise<void>) {
@@ -70,11 +76,11 @@ export class Network {
     await this.#slixmpp.stop()
     for (const end of this.#endings) await end()
     await this.files.stop()
-    await this.prosody.stop()
+    await this.server.stop()
   }
 
   async #register(password = randomBytes(8).toString('hex')) {
     const user = `user-${randomBytes(4).toString('hex')}`
-    return { user, password, jid: await this.prosody.register(user, password) }
+    return { user, password, jid: await this.server.register(user, password) }
   }
 }

@@ -1,0 +1,16 @@
+/** The XMPP servers that the tests run against, each as Debian ships it. */
+import { Ejabberd, ejabberdMissing } from './ejabberd.ts'
+import { Prosody, prosodyMissing } from './prosody.ts'
+import type { XmppServer, XmppServerOptions } from './xmpp-server.ts'
+
+export interface XmppServerKind {
+  readonly name: string
+  /** For `t.test`: the reason to skip the tests over it, or `false`. */
+  readonly skip: string | false
+  start(options?: XmppServerOptions): Promise<XmppServer>
+}
+
+export const xmppServers: readonly XmppServerKind[] = [
+  { name: 'Prosody', skip: prosodyMissing ?? false, start: (options) => Prosody.start(options) },
+  { name: 'ejabberd', skip: ejabberdMissing ?? false, start: (options) => Ejabberd.start(options) },
+]
