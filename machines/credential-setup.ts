@@ -23,6 +23,8 @@ export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reas
   readonly losses: number
   readonly failedProbes: number
   readonly retryAfterMs: number
+  /** After another client took the session it was opened once more; a second time it is left alone. */
+  readonly reclaimed: boolean
   /** The command that asked for the deletion under way. */
   readonly deletion: Command | undefined
 }
@@ -34,6 +36,7 @@ export const initially = (input: CredentialInput): CredentialContext => ({
   losses: 0,
   failedProbes: 0,
   retryAfterMs: 0,
+  reclaimed: false,
   deletion: undefined,
 })
 
@@ -70,6 +73,8 @@ export const credential = setup({
       retryAfterMs: (_, retryAfterMs: number) => retryAfterMs,
     }),
     forgetLosses: assign({ losses: 0 }),
+    reclaim: assign({ reclaimed: true }),
+    forgetReclaim: assign({ reclaimed: false }),
     countFailedProbe: assign({ failedProbes: ({ context }) => context.failedProbes + 1 }),
     restrict: assign((_, limit: NonNullable<CredentialInput['limit']>) => ({
       limit,
@@ -80,6 +85,7 @@ export const credential = setup({
   },
   guards: {
     resumesAs: ({ context }, state: Resume) => context.resume === state,
+    mayReclaim: ({ context }) => !context.reclaimed,
     isLimited: ({ context }) => context.limit !== undefined,
     needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
   },
@@ -92,6 +98,7 @@ export const credential = setup({
     probeAgain: 15_000,
     steady: 60_000,
     tryAgain: 300_000,
+    settled: 3_600_000,
     deleteAgain: 1_000,
   },
 })

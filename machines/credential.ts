@@ -20,13 +20,18 @@ export const credentialMachine = credential.createMachine({
     },
     'credential.restart': {
       target: '.queued',
-      actions: ['absolve', { type: 'reply', params: ({ event }) => accepted(event) }],
+      actions: [
+        'absolve',
+        'forgetReclaim',
+        { type: 'reply', params: ({ event }) => accepted(event) },
+      ],
     },
     'credential.relinked': {
       target: '.queued',
       actions: [
         'forgetSession',
         'absolve',
+        'forgetReclaim',
         { type: 'reply', params: ({ event }) => accepted(event) },
       ],
     },
@@ -123,7 +128,7 @@ export const credentialMachine = credential.createMachine({
         online: {
           meta: { state: 'active', action: 'none' },
           entry: 'absolve',
-          after: { steady: { actions: 'forgetLosses' } },
+          after: { steady: { actions: 'forgetLosses' }, settled: { actions: 'forgetReclaim' } },
           on: {
             'operation.perform': {
               actions: { type: 'perform', params: ({ event }) => event },
@@ -182,9 +187,13 @@ export const credentialMachine = credential.createMachine({
       meta: { state: 'connecting', action: 'wait' },
       after: { backoff: { target: 'queued' } },
     },
+    // The other client may be gone by now, or never was. Two that claim the session in turn would do so for ever.
     replaced: {
       meta: { state: 'failed', action: 'restart' },
       on: refuse(refusal.replaced),
+      after: {
+        tryAgain: { guard: 'mayReclaim', target: 'queued', actions: ['absolve', 'reclaim'] },
+      },
     },
     signedOut: {
       meta: { state: 'logged_out', action: 'link_again' },
