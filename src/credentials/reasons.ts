@@ -7,6 +7,9 @@ interface Explained {
 
 const LINK_AGAIN = 'Link the account again with POST /platforms/{platform}/link/start'
 const WAIT = 'Wait: the service keeps trying by itself'
+const SLOW =
+  'Wait: it is tried again every five minutes; if it comes back, ask whoever runs the platform'
+const CONTACT = 'Contact the platform: nothing here can undo it'
 const RESTART = 'Restart it with POST /platforms/credentials/{credential_id}/restart'
 
 const reasons: Readonly<Record<string, Explained>> = {
@@ -38,11 +41,11 @@ const reasons: Readonly<Record<string, Explained>> = {
   session_revoked: { text: 'The session was ended on the platform', remedy: LINK_AGAIN },
   account_banned: {
     text: 'The platform has banned the account',
-    remedy: 'Contact the platform: nothing here can undo it',
+    remedy: CONTACT,
   },
   replaced_elsewhere: {
     text: 'Another client took the session over',
-    remedy: `End the other client, then link again or restart. ${RESTART}`,
+    remedy: `It is tried once more after five minutes. End the other client, then link again or restart. ${RESTART}`,
   },
   secrets_unreadable: {
     text: 'What is stored of the session cannot be read',
@@ -56,6 +59,40 @@ const reasons: Readonly<Record<string, Explained>> = {
     text: 'The platform is not set up on this server',
     remedy: 'Ask whoever runs the server to set the platform up',
   },
+  session_kicked: { text: 'An operator of the platform ended the session', remedy: SLOW },
+  session_conflict: {
+    text: 'The platform ended the session for the sake of another one',
+    remedy: SLOW,
+  },
+  policy_violation: { text: 'The platform says that the account broke a rule of it', remedy: SLOW },
+  not_authorized: { text: 'The platform no longer takes the account for signed in', remedy: SLOW },
+  server_moved: { text: 'The server of the account refers to another address', remedy: SLOW },
+  login_failed: {
+    text: 'The platform refused the login for another cause than the password',
+    remedy: SLOW,
+  },
+  login_unavailable: { text: 'The platform cannot check passwords now', remedy: WAIT },
+  domain_gone: { text: 'The server does not serve the domain of the account', remedy: WAIT },
+  server_shutdown: { text: 'The server of the account was stopped', remedy: WAIT },
+  server_overloaded: { text: 'The server of the account has too much to do', remedy: WAIT },
+  server_error: { text: 'The server of the account has an error of its own', remedy: WAIT },
+  protocol_error: {
+    text: 'The server of the account did not understand what it was sent',
+    remedy: WAIT,
+  },
+  stream_closed: { text: 'The server of the account closed the connection', remedy: WAIT },
+  stanza_refused: {
+    text: 'The server of the account refused a message as too large',
+    remedy: WAIT,
+  },
+  oversized_stanza: {
+    text: 'The server of the account sent more at once than is taken',
+    remedy: WAIT,
+  },
+  tls_failed: { text: 'No encrypted connection to the platform came about', remedy: WAIT },
+  password_changed: { text: 'The password of the account was changed', remedy: LINK_AGAIN },
+  account_deleted: { text: 'The account was deleted on the platform', remedy: CONTACT },
+  account_disabled: { text: 'The account is disabled on the platform', remedy: CONTACT },
   events_not_stored: { text: 'Events could not be stored', remedy: WAIT },
   storage: { text: 'The database of the service does not answer', remedy: WAIT },
 }

@@ -188,21 +188,24 @@ t.test('one that crashed again and again is tried every five minutes', async (t)
   t.same(walk.send(granted, opened, passed).state, 'live.online.quiet')
 })
 
-t.test('one that was replaced is tried once more after five minutes, and then left alone', async (t) => {
-  const walk = online().send(replaced).elapse('tryAgain')
-  t.equal(walk.state, 'queued')
-  t.equal(walk.snapshot.context.reason, undefined)
-  walk.send(granted, opened, passed).elapse('steady').send(replaced)
-  t.equal(walk.elapse('tryAgain').state, 'replaced', 'two clients would take it from each other')
-  for (const wish of ['restart', 'relinked'] as const) {
-    const again = online().send(replaced).elapse('tryAgain').send(granted, replaced)
-    again.send(command(wish), granted, opened, passed, replaced)
-    t.equal(again.elapse('tryAgain').state, 'queued', `after ${wish} it may be tried again`)
-  }
-  const settled = online().send(replaced).elapse('tryAgain').send(granted, opened, passed)
-  settled.elapse('settled').send(replaced)
-  t.equal(settled.elapse('tryAgain').state, 'queued', 'another incident, an hour later')
-})
+t.test(
+  'one that was replaced is tried once more after five minutes, and then left alone',
+  async (t) => {
+    const walk = online().send(replaced).elapse('tryAgain')
+    t.equal(walk.state, 'queued')
+    t.equal(walk.snapshot.context.reason, undefined)
+    walk.send(granted, opened, passed).elapse('steady').send(replaced)
+    t.equal(walk.elapse('tryAgain').state, 'replaced', 'two clients would take it from each other')
+    for (const wish of ['restart', 'relinked'] as const) {
+      const again = online().send(replaced).elapse('tryAgain').send(granted, replaced)
+      again.send(command(wish), granted, opened, passed, replaced)
+      t.equal(again.elapse('tryAgain').state, 'queued', `after ${wish} it may be tried again`)
+    }
+    const settled = online().send(replaced).elapse('tryAgain').send(granted, opened, passed)
+    settled.elapse('settled').send(replaced)
+    t.equal(settled.elapse('tryAgain').state, 'queued', 'another incident, an hour later')
+  },
+)
 
 t.test('after a flood wait the round trip is proved before anything is taken up', async (t) => {
   const walk = online().send(limited(30_000, 30_000)).elapse('limitEnds')

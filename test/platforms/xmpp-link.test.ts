@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
-import { endingOf } from '../../src/platforms/xmpp/failures.ts'
+import { endingOf } from '../../src/platforms/xmpp/endings.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
@@ -55,8 +55,6 @@ t.test('the end of a connection has a reason that lasts', async (t) => {
   ]) {
     t.strictSame(because(code), { kind: 'lost', reason: 'bad_certificate' }, code)
   }
-  const conflict = Object.assign(new Error('x'), { name: 'StreamError', condition: 'conflict' })
-  t.strictSame(endingOf(conflict), { kind: 'replaced' })
 })
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {

@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { failed } from '../../../actors/errors.ts'
 import type { LinkAttempt, LinkStep } from '../../../actors/platform.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
-import { endingOf } from './failures.ts'
+import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import type { Login } from './transport.ts'
 import { nicknameOf } from './vcard.ts'
+
+type Refusal = Extract<LinkStep, { kind: 'refused' }>
 
 const linkMilliseconds = 25_000
 
@@ -77,7 +79,43 @@ function openProbe(own: string, login: Login) {
   return { stream, requests }
 }
 
-function refusal(cause: unknown): LinkStep {
+const TRUST = 'whoever runs this service can have it trusted with NODE_EXTRA_CA_CERTS'
+
+/** What is wrong with a certificate, by the names of OpenSSL and Node.js. */
+const certificates: readonly (readonly [code: RegExp, description: string])[] = [
+  [/SELF_SIGNED/, `the certificate of the server is signed by itself; ${TRUST}`],
+  [
+    /ISSUER|LEAF_SIGNATURE/,
+    `the certificate of the server is signed by somebody unknown; ${TRUST}`,
+  ],
+  [/EXPIRED|NOT_YET_VALID/, 'the certificate of the server is out of date'],
+  [/ALTNAME|HOSTNAME/, 'the certificate of the server is not for the domain of the JID'],
+]
+
+/** By the reason of the ending; where there is a time, to try again may help. */
+const refusals: Readonly<Record<string, Omit<Refusal, 'kind' | 'reason'>>> = {
+  account_deleted: { description: 'the account was deleted' },
+  account_disabled: { description: 'the server has disabled the account' },
+  no_encryption: { description: 'the server offers no encrypted connection' },
+  tls_failed: {
+    description:
+      'no encrypted connection came about; an address that begins with xmpps:// needs a port of TLS, others xmpp://',
+  },
+  server_unproven: { description: 'the server did not show that it knows the password' },
+  server_moved: { description: 'the server refers to another address; name that as "server"' },
+  domain_gone: { description: 'the server does not serve the domain of the JID' },
+  login_failed: { description: 'the server offers no way to log in that is known here' },
+  login_unavailable: {
+    description: 'the server cannot check passwords now',
+    retryAfterSeconds: 60,
+  },
+  policy_violation: {
+    description: 'the server refuses logins from here for now',
+    retryAfterSeconds: 300,
+  },
+}
+
+function refusal(cause: unknown): Refusal {
   const ending = endingOf(cause)
   if (ending.kind === 'revoked') {
     return {
@@ -86,22 +124,22 @@ function refusal(cause: unknown): LinkStep {
       description: 'the server refused the JID or the password',
     }
   }
-  if (ending.kind === 'invalid') {
-    const description = 'the server has disabled the account'
-    return { kind: 'refused', reason: ending.reason, description }
+  const reason = ending.kind === 'replaced' ? 'session_conflict' : ending.reason
+  if (reason === 'bad_certificate') {
+    return { kind: 'refused', reason, description: distrust(cause) }
   }
-  if (ending.kind === 'lost' && ending.reason === 'no_encryption') {
-    const description = 'the server offers no encrypted connection'
-    return { kind: 'refused', reason: ending.reason, description }
-  }
-  if (ending.kind === 'lost' && ending.reason === 'server_unproven') {
-    const description = 'the server did not show that it knows the password'
-    return { kind: 'refused', reason: ending.reason, description }
-  }
+  const known = refusals[reason]
+  if (known) return { kind: 'refused', reason, ...known }
   return {
     kind: 'refused',
     reason: 'unreachable',
     description: 'the server of the JID cannot be reached',
     retryAfterSeconds: 30,
   }
+}
+
+function distrust(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const known = certificates.find(([form]) => form.test(code))
+  return known?.[1] ?? 'the certificate of the server is not to be trusted'
 }

@@ -8,7 +8,8 @@ import { enableCarbons } from './carbons.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseCheckpoints } from './checkpoint.ts'
 import { type Delivery, delivered, recovered } from './delivery.ts'
-import { conditionOf, endingOf } from './failures.ts'
+import { endingOf } from './endings.ts'
+import { conditionOf } from './failures.ts'
 import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
@@ -242,6 +243,7 @@ export class XmppSession implements Session {
     this.#options.log.info({ account: this.#own, err: cause, ending }, 'the session ended')
     this.#stream.close().catch((err) => this.#options.log.warn({ err }, 'the stream did not close'))
     if (ending.kind === 'replaced') this.#report.replaced()
+    else if (ending.kind === 'lost') this.#report.lost(ending.reason, ending.retryAfterSeconds)
     else this.#report[ending.kind](ending.reason)
   }
 }

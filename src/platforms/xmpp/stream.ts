@@ -2,7 +2,8 @@
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
-import { endingOf, TakenOver } from './failures.ts'
+import { endingOf, isDecided } from './endings.ts'
+import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
 
 export interface StreamEvents {
@@ -178,8 +179,8 @@ export class Stream {
         this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
         return await this.#attempt(this.#transport)
       } catch (cause) {
-        const hopeless = endingOf(cause).kind !== 'lost' || performance.now() > deadline
-        if (hopeless || this.#ending.signal.aborted) return this.#end(cause)
+        const isOver = isDecided(endingOf(cause)) || performance.now() > deadline
+        if (isOver || this.#ending.signal.aborted) return this.#end(cause)
       }
     }
   }

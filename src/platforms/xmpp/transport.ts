@@ -1,6 +1,7 @@
 /** One connection of the client library, with what its release 0.14 gets wrong put right. */
+import { isIP } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
-import { type Client, client, type Element, type StreamManagement } from '@xmpp/client'
+import { type Client, client, type Element, type StreamManagement, type Way } from '@xmpp/client'
 import { isPublicAddress } from '../../security/public-address.ts'
 import { ns } from './namespaces.ts'
 import { Pieces } from './pieces.ts'
@@ -75,6 +76,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   transport.on('error', () => undefined)
   transport.reconnect.stop()
   transport.timeout = stepTimeout
+  transport.transports = transport.transports.map((way) => certified(way, login.domain))
   useMechanisms(transport, login.keys)
   tuneStreamManagement(transport)
   const count = countReceived(transport, resumption?.received ?? 0)
@@ -105,6 +107,21 @@ function refusePrivate(transport: Client): void {
   transport.prependListener('connect', () => {
     if (!isPublicAddress(socketOf(transport)?.remoteAddress ?? '')) cut(transport)
   })
+}
+
+/**
+ * The certificate has to be that of the domain (RFC 6120, 13.7.2.1), as it has to with STARTTLS: under which name the
+ * server was found proves nothing.
+ */
+function certified(way: Way, domain: string): Way {
+  return class extends way {
+    override socketParameters(service: string) {
+      const parameters = super.socketParameters(service)
+      const isEncrypted = service.startsWith('xmpps:') && typeof parameters === 'object'
+      // A host may go by its number, which has no place in the greeting of TLS.
+      return isEncrypted && !isIP(domain) ? { ...parameters, servername: domain } : parameters
+    }
+  }
 }
 
 function tuneStreamManagement({ streamManagement }: Client): void {

@@ -54,6 +54,15 @@ declare module '@xmpp/client' {
     response(credentials: Credentials): string | Promise<string>
   }
 
+  /** A class; the library calls nothing but what its prototype has. */
+  export interface Way {
+    readonly prototype: {
+      /** What `net.connect` or `tls.connect` is given; of other ways an address. */
+      socketParameters(service: string): object | string | undefined
+    }
+    new (): Way['prototype']
+  }
+
   export interface Client extends EventEmitter {
     status: string
     timeout: number
@@ -67,6 +76,8 @@ declare module '@xmpp/client' {
       /** Called with `new`. */
       use(name: string, mechanism: () => Mechanism): void
     }
+    /** The ways to connect, of which the first is taken that knows what a service's address means. */
+    transports: Way[]
     isSecure(): boolean
     connect(service: string): Promise<void>
     open(options: { domain: string }): Promise<Element>

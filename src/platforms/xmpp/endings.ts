@@ -1,0 +1,132 @@
+/** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
+import { NotStored, TakenOver } from './failures.ts'
+import { ServerUnproven } from './sasl/scram.ts'
+import { EncryptionMissing, Oversized } from './transport.ts'
+
+/** How a session ended, as it is reported. */
+export type Ending =
+  /** `retryAfterSeconds`: the server sent the account away, so coming back at once would not help. */
+  | { readonly kind: 'lost'; readonly reason: string; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'revoked'; readonly reason: string }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/** What somebody decided and may take back. */
+const DECIDED_SECONDS = 300
+/** What a server also says while it starts. */
+const STARTING_SECONDS = 60
+
+const decided = (reason: string): Ending => ({
+  kind: 'lost',
+  reason,
+  retryAfterSeconds: DECIDED_SECONDS,
+})
+const starting = (reason: string): Ending => ({
+  kind: 'lost',
+  reason,
+  retryAfterSeconds: STARTING_SECONDS,
+})
+const soon = (reason: string): Ending => ({ kind: 'lost', reason })
+
+const DELETED: Ending = { kind: 'invalid', reason: 'account_deleted' }
+const DISABLED: Ending = { kind: 'invalid', reason: 'account_disabled' }
+/** The standard does not tell a changed password from a deleted account, on purpose. */
+const PASSWORD: Ending = { kind: 'revoked', reason: 'password_changed' }
+
+/** Whether somebody wanted the end: to try again within moments would be to insist. */
+export const isDecided = (ending: Ending): boolean =>
+  ending.kind !== 'lost' || ending.retryAfterSeconds === DECIDED_SECONDS
+
+/** What it means that the server closed the stream with a condition (RFC 6120, 4.9.3), where its text says no more. */
+const conditions: Readonly<Record<string, Ending>> = {
+  conflict: decided('session_conflict'),
+  'policy-violation': decided('policy_violation'),
+  'not-authorized': decided('not_authorized'),
+  'see-other-host': decided('server_moved'),
+  'host-gone': starting('domain_gone'),
+  'host-unknown': starting('domain_gone'),
+  'resource-constraint': starting('server_overloaded'),
+  'internal-server-error': starting('server_error'),
+  'remote-connection-failed': starting('server_error'),
+  'system-shutdown': soon('server_shutdown'),
+  'connection-timeout': soon('network'),
+  'bad-format': soon('protocol_error'),
+  'bad-namespace-prefix': soon('protocol_error'),
+  'improper-addressing': soon('protocol_error'),
+  'invalid-from': soon('protocol_error'),
+  'invalid-namespace': soon('protocol_error'),
+  'invalid-xml': soon('protocol_error'),
+  'not-well-formed': soon('protocol_error'),
+  'restricted-xml': soon('protocol_error'),
+  'unsupported-encoding': soon('protocol_error'),
+  'unsupported-feature': soon('protocol_error'),
+  'unsupported-stanza-type': soon('protocol_error'),
+  'unsupported-version': soon('protocol_error'),
+}
+
+/**
+ * The texts by which servers tell what their condition leaves open, those of Prosody and ejabberd. `conflict` is
+ * also the word of ejabberd for whatever else ends a session, with the text that its operator chose.
+ */
+const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending])[] = [
+  [
+    'conflict',
+    /\breplaced by\b|\banother (client|connection|resource|session)\b/i,
+    { kind: 'replaced' },
+  ],
+  ['conflict', /^(the )?(account|user) (was |has been )?(deleted|removed|unregistered)/i, DELETED],
+  ['conflict', /\S/, decided('session_kicked')],
+  ['policy-violation', /\bkick/i, decided('session_kicked')],
+  // Of a single stanza, which is not sent again.
+  ['policy-violation', /\btoo (big|large|long)\b/i, soon('stanza_refused')],
+  ['not-authorized', /\b(account|user) (was |has been )?deleted/i, DELETED],
+  [
+    'not-authorized',
+    /\b(account|user) (was |has been |is )?(disabled|locked|suspended)/i,
+    DISABLED,
+  ],
+  ['not-authorized', /\bpassword/i, PASSWORD],
+  ['reset', /\bpassword/i, PASSWORD],
+  ['undefined-condition', /\bkick/i, decided('session_kicked')],
+]
+
+/** What the refusal of a login means (RFC 6120, 6.5). */
+const logins: Readonly<Record<string, Ending>> = {
+  'account-disabled': DISABLED,
+  'not-authorized': PASSWORD,
+  'credentials-expired': PASSWORD,
+  'invalid-authzid': PASSWORD,
+  'temporary-auth-failure': starting('login_unavailable'),
+}
+
+/** How OpenSSL and Node.js name what is wrong with a certificate. */
+const untrusted =
+  /CERT|ISSUER|_SIGNATURE|CRL_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH/
+
+/** What the end of a connection means; `lost` unless the server said more. */
+export function endingOf(cause: unknown): Ending {
+  if (!(cause instanceof Error)) return soon('network')
+  if (cause instanceof TakenOver) return { kind: 'replaced' }
+  if (cause instanceof NotStored) return soon('events_not_stored')
+  if (cause instanceof EncryptionMissing) return soon('no_encryption')
+  if (cause instanceof Oversized) return soon('oversized_stanza')
+  if (cause instanceof ServerUnproven) return soon('server_unproven')
+  const condition = textOf(cause, 'condition')
+  if (cause.name === 'SASLError') return logins[condition] ?? decided('login_failed')
+  if (cause.name === 'StreamError') return closedStream(condition, textOf(cause, 'text'))
+  // Logged in, and yet given no session: there are too many of them, as a rule.
+  if (cause.name === 'StanzaError') return starting('server_overloaded')
+  const code = textOf(cause, 'code')
+  if (untrusted.test(code)) return soon('bad_certificate')
+  return soon(/^(ERR_SSL|EPROTO)/.test(code) ? 'tls_failed' : 'network')
+}
+
+function closedStream(condition: string, said: string): Ending {
+  const told = texts.find(([name, text]) => name === condition && text.test(said))
+  return told?.[2] ?? conditions[condition] ?? soon('stream_closed')
+}
+
+function textOf(cause: Error, name: 'condition' | 'text' | 'code'): string {
+  const value: unknown = Reflect.get(cause, name)
+  return typeof value === 'string' ? value : ''
+}
