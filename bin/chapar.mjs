@@ -31,6 +31,7 @@ const commands = {
   start: { steps: [['src/main.ts']], panel: true },
   'build-panel': { steps: [], panel: true },
   'drop-signing-keys': { steps: [['src/drop-signing-keys.ts']] },
+  unlock: { steps: [['src/unlock.ts']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },

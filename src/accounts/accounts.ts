@@ -93,9 +93,14 @@ export function createAccounts(options: AccountsOptions) {
       return await codes.send(parsePhone(phone), 'sign_in', client)
     },
 
-    async login(text: string, otp: string, client: Client): Promise<SignedIn> {
+    async login(
+      text: string,
+      otp: string,
+      client: Client,
+      challengeId?: string,
+    ): Promise<SignedIn> {
       const phone = parsePhone(text)
-      await codes.use(phone, 'sign_in', otp, client)
+      await codes.use(phone, 'sign_in', { code: otp, challengeId }, client)
       const index = codes.indexOf(phone.number)
       const user = await users.findOrCreate(phone.number, index, clock())
       const opened = await db.transaction(async (tx) => {

@@ -9,9 +9,11 @@ import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import type { OtpLimits } from './limits.ts'
 import type { Phone } from './phone.ts'
+import { phoneIndex } from './phone-index.ts'
+import { requesterOf } from './requester.ts'
 import { admitSending, admitTry } from './send-limits.ts'
 import type { CodeMessage, OtpSender } from './senders/sender.ts'
-import { forgive, takeTry, wrongCode } from './tries.ts'
+import { findChallenge, forgive, takeTry, wrongCode } from './tries.ts'
 
 export interface CodesOptions {
   readonly db: Database
@@ -27,23 +29,36 @@ export interface CodesOptions {
 }
 
 export interface SentCode {
+  /** Binds the code to who asked for it: given with the code, it keeps tries of strangers apart. */
+  readonly challengeId: string
   readonly phone: string
   readonly expiresIn: number
   readonly resendIn: number
   readonly channel: string
 }
 
+export interface GivenCode {
+  readonly code: string
+  readonly challengeId?: string | undefined
+}
+
 /** A code asked for one purpose is good for nothing else. */
 export type CodePurpose = 'sign_in'
 
-/** A newer code takes the place of the older one, which is void from then on. */
 const store = `
   insert into otp_challenge
-    (phone_index, purpose, id, code_mac, message_sealed, created_at, expires_at, tries)
-  values ($1, $2, $3, $4, $5, $6, $7, 0)
-  on conflict (phone_index, purpose) do update set
-    id = excluded.id, code_mac = excluded.code_mac, message_sealed = excluded.message_sealed,
-    created_at = excluded.created_at, expires_at = excluded.expires_at, tries = 0`
+    (phone_index, purpose, requester, id, code_mac, message_sealed, created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
+
+/** Void with the code that was used: what the same network asked for before. */
+const useUp = `
+  with used as (delete from otp_challenge where id = $1 returning phone_index, purpose, requester),
+  older as (
+    delete from otp_challenge c using used
+    where c.phone_index = used.phone_index and c.purpose = used.purpose
+      and c.requester = used.requester and c.id <> $1
+  )
+  select from used`
 
 const unsent = `
   select message_sealed as sealed from otp_challenge
@@ -54,9 +69,8 @@ const allUnsent = `
 export function createCodes(options: CodesOptions) {
   const { db, vault, jobs, sender, limits, codeLength, domain, clock, log } = options
   const pepper = vault.derive('otp-pepper')
-  const indexKey = vault.derive('phone-index')
+  const indexOf = phoneIndex(vault)
 
-  const indexOf = (phone: string) => createHmac('sha256', indexKey).update(phone).digest()
   const macOf = (id: string, phone: string, code: string) =>
     createHmac('sha256', pepper).update(`${id}|${phone}|${code}`).digest()
   const placeOf = (id: string) => ({ table: 'otp_challenge', column: 'message_sealed', row: id })
@@ -76,28 +90,42 @@ export function createCodes(options: CodesOptions) {
       const sealed = await vault.seal('otp', placeOf(id), Buffer.from(JSON.stringify(message)))
 
       const resendIn = await db.transaction(async (tx) => {
-        const sending = { phoneKey: index.toString('hex'), country: phone.country, ip }
+        const requester = await requesterOf(tx, index, ip)
+        const sending = { phoneKey: index.toString('hex'), country: phone.country, requester }
         const delay = await admitSending(tx, sending, limits, now, log)
         const mac = macOf(id, phone.number, code)
         const expiresAt = secondsAfter(now, limits.lifetime)
-        await tx.query(store, [index, purpose, id, mac, sealed, now, expiresAt])
+        const row = [index, purpose, requester.network, id, mac, sealed, now, expiresAt]
+        await tx.query(store, row)
         return delay
       })
       await jobs.sendCode(id)
       const { channel } = sender
-      return { phone: phone.number, expiresIn: limits.lifetime, resendIn, channel }
+      const { lifetime: expiresIn } = limits
+      return { challengeId: id, phone: phone.number, expiresIn, resendIn, channel }
     },
 
     /** Resolves once for the right code; rejects for everything else. */
-    async use(phone: Phone, purpose: CodePurpose, code: string, { ip }: Client): Promise<void> {
+    async use(
+      phone: Phone,
+      purpose: CodePurpose,
+      { code, challengeId }: GivenCode,
+      { ip }: Client,
+    ): Promise<void> {
       const now = clock()
-      await admitTry(db, ip, limits, now)
-      const target = { phone: indexOf(phone.number), purpose }
-      const { id, mac } = await takeTry(db, target, limits, now)
+      const index = indexOf(phone.number)
+      const requester = await requesterOf(db, index, ip)
+      const target = { phone: index, purpose, requester, challengeId }
+      const challenge = await findChallenge(db, target, now)
+      // Tries of who asked for the code are bounded by the challenge, those of anybody else by their network.
+      const isStranger = challenge === undefined || challenge.bond === 'far'
+      const giveBack = isStranger ? await admitTry(db, ip, limits, now) : undefined
+      const { id, mac } = await takeTry(db, target, challenge, limits, now)
       if (!sameHash(mac, macOf(id, phone.number, code))) throw wrongCode()
-      const used = await db.query('delete from otp_challenge where id = $1 returning id', [id])
+      const used = await db.query(useUp, [id])
       if (used.length === 0) throw wrongCode()
-      await forgive(db, target)
+      await forgive(db, index)
+      await giveBack?.()
     },
 
     /** The job's part: a code that was replaced or is too old is not sent any more. */

@@ -31,5 +31,16 @@ export async function useQuota(
   throw tooMany(secondsUntil(free, now))
 }
 
+/** Of uses at the same moment, only one. */
+const giveBack = `
+  update quota set uses = uses[:place - 1] || uses[place + 1:]
+  from (select array_position(uses, $2) as place from quota where key = $1 for update) as used
+  where key = $1 and place is not null`
+
+/** As if what was used at that time had not been. */
+export async function giveBackUse(db: Queryable, key: string, usedAt: Date): Promise<void> {
+  await db.query(giveBack, [key, usedAt])
+}
+
 export const tooMany = (retryAfterSeconds: number) =>
   failed('rate_limited', '', { retryAfterSeconds })

@@ -5,13 +5,14 @@ import type { Log } from '../database/log.ts'
 import { networksOf } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits, Rate } from './limits.ts'
-import { tooMany, useQuota } from './quota.ts'
+import { giveBackUse, tooMany, useQuota } from './quota.ts'
+import type { Requester } from './requester.ts'
 
 export interface Sending {
   /** Stands for the phone without naming it. */
   readonly phoneKey: string
   readonly country: string
-  readonly ip: string
+  readonly requester: Requester
 }
 
 const timesFour = ({ count, seconds }: Rate): Rate => ({ count: 4 * count, seconds })
@@ -22,16 +23,19 @@ const timesFour = ({ count, seconds }: Rate): Rate => ({ count: 4 * count, secon
  */
 export async function admitSending(
   tx: Queryable,
-  { phoneKey, country, ip }: Sending,
+  { phoneKey, country, requester }: Sending,
   limits: OtpLimits,
   now: Date,
   log: Log,
 ): Promise<number> {
-  const day = await useQuota(tx, `send:day:${phoneKey}`, limits.sendsPerPhone, now)
+  // Strangers share what a phone may be sent; a network that its owner uses has a share of its own.
+  const { ip, network, isKnown } = requester
+  const to = isKnown ? `${phoneKey}:${network}` : phoneKey
+  const day = await useQuota(tx, `send:day:${to}`, limits.sendsPerPhone, now)
   const last = day.at(-2)
   const next = last && secondsAfter(last, delayAfter(day.length - 1, limits))
   if (next && next > now) throw tooMany(secondsUntil(next, now))
-  await useQuota(tx, `send:burst:${phoneKey}`, limits.sendBurstPerPhone, now)
+  await useQuota(tx, `send:burst:${to}`, limits.sendBurstPerPhone, now)
 
   const { narrow, wide } = networksOf(ip)
   await useQuota(tx, `send:ip:${narrow}`, limits.sendsPerNetwork, now)
@@ -42,11 +46,15 @@ export async function admitSending(
   return delayAfter(day.length, limits)
 }
 
-/** Counts one more try of this network. */
+/** Counts one more try of this network; the right code is given back by what this resolves with. */
 export async function admitTry(db: Queryable, ip: string, limits: OtpLimits, now: Date) {
   const { narrow, wide } = networksOf(ip)
-  await useQuota(db, `try:ip:${narrow}`, limits.triesPerNetwork, now)
-  if (wide) await useQuota(db, `try:ip:${wide}`, timesFour(limits.triesPerNetwork), now)
+  const keys = [`try:ip:${narrow}`, ...(wide ? [`try:ip:${wide}`] : [])]
+  const rates = [limits.triesPerNetwork, timesFour(limits.triesPerNetwork)]
+  for (const [place, key] of keys.entries()) await useQuota(db, key, rates[place]!, now)
+  return async () => {
+    for (const key of keys) await giveBackUse(db, key, now)
+  }
 }
 
 function delayAfter(sends: number, { resendDelays }: OtpLimits): number {

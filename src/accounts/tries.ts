@@ -4,88 +4,143 @@ import type { Queryable } from '../database/database.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits } from './limits.ts'
 import { tooMany } from './quota.ts'
+import type { Requester } from './requester.ts'
 
 export interface Target {
   /** Keyed hash of the phone number. */
   readonly phone: Buffer
   readonly purpose: string
+  readonly requester: Requester
+  /** What the answer to the request for the code named; nobody else knows it. */
+  readonly challengeId: string | undefined
 }
 
-export interface Try {
+/**
+ * How the one who tries a code is bound to the one who asked for it: by the id of the challenge (`own`), by coming
+ * from the same network (`near`), or not at all (`far`). Each has tries of its own, so that wrong codes of strangers
+ * leave the owner's alone.
+ */
+export type Bond = 'own' | 'near' | 'far'
+
+export interface Challenge {
   readonly id: string
   readonly mac: Buffer
+  readonly bond: Bond
+  readonly tries: number
+  readonly created_at: Date
+  readonly expires_at: Date
 }
 
 const LOCK = '15 minutes'
 const LONGEST_LOCK = '24 hours'
 
+const triesOf = (bond: string) =>
+  `case ${bond} when 'own' then own_tries when 'near' then tries else far_tries end`
+
+/** Of those without an id the newest that this network asked for, or else the newest of all. */
+const find = `
+  select *, ${triesOf('bond')} as tries from (
+    select id, code_mac as mac, created_at, expires_at, number, tries, own_tries, far_tries,
+      case when id = $5 then 'own' when requester = $4 and expires_at > $3 then 'near'
+        else 'far' end as bond
+    from otp_challenge where phone_index = $1 and purpose = $2 and ($5::text is null or id = $5)
+  ) as challenge order by bond = 'near' desc, number desc limit 1`
+
 /** One statement: the row locks of both tables decide who of many at once gets a try. */
 const take = `
   with tried as (
-    update otp_challenge set tries = tries + 1
-    where phone_index = $1 and purpose = $2 and tries < $4 and expires_at > $3 and not exists (
-      select from otp_failures
-      where phone_index = $1 and (locked_until > $3 or failures >= $6)
-    )
-    returning id, code_mac
+    update otp_challenge set
+      own_tries = own_tries + ($7 = 'own')::int,
+      tries = tries + ($7 = 'near')::int,
+      far_tries = far_tries + ($7 = 'far')::int
+    where id = $8 and ${triesOf('$7')} < $4 and expires_at > $3 and not exists (
+      select from otp_failures where phone_index = $1 and requester = $2
+        and (locked_until > $3 and $7 <> 'own' or failures >= $6)
+    ) and ($9 or $6 > (
+      select coalesce(sum(failures), 0) from otp_failures where phone_index = $1
+    ))
+    returning id
   ), counted as (
-    insert into otp_failures as f (phone_index, failures, failed_at) select $1, 1, $3 from tried
-    on conflict (phone_index) do update set
+    insert into otp_failures as f (phone_index, requester, failures, failed_at)
+    select $1, $2, 1, $3 from tried
+    on conflict (phone_index, requester) do update set
       failures = f.failures + 1,
       failed_at = $3,
       locked_until = case when f.failures + 1 >= $5 then $3::timestamptz + least(
         interval '${LOCK}' * power(2, least(f.failures + 1 - $5, 10)), interval '${LONGEST_LOCK}'
       ) end
   )
-  select id, code_mac as mac from tried`
+  select id from tried`
 
+/** Wrong codes in a row: from this network, and all together. */
 const why = `
-  select tries, expires_at, created_at, failures, locked_until
-  from (select $1::bytea as phone_index) as asked
-  left join otp_challenge on otp_challenge.phone_index = asked.phone_index and purpose = $2
-  left join otp_failures on otp_failures.phone_index = asked.phone_index`
+  select coalesce(sum(failures), 0)::int as in_all,
+    coalesce(sum(failures) filter (where requester = $2), 0)::int as failures,
+    max(locked_until) filter (where requester = $2) as locked_until
+  from otp_failures where phone_index = $1`
 
 interface State {
-  readonly tries: number | null
-  readonly expires_at: Date | null
-  readonly created_at: Date | null
-  readonly failures: number | null
+  readonly in_all: number
+  readonly failures: number
   readonly locked_until: Date | null
 }
 
-/** Resolves with what to compare with, or refuses. Until `forgive` the try counts as a failure. */
+/** The challenge that a code is compared with, if there is one. */
+export async function findChallenge(
+  db: Queryable,
+  { phone, purpose, requester, challengeId }: Target,
+  now: Date,
+): Promise<Challenge | undefined> {
+  const values = [phone, purpose, now, requester.network, challengeId ?? null]
+  const [challenge] = await db.query<Challenge>(find, values)
+  return challenge
+}
+
+/** Refuses, or counts the try: until `forgive` it is a failure. */
 export async function takeTry(
   db: Queryable,
-  { phone, purpose }: Target,
+  { phone, requester }: Target,
+  challenge: Challenge | undefined,
   limits: OtpLimits,
   now: Date,
-): Promise<Try> {
+): Promise<Challenge> {
   const { triesPerCode, failuresBeforeLock, failuresInAll } = limits
-  const values = [phone, purpose, now, triesPerCode, failuresBeforeLock, failuresInAll]
-  const [tried] = await db.query<Try>(take, values)
-  if (tried) return tried
-  const [state] = await db.query<State>(why, [phone, purpose])
-  throw refusal(state, limits, now)
+  const { network, isKnown } = requester
+  if (challenge) {
+    const { bond, id } = challenge
+    const figures = [triesPerCode, failuresBeforeLock, failuresInAll]
+    const tried = await db.query(take, [phone, network, now, ...figures, bond, id, isKnown])
+    if (tried.length > 0) return challenge
+  }
+  const [state] = await db.query<State>(why, [phone, network])
+  throw refusal(state, challenge, isKnown, limits, now)
 }
 
 /** The right code was given: what was counted before is forgotten. */
-export async function forgive(db: Queryable, { phone }: Target): Promise<void> {
+export async function forgive(db: Queryable, phone: Buffer): Promise<void> {
   await db.query('delete from otp_failures where phone_index = $1', [phone])
 }
 
 export const wrongCode = () => failed('unauthorized', 'the code is wrong')
 
-function refusal(state: State | undefined, limits: OtpLimits, now: Date) {
-  if ((state?.failures ?? 0) >= limits.failuresInAll) {
+function refusal(
+  state: State | undefined,
+  challenge: Challenge | undefined,
+  isKnown: boolean,
+  limits: OtpLimits,
+  now: Date,
+) {
+  const { in_all = 0, failures = 0, locked_until } = state ?? {}
+  if ((isKnown ? failures : in_all) >= limits.failuresInAll) {
     return failed('forbidden', 'sign-in with this phone number is locked; contact the operator')
   }
-  if (state?.locked_until && state.locked_until > now) {
-    return tooMany(secondsUntil(state.locked_until, now))
+  if (locked_until && locked_until > now && challenge?.bond !== 'own') {
+    return tooMany(secondsUntil(locked_until, now))
   }
-  if (!state?.expires_at || !state.created_at) return wrongCode()
-  if (state.expires_at <= now) return failed('unauthorized', 'the code has expired')
-  if ((state.tries ?? 0) < limits.triesPerCode) return wrongCode()
-  const next = secondsAfter(state.created_at, limits.resendDelays[0])
+  if (!challenge) return wrongCode()
+  if (challenge.expires_at <= now) return failed('unauthorized', 'the code has expired')
+  // Others were faster: of many tries at once, this one came too late.
+  const next = secondsAfter(challenge.created_at, limits.resendDelays[0])
   return failed('rate_limited', 'the code was tried too often; request a new one', {
     retryAfterSeconds: secondsUntil(next, now),
   })

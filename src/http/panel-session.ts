@@ -6,7 +6,7 @@ import { failed } from '../../actors/errors.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { answers, ok } from './envelope.ts'
-import { ONE_TIME_CODE } from './forms.ts'
+import { LoginBody } from './management/auth.ts'
 import { presentUser, User } from './management/user.ts'
 import { refuseOtherSites } from './panel-origin.ts'
 
@@ -21,10 +21,6 @@ const Session = Type.Object({
   base_url: Type.String({ description: 'Where the bot API is for whoever uses this panel' }),
 })
 
-const LoginBody = Type.Object(
-  { phone: Type.String({ maxLength: 40 }), otp: Type.String({ pattern: ONE_TIME_CODE }) },
-  { additionalProperties: false },
-)
 const NoBody = Type.Object({}, { additionalProperties: false })
 
 export interface PanelSessionOptions {
@@ -51,8 +47,8 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
     '/panel/session/login',
     { bodyLimit, schema: { hide, body: LoginBody, response: answers(Session) } },
     async (request, reply) => {
-      const { phone, otp } = request.body
-      const signedIn = await accounts.login(phone, otp, clientOf(request))
+      const { phone, otp, challenge_id } = request.body
+      const signedIn = await accounts.login(phone, otp, clientOf(request), challenge_id)
       return opened(request, reply, signedIn, baseUrlOf(request))
     },
   )

@@ -18,9 +18,11 @@ t.test('a user signs in, stays signed in, and signs out', async (t) => {
 
   const sent = await post('/auth/sendOtp', { phone })
   t.equal(sent.status, 200)
+  const { challenge_id } = sent.body.result
+  t.match(challenge_id, /^[0-9a-f]{32}$/)
   t.same(sent.body, {
     ok: true,
-    result: { phone, expires_in: 300, resend_in: 60, channel: 'console' },
+    result: { challenge_id, phone, expires_in: 300, resend_in: 60, channel: 'console' },
   })
 
   const login = await post('/auth/login', { phone, otp: codeFor(phone) })
@@ -155,7 +157,7 @@ t.test('known and unknown phones cannot be told apart', async (t) => {
     const login = await post('/auth/login', { phone, otp: '00000000' })
     replies.push({
       status: sent.status,
-      sent: { ...sent.body.result, phone: '' },
+      sent: { ...sent.body.result, phone: '', challenge_id: sent.body.result.challenge_id.length },
       names: Object.keys(sent.headers),
       login: login.body,
     })
@@ -174,3 +176,23 @@ t.test('the public keys are served as a key set, without the private part', asyn
   t.same(Object.keys(body.keys[0]).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x'])
   t.match(body.keys[0], { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' })
 })
+
+t.test(
+  'the answer to a request for a code names the challenge, which a sign-in may name too',
+  async (t) => {
+    const { post, codeFor } = server()
+    const phone = newPhone()
+    const { body } = await post('/auth/sendOtp', { phone })
+    const { challenge_id } = body.result
+    const otp = codeFor(phone)
+    const login = (more: object) => post('/auth/login', { phone, otp, ...more })
+    t.match(
+      await login({ challenge_id: 'f'.repeat(32) }),
+      failure(401, 'Unauthorized: the code is wrong'),
+    )
+    const odd = await login({ challenge_id: 'x' })
+    t.equal(odd.status, 400)
+    t.match(odd.body.description, /^Bad Request: field "challenge_id"/)
+    t.equal((await login({ challenge_id })).status, 200)
+  },
+)

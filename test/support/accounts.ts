@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import type { Failure } from '../../machines/protocol.ts'
 import { type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
+import type { Client } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
 import { openOrm } from '../../src/database/orm.ts'
 import type { JobHandler, Jobs } from '../../src/jobs/jobs.ts'
@@ -65,7 +66,7 @@ export async function accountsRig(
   const accounts = createAccounts(all)
   await accounts.start()
 
-  async function signIn(phone = newPhone(), from = client) {
+  async function signIn(phone = newPhone(), from: Client = client) {
     await accounts.sendOtp(phone, from)
     return await accounts.login(phone, codeFor(phone), from)
   }

@@ -16,9 +16,26 @@ const BODY_LIMIT = 65_536
 
 const strict = { additionalProperties: false }
 const Phone = Type.String({ maxLength: 40, description: 'In international form: +14155550123' })
+export const LoginBody = Type.Object(
+  {
+    phone: Phone,
+    otp: Type.String({ pattern: ONE_TIME_CODE }),
+    challenge_id: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{32}$',
+        description: 'As /auth/sendOtp answered it. Without it the caller is known by its network',
+      }),
+    ),
+  },
+  strict,
+)
 const RefreshBody = Type.Object({ refresh_token: Type.String({ maxLength: 200 }) }, strict)
 
 const SentCode = Type.Object({
+  challenge_id: Type.String({
+    description:
+      'Give it with the code: wrong tries of others then cannot use up those of this request',
+  }),
   phone: Type.String(),
   expires_in: Type.Integer(),
   resend_in: Type.Integer({ description: 'Seconds until another code may be requested' }),
@@ -65,8 +82,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
     },
     async (request) => {
       const sent = await accounts.sendOtp(request.body.phone, clientOf(request))
-      const { phone, expiresIn, resendIn, channel } = sent
-      return ok({ phone, expires_in: expiresIn, resend_in: resendIn, channel })
+      const { challengeId, phone, expiresIn, resendIn, channel } = sent
+      const times = { expires_in: expiresIn, resend_in: resendIn }
+      return ok({ challenge_id: challengeId, phone, ...times, channel })
     },
   )
 
@@ -78,13 +96,13 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
         tags,
         summary: 'Sign in with the code',
         description: 'The first sign-in with a phone creates its account.',
-        body: Type.Object({ phone: Phone, otp: Type.String({ pattern: ONE_TIME_CODE }) }, strict),
+        body: LoginBody,
         response: answers(SignIn),
       },
     },
     async (request) => {
-      const { phone, otp } = request.body
-      const signedIn = await accounts.login(phone, otp, clientOf(request))
+      const { phone, otp, challenge_id } = request.body
+      const signedIn = await accounts.login(phone, otp, clientOf(request), challenge_id)
       request.audit.userId = signedIn.user.id
       return ok(presentSignIn(signedIn))
     },

@@ -51,8 +51,9 @@ function opened({ access_token, expires_in, user, base_url }: Opened): string {
   return access_token
 }
 
-export async function signIn(phone: string, otp: string): Promise<void> {
-  opened(await post<Opened>('login', { phone, otp }))
+/** The id of the challenge keeps wrong codes of strangers from using up the tries of this page. */
+export async function signIn(phone: string, otp: string, challengeId: string): Promise<void> {
+  opened(await post<Opened>('login', { phone, otp, challenge_id: challengeId }))
 }
 
 export async function signOut(): Promise<void> {

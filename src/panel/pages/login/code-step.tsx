@@ -25,7 +25,7 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
   const left = useSecondsLeft(sent.at + sent.resend_in * 1000)
   const entering = useMutation({
     async mutationFn() {
-      await signIn(sent.phone, code)
+      await signIn(sent.phone, code, sent.challenge_id)
       forgetCode()
     },
   })
