@@ -1,6 +1,7 @@
 /** What an API key's actor does to the world: reading the log for its polls, waiting for the log to grow. */
 import type { ApiKeyEvent, ChangeWebhook, Poll } from '../machines/api-key-events.ts'
 import type { ApiKeyContext, HeldPoll } from '../machines/api-key-setup.ts'
+import type { Filter } from '../machines/update-kinds.ts'
 import { KeyWebhook, type KeyWebhookWorld } from './api-key-webhook.ts'
 import { settle } from './errors.ts'
 import type { KeyFacts, KeyStore } from './ports.ts'
@@ -9,7 +10,7 @@ export interface EffectsWorld extends KeyWebhookWorld {
   readonly keys: KeyStore
 }
 
-type Facts = Pick<KeyFacts, 'apiKeyId' | 'userId' | 'credentialId'>
+type Facts = Pick<KeyFacts, 'apiKeyId' | 'userId' | 'credentialId' | 'epoch'>
 
 interface KeyActor {
   send(event: ApiKeyEvent): void
@@ -23,19 +24,24 @@ export class ApiKeyEffects {
   readonly #facts: Facts
   readonly #world: EffectsWorld
   readonly #actor: KeyActor
+  /** The one that the store knows, or is about to: what has not changed is not written again. */
+  #filter: Filter
   /** Most keys have none. */
   #webhook: KeyWebhook | undefined
   #stop: (() => void) | undefined
   #burst: unknown
 
-  constructor(facts: Facts, world: EffectsWorld, actor: KeyActor) {
+  constructor(facts: KeyFacts, world: EffectsWorld, actor: KeyActor) {
     this.#facts = facts
+    this.#filter = facts.filter
     this.#world = world
     this.#actor = actor
   }
 
-  get keys(): KeyStore {
-    return this.#world.keys
+  saveCursor(cursor: number, filter: Filter): void {
+    const changed = filter === this.#filter ? undefined : filter
+    this.#filter = filter
+    this.#world.keys.saveCursor(this.#facts, cursor, changed)
   }
 
   get webhook(): KeyWebhook | undefined {
@@ -89,7 +95,7 @@ export class ApiKeyEffects {
   }
 
   #ownWebhook(): KeyWebhook {
-    this.#webhook ??= new KeyWebhook(this.#facts.userId, this.#world, this.#actor)
+    this.#webhook ??= new KeyWebhook(this.#facts, this.#world, this.#actor)
     return this.#webhook
   }
 }

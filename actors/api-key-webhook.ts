@@ -5,7 +5,7 @@ import type { Progress } from '../machines/webhook-progress.ts'
 import { settle } from './errors.ts'
 import type { Clock, Logger, UpdateLog } from './ports.ts'
 import { WebhookDelivery } from './webhook.ts'
-import type { Webhooks } from './webhook-ports.ts'
+import type { WebhookKey, Webhooks } from './webhook-ports.ts'
 
 export interface KeyWebhookWorld {
   readonly log: UpdateLog
@@ -20,7 +20,7 @@ interface KeyActor {
 }
 
 export class KeyWebhook {
-  readonly #userId: number
+  readonly #key: WebhookKey
   readonly #world: KeyWebhookWorld
   readonly #actor: KeyActor
   #delivery: WebhookDelivery | undefined
@@ -30,8 +30,12 @@ export class KeyWebhook {
   #last: Promise<unknown> = Promise.resolve()
   #isWanted = false
 
-  constructor(userId: number, world: KeyWebhookWorld, actor: KeyActor) {
-    this.#userId = userId
+  constructor(
+    { apiKeyId, userId, credentialId, epoch }: WebhookKey,
+    world: KeyWebhookWorld,
+    actor: KeyActor,
+  ) {
+    this.#key = { apiKeyId, userId, credentialId, epoch }
     this.#world = world
     this.#actor = actor
   }
@@ -66,11 +70,12 @@ export class KeyWebhook {
   change({ requestId, change }: ChangeWebhook): void {
     const { webhooks, logger } = this.#world
     this.#then(async () => {
-      const { apiKeyId, cursor } = this.#actor.getSnapshot().context
+      const { apiKeyId } = this.#key
+      const { cursor } = this.#actor.getSnapshot().context
       const at = Math.max(cursor, this.#progress?.cursor ?? 0)
       const onDefect = (err: unknown) =>
         logger.error({ apiKeyId, err }, 'a webhook was not changed')
-      const outcome = await settle(() => webhooks.change(apiKeyId, change, at), onDefect)
+      const outcome = await settle(() => webhooks.change(this.#key, change, at), onDefect)
       if (!outcome.ok) {
         this.#actor.send({ type: 'webhook.unchanged', requestId, failure: outcome.failure })
         return
@@ -88,13 +93,12 @@ export class KeyWebhook {
 
   #begin() {
     const context = () => this.#actor.getSnapshot().context
-    const { apiKeyId, credentialId, cursor, webhook } = context()
+    const { cursor, webhook } = context()
     if (!webhook || this.#delivery) return
-    const key = { apiKeyId, credentialId, userId: this.#userId }
     const { clock } = this.#world
     this.#delivery = new WebhookDelivery({
       ...this.#world,
-      key,
+      key: this.#key,
       facts: { ...webhook, progress: this.#progress ?? webhook.progress },
       cursor,
       filter: () => context().filter,

@@ -149,7 +149,8 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
 
   /** The key was changed in the store: new terms, perhaps other secrets. */
   async refresh(facts: KeyFacts): Promise<void> {
-    this.#facts = facts
+    // The actor stays in the hands of the owner that began it.
+    this.#facts = { ...facts, epoch: this.#facts.epoch }
     await this.ask({ type: 'key.changed', terms: facts.terms })
     this.delivery?.poke()
   }

@@ -86,7 +86,7 @@ const logicOf = (keyOf: (id: string) => ApiKeyActor) =>
       },
       deliver: ({ self }) => keyOf(self.id).effects.deliver(),
       stopDelivering: ({ self }) => keyOf(self.id).effects.stopDelivering(),
-      saveCursor: ({ self, context: { apiKeyId, cursor, filter } }) =>
-        keyOf(self.id).effects.keys.saveCursor(apiKeyId, cursor, filter),
+      saveCursor: ({ self, context: { cursor, filter } }) =>
+        keyOf(self.id).effects.saveCursor(cursor, filter),
     },
   })

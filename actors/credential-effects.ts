@@ -79,7 +79,7 @@ export class CredentialEffects {
 
   openSession(send: Send): () => void {
     const { store, clock, platform } = this.world
-    const { credentialId } = this.#facts
+    const { credentialId, epoch } = this.#facts
     const listening = new AbortController()
     const living = new AbortController()
     const own = { signOut: false }
@@ -87,7 +87,7 @@ export class CredentialEffects {
     const onDefect = (cause: unknown) => this.onDefect(cause)
     const report = reportTo(
       {
-        credentialId,
+        owned: { credentialId, epoch },
         store,
         batches: this.#batches,
         now: () => clock.now(),
@@ -145,7 +145,7 @@ export class CredentialEffects {
     const answer = (event: CredentialEvent, healthy: boolean, latencyMs?: number) => {
       if (leaving.signal.aborted) return
       send(event)
-      store.noteHealth(this.#facts.credentialId, {
+      store.noteHealth(this.#facts, {
         healthy,
         at: clock.now(),
         ...(latencyMs !== undefined && { latencyMs }),
@@ -171,12 +171,12 @@ export class CredentialEffects {
   }
 
   storeDeletion(send: Send): () => void {
-    const work = this.world.store.saveDeletion(this.#facts.credentialId)
+    const work = this.world.store.saveDeletion(this.#facts)
     return this.#tellEnd(work, send, { done: 'deletion.stored', undone: 'deletion.failed' })
   }
 
   deactivate(send: Send): () => void {
-    const work = this.world.store.deactivate(this.#facts.credentialId)
+    const work = this.world.store.deactivate(this.#facts)
     const ends = { done: 'deactivation.finished', undone: 'deactivation.failed' } as const
     return this.#tellEnd(work, send, ends)
   }
@@ -236,7 +236,7 @@ export class CredentialEffects {
         return
       }
       batch.resolve()
-      store.noteHealth(credentialId, { healthy: true, at: clock.now() })
+      store.noteHealth(this.#facts, { healthy: true, at: clock.now() })
     } catch (cause) {
       this.onDefect(cause)
       batch.reject(cause)

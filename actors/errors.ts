@@ -46,6 +46,14 @@ export class LinkRefused extends RequestFailed {
   }
 }
 
+/** Another node has claimed the credential: nothing is written, sent or acknowledged for it here any more. */
+export class OwnershipLost extends RequestFailed {
+  constructor() {
+    const description = 'another node owns the credential'
+    super({ code: 'unavailable', description, retryAfterSeconds: 1 })
+  }
+}
+
 /** What is stored of an account cannot be decrypted: linking again helps, waiting does not. */
 export class SecretsUnreadable extends Error {
   override readonly name = 'SecretsUnreadable'

@@ -108,12 +108,12 @@ const timedOut = (cause: unknown): cause is RequestFailed =>
 
 /** Whoever asks who the account is learns its new name from here on, not from its next session. */
 async function noteName(
-  { store, facts: { credentialId } }: Performing,
+  { store, facts }: Performing,
   { firstName, lastName }: Extract<Operation, { kind: 'set_name' }>,
 ): Promise<void> {
-  const { lastName: _, ...identity } = (await store.account(credentialId)).identity
+  const { lastName: _, ...identity } = (await store.account(facts.credentialId)).identity
   const named = { ...identity, firstName, ...(lastName !== undefined && { lastName }) }
-  await store.saveIdentity(credentialId, named)
+  await store.saveIdentity(facts, named)
 }
 
 /** What was done through the gateway is an update for the other keys, where the settings say so. */

@@ -19,12 +19,21 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
-/** What the service knows of a credential when its actor begins. */
-export interface CredentialFacts {
+/** A credential in the hands of one owner. A write for it counts only if nobody has claimed it since. */
+export interface Owned {
   readonly credentialId: number
+  readonly epoch: number
+}
+
+/** A key whose credential one owner holds: a key has no epoch of its own. */
+export interface OwnedKey extends Owned {
+  readonly apiKeyId: number
+}
+
+/** What the service knows of a credential when its actor begins. */
+export interface CredentialFacts extends Owned {
   readonly userId: number
   readonly platform: string
-  readonly epoch: number
   readonly state: string
   readonly reason: string | undefined
   readonly settings: ReceiveSettings
@@ -32,8 +41,7 @@ export interface CredentialFacts {
 }
 
 /** One line of a credential's timeline. */
-export interface Transition {
-  readonly credentialId: number
+export interface Transition extends Owned {
   readonly at: number
   readonly from: string
   readonly to: string
@@ -52,21 +60,19 @@ export interface CredentialStore {
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
   account(credentialId: number): Promise<LinkedAccount>
-  saveSecrets(credentialId: number, secrets: Json): Promise<void>
-  saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void>
+  /** This and the next three write nothing for a credential that another node has claimed since. */
+  saveSecrets(owned: Owned, secrets: Json): Promise<void>
+  saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */
-  saveDeletion(credentialId: number): Promise<void>
+  saveDeletion(owned: Owned): Promise<void>
   /** Wipes secrets and revokes keys; what was cut short is done again. */
-  deactivate(credentialId: number): Promise<void>
+  deactivate(owned: Owned): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
   record(transition: Transition): void
   /** Told of everything that a session reports, before anything is cut from it. */
   noteEvents(credentialId: number, happenings: readonly Happening[]): void
   /** Remembers what a probe or an event showed; buffered. */
-  noteHealth(
-    credentialId: number,
-    health: { latencyMs?: number; healthy: boolean; at: number },
-  ): void
+  noteHealth(owned: Owned, health: { latencyMs?: number; healthy: boolean; at: number }): void
 }
 
 export type Appended =
@@ -116,10 +122,8 @@ export interface Identities {
   present(credentialId: number, result: OperationResult): Promise<Json>
 }
 
-export interface KeyFacts {
-  readonly apiKeyId: number
+export interface KeyFacts extends OwnedKey {
   readonly userId: number
-  readonly credentialId: number
   readonly terms: KeyTerms
   readonly revoked: boolean
   readonly cursor: number
@@ -135,7 +139,7 @@ export interface KeyFacts {
 export interface KeyStore {
   load(apiKeyId: number): Promise<KeyFacts | undefined>
   /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
-  saveCursor(apiKeyId: number, cursor: number, filter: Filter): void
+  saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void
 }
 
 export type Platforms = ReadonlyMap<string, Platform>

@@ -2,7 +2,7 @@
 import type { CredentialEvent } from '../machines/credential-events.ts'
 import { failed } from './errors.ts'
 import type { Json, SessionReport } from './platform.ts'
-import type { CredentialStore } from './ports.ts'
+import type { CredentialStore, Owned } from './ports.ts'
 
 interface Batch {
   readonly checkpoint: Json
@@ -14,7 +14,7 @@ interface Batch {
 export type Batches = Map<string, Batch>
 
 export interface Reporting {
-  readonly credentialId: number
+  readonly owned: Owned
   readonly store: CredentialStore
   readonly batches: Batches
   readonly now: () => number
@@ -27,13 +27,13 @@ export interface Reporting {
 
 /** A session whose `signal` is aborted is no longer listened to, and its events are not stored. */
 export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
-  const { credentialId, store, batches } = actor
+  const { owned, store, batches } = actor
   const send = (event: CredentialEvent) => {
     if (!signal.aborted) actor.send(event)
   }
   return {
     opened: (identity) => {
-      store.saveIdentity(credentialId, identity).catch(actor.onDefect)
+      store.saveIdentity(owned, identity).catch(actor.onDefect)
       send({ type: 'session.opened' })
     },
     lost: (reason, retryAfterSeconds) =>
@@ -47,7 +47,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     revoked: (reason) => send({ type: 'session.revoked', reason }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
-      if (actor.keepsSecrets()) await store.saveSecrets(credentialId, changed)
+      if (actor.keepsSecrets()) await store.saveSecrets(owned, changed)
     },
     events(happenings, checkpoint) {
       if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))

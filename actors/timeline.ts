@@ -1,7 +1,7 @@
 /** Writes down every change of a credential's state: what, from where, why, and how long the old one lasted. */
 import type { InspectionEvent, SnapshotFrom } from 'xstate'
 import type { credentialMachine } from '../machines/credential.ts'
-import type { Clock, CredentialFacts, CredentialStore } from './ports.ts'
+import type { Clock, CredentialFacts, CredentialStore, Owned } from './ports.ts'
 
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
@@ -24,7 +24,7 @@ export function visibleState(snapshot: Snapshot): [path: string, shown: PublicSt
 }
 
 export class Timeline {
-  readonly #credentialId: number
+  readonly #owned: Owned
   readonly #store: CredentialStore
   readonly #clock: Clock
   #state: string
@@ -33,7 +33,7 @@ export class Timeline {
   readonly #incident = new Set<string>()
 
   constructor(facts: CredentialFacts, store: CredentialStore, clock: Clock) {
-    this.#credentialId = facts.credentialId
+    this.#owned = { credentialId: facts.credentialId, epoch: facts.epoch }
     this.#store = store
     this.#clock = clock
     this.#state = facts.state
@@ -60,7 +60,7 @@ export class Timeline {
     const isRepeat = this.#incident.has(line)
     if (losses > 0) this.#incident.add(line)
     this.#store.record({
-      credentialId: this.#credentialId,
+      ...this.#owned,
       at,
       from: this.#state,
       to,

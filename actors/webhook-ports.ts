@@ -4,6 +4,7 @@ import type { Notice, Trouble } from '../machines/webhook.ts'
 import type { Item } from '../machines/webhook-lanes.ts'
 import type { Progress } from '../machines/webhook-progress.ts'
 import type { WebhookChange, WebhookChanged, WebhookTarget } from '../machines/webhook-terms.ts'
+import type { OwnedKey } from './ports.ts'
 
 export interface WebhookUpdate extends Item {
   /** The update as JSON; undefined where it is to be read again, memory being short. */
@@ -45,10 +46,8 @@ export interface WebhookEndpoint {
   close(): void
 }
 
-export interface WebhookKey {
-  readonly apiKeyId: number
+export interface WebhookKey extends OwnedKey {
   readonly userId: number
-  readonly credentialId: number
 }
 
 export interface WebhookReader {
@@ -72,17 +71,17 @@ export interface Webhooks {
    * Resolves once it is stored: `progress` is asked for just before, so that it is the newest. What is rushed survives a
    * crash of the service, and perhaps none of the database.
    */
-  saveProgress(apiKeyId: number, progress: () => Progress, isRushed: boolean): Promise<void>
+  saveProgress(key: OwnedKey, progress: () => Progress, isRushed: boolean): Promise<void>
   /** The owner learns of it once, however often it is told: each that begins at `since` is told apart. */
   tell(key: WebhookKey, notice: Notice, since: number): void
   /** Buffered. */
-  saveState(apiKeyId: number, state: WebhookState): void
+  saveState(key: OwnedKey, state: WebhookState): void
   /** An update was given up after a week of tries. */
-  dropped(apiKeyId: number): void
+  dropped(key: OwnedKey): void
   /** Buffered; a crash may lose the newest. */
   record(key: WebhookKey, target: WebhookTarget, attempt: AttemptRecord): void
   /** Has the key's actor woken at that time. */
   remind(apiKeyId: number, at: number): void
   /** Stores the change; `cursor` is where the key stands. */
-  change(apiKeyId: number, change: WebhookChange, cursor: number): Promise<WebhookChanged>
+  change(key: OwnedKey, change: WebhookChange, cursor: number): Promise<WebhookChanged>
 }

@@ -109,10 +109,10 @@ export class WebhookDelivery {
       read: (after, limit) => webhooks.read(key, { filter: filter(), after, limit }),
       listen: (after, notify) => log.listen(key.credentialId, after, notify),
       deliver: (delivery, signal) => this.#endpoint.deliver(delivery, signal),
-      save: (progress, isRushed) => webhooks.saveProgress(key.apiKeyId, progress, isRushed),
+      save: (progress, isRushed) => webhooks.saveProgress(key, progress, isRushed),
       saved: (cursor) => this.#saved(cursor),
       record: (attempt) => webhooks.record(key, facts, attempt),
-      dropped: () => webhooks.dropped(key.apiKeyId),
+      dropped: () => webhooks.dropped(key),
       failed: (trouble) => {
         this.#actor.send({ type: 'endpoint.failed', trouble, now: clock.now() })
       },
@@ -139,7 +139,7 @@ const logic = webhookMachine.provide({
     flow: ({ system }, flow: Flow) => services.of({ system }).pump.flow(flow),
     note: ({ system, context: { trouble } }, state) => {
       const { key, webhooks } = services.of({ system }).options
-      webhooks.saveState(key.apiKeyId, { trouble, suspended: state === 'suspended' })
+      webhooks.saveState(key, { trouble, suspended: state === 'suspended' })
     },
     remind: ({ system }, at: number) => {
       const { key, webhooks, clock } = services.of({ system }).options

@@ -134,6 +134,7 @@ function change({ core }: Gateway, ids: readonly number[]): () => void {
       const isDeaf = Math.floor(at / ids.length) % 2 === 0
       core.timeline.add({
         credentialId,
+        epoch: core.supervisor.factsOf(credentialId)?.epoch ?? 0,
         at: Date.now(),
         from: isDeaf ? 'live.online' : 'live.deaf',
         to: isDeaf ? 'live.deaf' : 'live.online',

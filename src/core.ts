@@ -12,6 +12,7 @@ import type { WebhookKey } from '../actors/webhook-ports.ts'
 import { FileIds } from './bot-api/file-id.ts'
 import { Translator } from './bot-api/translator.ts'
 import type { Config } from './config.ts'
+import type { Fenced } from './credentials/fence.ts'
 import { HealthBuffer } from './credentials/health-buffer.ts'
 import { PostgresCredentialStore } from './credentials/store.ts'
 import { TimelineBuffer } from './credentials/timeline-buffer.ts'
@@ -66,8 +67,10 @@ export function createCore({
   remindKey = () => undefined,
 }: CoreOptions) {
   const clock = systemClock
-  const timeline = new TimelineBuffer(db, config.node, logger)
-  const health = new HealthBuffer(db, logger)
+  /** A write was refused: another node has claimed these since. */
+  const fenced: Fenced = (lost) => logger.warn({ lost }, 'another node took credentials over')
+  const timeline = new TimelineBuffer(db, config.node, logger, fenced)
+  const health = new HealthBuffer(db, logger, fenced)
   const store = new PostgresCredentialStore({
     db,
     vault,
@@ -94,8 +97,9 @@ export function createCore({
       const actor = keys.peek(apiKeyId)
       if (actor) roster.changed(actor, hasWebhook)
     },
+    fenced,
   })
-  const keyStore: PostgresKeyStore = new PostgresKeyStore(db, logger, webhooks.factsOf)
+  const keyStore: PostgresKeyStore = new PostgresKeyStore(db, logger, webhooks.factsOf, fenced)
 
   /** The platform of a credential that this node runs. */
   const platformOf = (credentialId: number): Platform => {

@@ -1,7 +1,9 @@
 /** The newest health of every credential, written a second late. */
+import type { Owned } from '../../actors/ports.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
+import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 interface Health {
   readonly healthy: boolean
@@ -9,26 +11,31 @@ interface Health {
   readonly latencyMs?: number
 }
 
-type Note = Health & { readonly eventAt?: number | undefined }
+type Note = Health & { readonly epoch: number; readonly eventAt?: number | undefined }
 
 export class HealthBuffer {
   readonly #notes: Latest<number, Note>
 
-  constructor(db: Database, log: Log, everyMs = 1_000) {
+  /** `fenced` is told of credentials that another node has claimed. */
+  constructor(db: Database, log: Log, fenced: Fenced = () => undefined, everyMs = 1_000) {
     this.#notes = new Latest<number, Note>({
       everyMs,
-      write: (notes) => writeHealth(db, notes),
+      write: async (notes) => {
+        const lost = await writeHealth(db, notes)
+        if (lost.length > 0) fenced(lost)
+      },
       onFailure: (err, kept) => log.warn({ err, kept }, 'health could not be written'),
     })
   }
 
   /** Without a latency it was an event that showed the account to be alive. */
-  add(credentialId: number, health: Health): void {
-    const known = this.#notes.get(credentialId)
+  add({ credentialId, epoch }: Owned, health: Health): void {
+    const noted = this.#notes.get(credentialId)
+    const known = noted?.epoch === epoch ? noted : undefined
     const isEvent = health.healthy && health.latencyMs === undefined
     const eventAt = isEvent ? health.at : known?.eventAt
     const newest = isEvent && known ? { ...known, healthy: true, at: health.at } : health
-    this.#notes.set(credentialId, { ...newest, eventAt })
+    this.#notes.set(credentialId, { ...newest, epoch, eventAt })
   }
 
   flush(): Promise<void> {
@@ -39,23 +46,24 @@ export class HealthBuffer {
 async function writeHealth(
   db: Database,
   notes: readonly (readonly [credentialId: number, note: Note])[],
-): Promise<void> {
-  await db.query(
-    `with locked as (
-       select id from credential where id = any($1) order by id for update)
+): Promise<Owned[]> {
+  return db.query<Owned>(
+    `with ${ownedRows('$1', '$6', 'no key update')}, noted as (
      update credential c
         set healthy = h.healthy, checked_at = h.at,
             latency_ms = coalesce(h.latency_ms, c.latency_ms),
             last_event_at = coalesce(h.event_at, c.last_event_at)
        from unnest($1::bigint[], $2::bool[], $3::timestamptz[], $4::int[], $5::timestamptz[])
             as h (credential_id, healthy, at, latency_ms, event_at)
-      where c.id = h.credential_id and exists (select from locked where locked.id = c.id)`,
+      where c.id = h.credential_id and exists (select from owned where owned.id = c.id))
+     ${fencedRows('$1', '$6')}`,
     [
       notes.map(([id]) => id),
       notes.map(([, { healthy }]) => healthy),
       notes.map(([, { at }]) => new Date(at)),
       notes.map(([, { latencyMs }]) => (latencyMs === undefined ? null : Math.round(latencyMs))),
       notes.map(([, { eventAt }]) => (eventAt === undefined ? null : new Date(eventAt))),
+      notes.map(([, { epoch }]) => epoch),
     ],
   )
 }

@@ -1,7 +1,7 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
-import { failed, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
+import { failed, OwnershipLost, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
-import type { CredentialFacts, CredentialStore, Transition } from '../../actors/ports.ts'
+import type { CredentialFacts, CredentialStore, Owned, Transition } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
@@ -33,7 +33,10 @@ interface Row {
 /** Told which keys ended with their credential. */
 type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
 
-/** Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. */
+/**
+ * Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. What is returned is the
+ * row as its last owner left it: the update has waited for the writes that were under way.
+ */
 const claim = (which: string) => `
   with mine as (
     update credential_log l set epoch = l.epoch + 1
@@ -41,12 +44,12 @@ const claim = (which: string) => `
      where c.id = l.credential_id and c.deactivated_at is null and ${which}
     returning l.credential_id, l.epoch, l.next_update_id
   ), marked as (
-    update credential c set node = $1 from mine where c.id = mine.credential_id
+    update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
+    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until,
+              c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
+              c.include_deleted_updates, mine.epoch, mine.next_update_id
   )
-  select c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, c.include_self_updates,
-         c.include_channel_updates, c.include_channel_update_recovery, c.include_deleted_updates,
-         mine.epoch, mine.next_update_id
-    from mine join credential c on c.id = mine.credential_id order by c.id`
+  select * from marked order by id`
 
 const CLAIMS = 5
 
@@ -117,48 +120,77 @@ export class PostgresCredentialStore implements CredentialStore {
     }
   }
 
-  async saveSecrets(credentialId: number, secrets: Json): Promise<void> {
+  async saveSecrets(owned: Owned, secrets: Json): Promise<void> {
+    const { credentialId, epoch } = owned
     const sealed = await sealSecrets(this.#vault, credentialId, secrets)
     // What was wiped stays wiped, whatever a session that is being signed out still has to say.
+    const saved = await this.#db.query(
+      `update credential set secrets = $3 where id = $1 and epoch = $2 and secrets is not null
+       returning id`,
+      [credentialId, epoch, sealed],
+    )
+    if (saved.length === 0) await this.#assertOwned(owned)
+  }
+
+  /** A write that is fenced says nothing: nothing waits for it. */
+  async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
     await this.#db.query(
-      'update credential set secrets = $2 where id = $1 and secrets is not null',
-      [credentialId, sealed],
+      `update credential set account = $3
+        where id = $1 and epoch = $2 and account is distinct from $3`,
+      [credentialId, epoch, JSON.stringify(identity)],
     )
   }
 
-  async saveIdentity(credentialId: number, identity: AccountIdentity): Promise<void> {
-    await this.#db.query(
-      'update credential set account = $2 where id = $1 and account is distinct from $2',
-      [credentialId, JSON.stringify(identity)],
+  async saveDeletion(owned: Owned): Promise<void> {
+    const saved = await this.#db.query(
+      `update credential set deleting_at = coalesce(deleting_at, now())
+        where id = $1 and epoch = $2 returning id`,
+      [owned.credentialId, owned.epoch],
     )
-  }
-
-  async saveDeletion(credentialId: number): Promise<void> {
-    await this.#db.query(
-      'update credential set deleting_at = coalesce(deleting_at, now()) where id = $1',
-      [credentialId],
-    )
+    if (saved.length === 0) await this.#assertOwned(owned)
   }
 
   /** The last statement says that there is nothing left to do. */
-  async deactivate(credentialId: number): Promise<void> {
-    const keys = await this.#db.query<{ id: number }>(
+  async deactivate(owned: Owned): Promise<void> {
+    const { credentialId, epoch } = owned
+    const [ended] = await this.#db.query<{ keys: number[] }>(
       `with ended as (
          update credential set secrets = null, state = 'deactivated',
                 machine_state = 'deactivated', action = 'none', node = null
-          where id = $1
+          where id = $1 and epoch = $2 returning id
+       ), revoked as (
+         update api_key k set revoked_at = coalesce(revoked_at, now()) from ended
+          where k.credential_id = ended.id returning k.id
        )
-       update api_key set revoked_at = coalesce(revoked_at, now()) where credential_id = $1
-       returning id`,
-      [credentialId],
+       select array(select id from revoked) as keys from ended`,
+      [credentialId, epoch],
     )
-    await this.#keysRevoked(keys.map(({ id }) => id))
+    if (!ended) return this.#assertOwned(owned)
+    await this.#keysRevoked(ended.keys)
     await this.#vault.shred(`credential:${credentialId}`)
     this.irregularities.forget(credentialId)
     await this.#db.query(
-      'update credential set deactivated_at = coalesce(deactivated_at, now()) where id = $1',
-      [credentialId],
+      `update credential set deactivated_at = coalesce(deactivated_at, now())
+        where id = $1 and epoch = $2`,
+      [credentialId, epoch],
     )
+  }
+
+  /** Those of them that another node has claimed, in one statement. */
+  async fenced(owned: readonly Owned[]): Promise<Owned[]> {
+    return this.#db.query<Owned>(
+      {
+        name: 'credential-fenced',
+        text: `select o.id as "credentialId", o.epoch
+                 from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
+                 join credential c on c.id = o.id and c.epoch <> o.epoch`,
+      },
+      [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
+    )
+  }
+
+  async #assertOwned(owned: Owned): Promise<void> {
+    if ((await this.fenced([owned])).length > 0) throw new OwnershipLost()
   }
 
   noteEvents(credentialId: number, happenings: readonly Happening[]): void {
@@ -174,8 +206,8 @@ export class PostgresCredentialStore implements CredentialStore {
     await Promise.all([this.#timeline.flush(), this.#health.flush()])
   }
 
-  noteHealth(credentialId: number, health: Parameters<CredentialStore['noteHealth']>[1]): void {
-    this.#health.add(credentialId, health)
+  noteHealth(owned: Owned, health: Parameters<CredentialStore['noteHealth']>[1]): void {
+    this.#health.add(owned, health)
   }
 }
 

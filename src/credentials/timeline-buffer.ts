@@ -1,9 +1,10 @@
 /** Writes the timelines of credentials, and tells those who watch live. */
 import { EventEmitter } from 'node:events'
-import type { Transition } from '../../actors/ports.ts'
+import type { Owned, Transition } from '../../actors/ports.ts'
 import { WriteBuffer } from '../database/buffer.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
+import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 export class TimelineBuffer {
   readonly #buffer: WriteBuffer<Transition>
@@ -11,11 +12,15 @@ export class TimelineBuffer {
     Record<`${number}` | 'any', [Transition]>
   >().setMaxListeners(0)
 
-  constructor(db: Database, node: string, log: Log) {
+  /** `fenced` is told of credentials that another node has claimed. */
+  constructor(db: Database, node: string, log: Log, fenced: Fenced = () => undefined) {
     this.#buffer = new WriteBuffer<Transition>({
       everyMs: 50,
       capacity: 100_000,
-      write: (transitions) => writeTransitions(db, node, transitions),
+      write: async (transitions) => {
+        const lost = await writeTransitions(db, node, transitions)
+        if (lost.length > 0) fenced(lost)
+      },
       onFailure: (err, kept) => log.warn({ err, kept }, 'timelines could not be written'),
     })
   }
@@ -43,15 +48,16 @@ export class TimelineBuffer {
   }
 }
 
+/** Every line is kept; the row only takes its state from its owner. Resolves with what is in other hands. */
 async function writeTransitions(
   db: Database,
   node: string,
   transitions: readonly Transition[],
-): Promise<void> {
+): Promise<Owned[]> {
   const newest = [...new Map(transitions.map((one) => [one.credentialId, one])).values()]
   const lines = transitions.filter(({ isRepeat }) => !isRepeat)
   const repeats = transitions.filter(({ isRepeat }) => isRepeat)
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await tx.query(
       `insert into credential_transition
          (credential_id, at, from_state, to_state, event, reason, duration_ms, actor, node)
@@ -73,9 +79,8 @@ async function writeTransitions(
       ],
     )
     if (repeats.length > 0) await countRepeats(tx, repeats)
-    await tx.query(
-      `with locked as (
-         select id from credential where id = any($1) order by id for update)
+    return tx.query<Owned>(
+      `with ${ownedRows('$1', '$8', 'no key update')}, moved as (
        update credential c
           set machine_state = t.machine_state, state = t.state, reason = t.reason,
               action = t.action, limited_until = t.limited_until,
@@ -85,7 +90,8 @@ async function writeTransitions(
                      $6::timestamptz[], $7::timestamptz[])
               as t (credential_id, machine_state, state, reason, action, limited_until, at)
         where c.id = t.credential_id and c.deleting_at is null
-          and exists (select from locked where locked.id = c.id)`,
+          and exists (select from owned where owned.id = c.id))
+       ${fencedRows('$1', '$8')}`,
       [
         newest.map((one) => one.credentialId),
         newest.map((one) => one.to),
@@ -94,6 +100,7 @@ async function writeTransitions(
         newest.map((one) => one.action),
         newest.map((one) => (one.limitedUntil === undefined ? null : new Date(one.limitedUntil))),
         newest.map((one) => new Date(one.at)),
+        newest.map((one) => one.epoch),
       ],
     )
   })

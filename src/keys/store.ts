@@ -1,7 +1,8 @@
 /** API keys in Postgres: what their actors begin with, and their cursors, written at most 100 ms late. */
-import type { KeyFacts, KeyStore } from '../../actors/ports.ts'
+import type { KeyFacts, KeyStore, Owned, OwnedKey } from '../../actors/ports.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { Filter } from '../../machines/update-kinds.ts'
+import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
@@ -14,6 +15,7 @@ interface Row extends WebhookRow {
   readonly id: number
   readonly user_id: number
   readonly credential_id: number
+  readonly epoch: number
   readonly scopes: Scope[]
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
@@ -26,8 +28,12 @@ interface Row extends WebhookRow {
 
 interface Position {
   readonly cursor: number
-  readonly filter: Filter
+  readonly key: OwnedKey
+  /** Undefined where the table has it. */
+  readonly filter: Filter | undefined
 }
+
+type Filtered = Position & { readonly filter: Filter }
 
 export class PostgresKeyStore implements KeyStore {
   readonly #db: Database
@@ -35,12 +41,21 @@ export class PostgresKeyStore implements KeyStore {
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
 
-  constructor(db: Database, log: Log, webhookOf?: WebhookStore['factsOf']) {
+  /** `fenced` is told of credentials that another node has claimed. */
+  constructor(
+    db: Database,
+    log: Log,
+    webhookOf?: WebhookStore['factsOf'],
+    fenced: Fenced = () => undefined,
+  ) {
     this.#db = db
     this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({
       everyMs: CURSOR_LAG_MS,
-      write: (positions) => writePositions(db, positions),
+      write: async (positions) => {
+        const lost = await writePositions(db, positions)
+        if (lost.length > 0) fenced(lost)
+      },
       onFailure: (err, keys) => log.warn({ err, keys }, 'cursors could not be written'),
     })
     this.#uses = new Latest<number, Date>({
@@ -56,19 +71,22 @@ export class PostgresKeyStore implements KeyStore {
     const [row] = await this.#db.query<Row>(
       {
         name: 'key-load',
-        text: `select k.id, user_id, credential_id, scopes, expires_at, revoked_at, cursor, filter,
-                      secret_hash, old_secret_hash, old_secret_until, ${webhookColumns}
-                 from api_key k left join webhook w on w.api_key_id = k.id where k.id = $1`,
+        text: `select k.id, k.user_id, k.credential_id, c.epoch, k.scopes, k.expires_at, k.revoked_at,
+                      k.cursor, k.filter, k.secret_hash, k.old_secret_hash, k.old_secret_until,
+                      ${webhookColumns}
+                 from api_key k join credential c on c.id = k.credential_id
+                 left join webhook w on w.api_key_id = k.id where k.id = $1`,
       },
       [apiKeyId],
     )
     if (!row) return undefined
-    const { cursor, filter } = this.#positions.get(apiKeyId) ?? before ?? row
+    const { cursor, filter } = this.#newest(apiKeyId, before, row)
     const webhook = await this.#webhookOf?.(apiKeyId, row)
     return {
       apiKeyId: row.id,
       userId: row.user_id,
       credentialId: row.credential_id,
+      epoch: row.epoch,
       terms: { scopes: [...row.scopes], expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
       // A webhook's acknowledgements go to the table by themselves.
@@ -89,8 +107,21 @@ export class PostgresKeyStore implements KeyStore {
     }
   }
 
-  saveCursor(apiKeyId: number, cursor: number, filter: Filter): void {
-    this.#positions.set(apiKeyId, { cursor, filter })
+  saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void {
+    const { apiKeyId } = key
+    const unwritten = this.#positions.get(apiKeyId)
+    const earlier = unwritten?.key.epoch === key.epoch ? unwritten.filter : undefined
+    this.#positions.set(apiKeyId, { cursor, key, filter: changedFilter ?? earlier })
+  }
+
+  /** What was noted before the last claim is acknowledged all the same, but the table's filter is newer. */
+  #newest(apiKeyId: number, before: Position | undefined, row: Row) {
+    const noted = this.#positions.get(apiKeyId) ?? before
+    if (!noted) return row
+    if (noted.key.epoch !== row.epoch) {
+      return { cursor: Math.max(noted.cursor, row.cursor), filter: row.filter }
+    }
+    return { cursor: noted.cursor, filter: noted.filter ?? before?.filter ?? row.filter }
   }
 
   noteUse(apiKeyId: number): void {
@@ -108,20 +139,44 @@ const lockKeys = 'select id from api_key where id = any($1) order by id for upda
 async function writePositions(
   db: Database,
   positions: readonly (readonly [apiKeyId: number, position: Position])[],
-): Promise<void> {
+): Promise<Owned[]> {
   await db.query(
     {
       name: 'key-cursors',
       text: `with locked as (${lockKeys})
              update api_key k
-                set cursor = greatest(k.cursor, p.cursor), filter = p.filter::jsonb, polled = true
-               from unnest($1::bigint[], $2::bigint[], $3::text[]) as p (id, cursor, filter)
+                set cursor = greatest(k.cursor, p.cursor), polled = true
+               from unnest($1::bigint[], $2::bigint[]) as p (id, cursor)
               where k.id = p.id and exists (select from locked where locked.id = k.id)`,
     },
+    [positions.map(([id]) => id), positions.map(([, { cursor }]) => cursor)],
+  )
+  const filtered = positions.map(([, position]) => position).filter(hasFilter)
+  return filtered.length === 0 ? [] : writeFilters(db, filtered)
+}
+
+const hasFilter = (position: Position): position is Filtered => position.filter !== undefined
+
+/** A cursor only grows, whoever writes it; a filter of an owner before would undo what the next one was told. */
+async function writeFilters(db: Database, positions: readonly Filtered[]): Promise<Owned[]> {
+  return db.query<Owned>(
+    {
+      name: 'key-filters',
+      text: `with ${ownedRows('$2', '$3', 'share')}, locked as (
+               select id from api_key
+                where id = any($1) and credential_id in (select id from owned)
+                order by id for update
+             ), filtered as (
+               update api_key k set filter = p.filter::jsonb
+                 from unnest($1::bigint[], $4::text[]) as p (id, filter)
+                where k.id = p.id and exists (select from locked where locked.id = k.id))
+             ${fencedRows('$2', '$3')}`,
+    },
     [
-      positions.map(([id]) => id),
-      positions.map(([, { cursor }]) => cursor),
-      positions.map(([, { filter }]) => JSON.stringify(filter)),
+      positions.map(({ key }) => key.apiKeyId),
+      positions.map(({ key }) => key.credentialId),
+      positions.map(({ key }) => key.epoch),
+      positions.map(({ filter }) => JSON.stringify(filter)),
     ],
   )
 }

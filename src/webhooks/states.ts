@@ -1,5 +1,7 @@
 /** How endpoints stand, in Postgres: written a moment late, only the newest of each. */
+import type { Owned, OwnedKey } from '../../actors/ports.ts'
 import type { AttemptRecord, WebhookState } from '../../actors/webhook-ports.ts'
+import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
@@ -9,36 +11,43 @@ interface Ends {
   readonly failure: { readonly at: number; readonly error: string } | undefined
 }
 
+type Noted<Value> = Value & { readonly key: OwnedKey }
+
 const LAG_MS = 500
 
 export class WebhookStates {
-  readonly #states: Latest<number, WebhookState>
-  readonly #ends: Latest<number, Ends>
+  readonly #states: Latest<number, Noted<WebhookState>>
+  readonly #ends: Latest<number, Noted<Ends>>
 
-  constructor(db: Database, log: Log) {
+  /** `fenced` is told of credentials that another node has claimed. */
+  constructor(db: Database, log: Log, fenced: Fenced = () => undefined) {
     const onFailure = (err: unknown, keys: number) =>
       log.warn({ err, keys }, 'states of webhooks could not be written')
-    this.#states = new Latest<number, WebhookState>({
+    this.#states = new Latest<number, Noted<WebhookState>>({
       everyMs: LAG_MS,
-      write: (states) => writeStates(db, states),
+      write: async (states) => {
+        const lost = await writeStates(db, states)
+        if (lost.length > 0) fenced(lost)
+      },
       onFailure,
     })
-    this.#ends = new Latest<number, Ends>({
+    this.#ends = new Latest<number, Noted<Ends>>({
       everyMs: LAG_MS,
       write: (ends) => writeEnds(db, ends),
       onFailure,
     })
   }
 
-  save(apiKeyId: number, state: WebhookState): void {
-    this.#states.set(apiKeyId, state)
+  save(key: OwnedKey, state: WebhookState): void {
+    this.#states.set(key.apiKeyId, { ...state, key })
   }
 
-  ended(apiKeyId: number, { at, durationMs, ok, error }: AttemptRecord): void {
+  ended(key: OwnedKey, { at, durationMs, ok, error }: AttemptRecord): void {
     const end = at + durationMs
+    const { apiKeyId } = key
     const failure = ok ? this.#ends.get(apiKeyId)?.failure : { at: end, error: error ?? '' }
     const success = ok ? end : this.#ends.get(apiKeyId)?.success
-    this.#ends.set(apiKeyId, { success, failure })
+    this.#ends.set(apiKeyId, { success, failure, key })
   }
 
   async flush(): Promise<void> {
@@ -48,16 +57,20 @@ export class WebhookStates {
 
 async function writeStates(
   db: Database,
-  states: readonly (readonly [apiKeyId: number, state: WebhookState])[],
-): Promise<void> {
-  await db.query(
-    `update webhook w
+  states: readonly (readonly [apiKeyId: number, state: Noted<WebhookState>])[],
+): Promise<Owned[]> {
+  return db.query<Owned>(
+    `with ${ownedRows('$7', '$8', 'share')}, written as (
+     update webhook w
         set failures = s.failures, failing_since = to_timestamp(s.since / 1000),
             gone_since = to_timestamp(s.gone / 1000), due_at = to_timestamp(s.due / 1000),
             suspended_at = case when s.suspended then now() end
-       from unnest($1::bigint[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::boolean[])
-              as s (id, failures, since, gone, due, suspended)
-      where w.api_key_id = s.id and w.sealed is not null`,
+       from unnest($1::bigint[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::boolean[],
+                   $7::bigint[])
+              as s (id, failures, since, gone, due, suspended, credential_id)
+      where w.api_key_id = s.id and w.sealed is not null
+        and s.credential_id in (select id from owned))
+     ${fencedRows('$7', '$8')}`,
     [
       states.map(([id]) => id),
       states.map(([, { trouble }]) => trouble?.failures ?? 0),
@@ -65,27 +78,32 @@ async function writeStates(
       states.map(([, { trouble }]) => trouble?.goneSince ?? null),
       states.map(([, { trouble }]) => trouble?.dueAt ?? null),
       states.map(([, { suspended }]) => suspended),
+      states.map(([, { key }]) => key.credentialId),
+      states.map(([, { key }]) => key.epoch),
     ],
   )
 }
 
 async function writeEnds(
   db: Database,
-  ends: readonly (readonly [apiKeyId: number, ends: Ends])[],
+  ends: readonly (readonly [apiKeyId: number, ends: Noted<Ends>])[],
 ): Promise<void> {
   await db.query(
     `update webhook w
         set last_success_at = coalesce(to_timestamp(e.success / 1000), w.last_success_at),
             last_error_at = coalesce(to_timestamp(e.failure / 1000), w.last_error_at),
             last_error_message = coalesce(e.error, w.last_error_message)
-       from unnest($1::bigint[], $2::float8[], $3::float8[], $4::text[])
-              as e (id, success, failure, error)
+       from unnest($1::bigint[], $2::float8[], $3::float8[], $4::text[], $5::bigint[], $6::bigint[])
+              as e (id, success, failure, error, credential_id, epoch)
+       join credential c on c.id = e.credential_id and c.epoch = e.epoch
       where w.api_key_id = e.id and w.sealed is not null`,
     [
       ends.map(([id]) => id),
       ends.map(([, { success }]) => success ?? null),
       ends.map(([, { failure }]) => failure?.at ?? null),
       ends.map(([, { failure }]) => failure?.error ?? null),
+      ends.map(([, { key }]) => key.credentialId),
+      ends.map(([, { key }]) => key.epoch),
     ],
   )
 }

@@ -1,5 +1,6 @@
 /** Webhooks in Postgres: their addresses and secrets sealed, their changes in one commit with the key's cursor. */
-import { failed } from '../../actors/errors.ts'
+import { failed, OwnershipLost } from '../../actors/errors.ts'
+import type { OwnedKey } from '../../actors/ports.ts'
 import type { Progress } from '../../machines/webhook-progress.ts'
 import type {
   WebhookChange,
@@ -7,6 +8,7 @@ import type {
   WebhookFacts,
   WebhookTarget,
 } from '../../machines/webhook-terms.ts'
+import { isOwnedIn } from '../credentials/fence.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { checkReachable, type Reach, shownUrl } from './address.ts'
@@ -72,35 +74,30 @@ export class WebhookStore {
   }
 
   /** `cursor` is where the key stands; nothing is delivered meanwhile. */
-  async change(apiKeyId: number, change: WebhookChange, cursor: number): Promise<WebhookChanged> {
+  async change(key: OwnedKey, change: WebhookChange, cursor: number): Promise<WebhookChanged> {
     await this.#options.flush()
     switch (change.kind) {
       case 'set':
-        return this.#set(apiKeyId, change, cursor)
+        return this.#set(key, change, cursor)
       case 'delete':
-        return this.#delete(apiKeyId, change, cursor)
+        return this.#delete(key, change, cursor)
       case 'replay':
-        return this.#replay(apiKeyId, change.after)
+        return this.#replay(key, change.after)
     }
   }
 
   async #set(
-    apiKeyId: number,
+    key: OwnedKey,
     { target, dropTo }: Extract<WebhookChange, { kind: 'set' }>,
     cursor: number,
   ): Promise<WebhookChanged> {
-    const { db, vault, reach } = this.#options
+    const { vault, reach } = this.#options
     await checkReachable(new URL(target.url), target.ipAddress, reach)
     const { url, secretToken, certificate } = target
     const secrets = Buffer.from(JSON.stringify({ url, secretToken, certificate }))
-    const [key] = await db.query<{ credential_id: number }>(
-      'select credential_id from api_key where id = $1',
-      [apiKeyId],
-    )
-    if (!key) throw failed('not_found')
-    const owner = `credential:${key.credential_id}`
-    const sealed = await vault.seal(owner, placeOf(apiKeyId), secrets)
-    return db.transaction(async (tx) => {
+    const { apiKeyId } = key
+    const sealed = await vault.seal(`credential:${key.credentialId}`, placeOf(apiKeyId), secrets)
+    return this.#asOwner(key, async (tx) => {
       await tx.query('delete from webhook where api_key_id = $1', [apiKeyId])
       await tx.query(
         `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
@@ -123,11 +120,12 @@ export class WebhookStore {
   }
 
   async #delete(
-    apiKeyId: number,
+    key: OwnedKey,
     { dropTo, isGone }: Extract<WebhookChange, { kind: 'delete' }>,
     cursor: number,
   ): Promise<WebhookChanged> {
-    return this.#options.db.transaction(async (tx) => {
+    const { apiKeyId } = key
+    return this.#asOwner(key, async (tx) => {
       await tx.query(
         isGone
           ? `update webhook set sealed = null, due_at = null, last_error_at = now(),
@@ -142,8 +140,9 @@ export class WebhookStore {
     })
   }
 
-  async #replay(apiKeyId: number, after: number): Promise<WebhookChanged> {
-    const [row] = await this.#options.db.transaction(async (tx) => {
+  async #replay(key: OwnedKey, after: number): Promise<WebhookChanged> {
+    const { apiKeyId } = key
+    const [row] = await this.#asOwner(key, async (tx) => {
       await tx.query(
         `update webhook set suspended_at = null, failures = 0, failing_since = null,
                 gone_since = null, due_at = null where api_key_id = $1`,
@@ -162,6 +161,14 @@ export class WebhookStore {
     const webhook = row && (await this.factsOf(apiKeyId, row))
     if (!webhook) throw failed('bad_request', 'the key has no webhook')
     return { webhook, cursor: after }
+  }
+
+  /** Nobody claims the credential before the commit; rejects where somebody has. */
+  #asOwner<Result>(key: OwnedKey, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+    return this.#options.db.transaction(async (tx) => {
+      if (!(await isOwnedIn(tx, key))) throw new OwnershipLost()
+      return work(tx)
+    })
   }
 }
 

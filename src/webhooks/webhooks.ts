@@ -1,4 +1,6 @@
 /** What the delivery of webhooks needs from the world, built from its parts. */
+import { OwnershipLost } from '../../actors/errors.ts'
+import type { Owned } from '../../actors/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/webhook-ports.ts'
 import type { WebhookTarget } from '../../machines/webhook-terms.ts'
 import type { Database } from '../database/database.ts'
@@ -42,6 +44,8 @@ export interface WebhookOptions {
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
+  /** Told of credentials that another node has claimed. */
+  fenced(lost: readonly Owned[]): void
 }
 
 export function createWebhooks(options: WebhookOptions) {
@@ -49,9 +53,9 @@ export function createWebhooks(options: WebhookOptions) {
   const resolve = options.resolve ?? (config.allowPrivate ? resolveAnything : resolvePublic)
   const { allowPrivate, timeoutMs } = config
   const secrets = new SigningSecrets(db, vault)
-  const states = new WebhookStates(db, logger)
+  const states = new WebhookStates(db, logger, options.fenced)
   const deliveries = new DeliveryLog(db, logger, config.logDays)
-  const progress = new ProgressStore(db)
+  const progress = new ProgressStore(db, options.fenced)
   const notices = new Notices({ db, log: logger, node: options.node })
   const tally = new AttemptTally(options.counted)
   const flush = async () => {
@@ -79,24 +83,28 @@ export function createWebhooks(options: WebhookOptions) {
       }))
       return { updates, head }
     },
-    saveProgress: (apiKeyId, read, isRushed) => progress.save(apiKeyId, read, isRushed),
-    saveState: (apiKeyId, state) => states.save(apiKeyId, state),
+    saveProgress: (key, read, isRushed) => progress.save(key, read, isRushed),
+    saveState: (key, state) => states.save(key, state),
     tell: (key, notice, since) => notices.tell(key, notice, since),
     record(key, target, attempt) {
-      states.ended(key.apiKeyId, attempt)
+      states.ended(key, attempt)
       deliveries.add(places.get(target) ?? { key, url: '' }, attempt)
       tally.add(key, attempt.ok)
     },
-    dropped(apiKeyId) {
+    dropped({ apiKeyId, epoch }) {
       db.query(
-        'update api_key set dropped_updates = dropped_updates + 1, dropped_at = now() where id = $1',
-        [apiKeyId],
+        `update api_key k set dropped_updates = k.dropped_updates + 1, dropped_at = now()
+           from credential c where k.id = $1 and c.id = k.credential_id and c.epoch = $2`,
+        [apiKeyId, epoch],
       ).catch((err) => logger.warn({ err, apiKeyId }, 'a dropped update was not counted'))
     },
     remind: (apiKeyId, at) => options.remind(apiKeyId, at),
-    async change(apiKeyId, change, cursor) {
-      const changed = await store.change(apiKeyId, change, cursor)
-      options.changed(apiKeyId, changed.webhook !== undefined)
+    async change(key, change, cursor) {
+      const changed = await store.change(key, change, cursor).catch((cause) => {
+        if (cause instanceof OwnershipLost) options.fenced([key])
+        throw cause
+      })
+      options.changed(key.apiKeyId, changed.webhook !== undefined)
       return changed
     },
   }

@@ -12,6 +12,7 @@ export const keyFacts = (more: Partial<KeyFacts> = {}): KeyFacts => ({
   apiKeyId: 5,
   userId: 1,
   credentialId: 2,
+  epoch: 1,
   terms: { scopes: ['bot:send', 'bot:receive'], expiresAt: undefined },
   revoked: false,
   cursor: 100,

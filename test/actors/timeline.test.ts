@@ -9,7 +9,8 @@ t.test('each change tells from where, to where, by what, and how long it lasted'
   await rig.clock.advance(30_000)
   rig.platform.session.report.revoked('session_revoked')
   await rig.clock.advance(0)
-  const line = { credentialId: 1, reason: undefined, limitedUntil: undefined, durationMs: 0 }
+  const owned = { credentialId: 1, epoch: 3 }
+  const line = { ...owned, reason: undefined, limitedUntil: undefined, durationMs: 0 }
   t.same(rig.store.transitions, [
     {
       ...line,

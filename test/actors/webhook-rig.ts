@@ -70,7 +70,7 @@ export class WebhookRig {
 
   constructor(t: Test, facts: Partial<WebhookFacts> = {}, cursor = 100) {
     this.delivery = new WebhookDelivery({
-      key: { apiKeyId: 5, userId: 1, credentialId: 2 },
+      key: { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
       facts: webhookFacts(facts),
       cursor,
       webhooks: this.#webhooks(t),

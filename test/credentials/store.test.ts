@@ -54,9 +54,10 @@ t.test('secrets that were wiped stay wiped', async (t) => {
   const store = await storeOn(t, db)
   const id = await credential()
   await db.query(`update credential set secrets = 'linked' where id = $1`, [id])
-  await store.saveSecrets(id, 'moved on')
+  const owned = { credentialId: id, epoch: 0 }
+  await store.saveSecrets(owned, 'moved on')
   t.equal((await store.account(id)).secrets, 'moved on')
-  await store.deactivate(id)
-  await store.saveSecrets(id, 'too late')
+  await store.deactivate(owned)
+  await store.saveSecrets(owned, 'too late')
   t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
 })

@@ -18,6 +18,7 @@ t.test('a repeated line is counted where it was written last', async (t) => {
   const add = (second: number, to: string, reason?: string, more: object = {}) =>
     timeline.add({
       credentialId: row!.id,
+      epoch: 0,
       at: began + second * 1000,
       from: to === 'waiting' ? 'live.starting' : 'waiting',
       to,

@@ -8,6 +8,7 @@ import { quietLog } from '../support/log.ts'
 import { bareServer } from './observability-rig.ts'
 
 const transition: Transition = {
+  epoch: 1,
   credentialId: 7,
   at: 1_700_000_000_000,
   from: 'live.online',

@@ -12,9 +12,17 @@ const account = (name: string) => troubledAccount(service, name)
 const db = openDatabase({ url: service.databaseUrl, log: quietLog })
 t.teardown(() => db.close())
 
+/** As the owner of the credential does. */
+async function saveDeletion(credentialId: number): Promise<void> {
+  const { supervisor, store } = service.gateway.core
+  const facts = supervisor.factsOf(credentialId)
+  if (!facts) throw new Error('it is not run here')
+  await store.saveDeletion(facts)
+}
+
 t.test('a deletion that was only stored is carried out after a restart', async (t) => {
   const { client, bot, credentialId, keyId, key, path } = await account('leaving_bot')
-  await service.gateway.core.store.saveDeletion(credentialId)
+  await saveDeletion(credentialId)
   t.match(await client.ask('GET', path), refused(404, 'Not Found'))
   await service.restart()
   await until(async () => {
@@ -33,7 +41,7 @@ t.test('a deletion that was only stored is carried out after a restart', async (
 
 t.test('an account is linked anew while its deletion is still under way', async (t) => {
   const { client, bot, credentialId } = await account('returning_bot')
-  await service.gateway.core.store.saveDeletion(credentialId)
+  await saveDeletion(credentialId)
   t.not(await client.link(bot), credentialId)
 })
 

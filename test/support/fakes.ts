@@ -149,7 +149,7 @@ export class FakeCredentialStore {
       saveIdentity: async () => undefined,
       saveDeletion: async () => undefined,
       noteEvents: () => undefined,
-      deactivate: async (credentialId) => {
+      deactivate: async ({ credentialId }) => {
         this.deactivated.push(credentialId)
       },
       record: (transition) => this.transitions.push(transition),

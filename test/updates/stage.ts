@@ -82,10 +82,12 @@ export async function stage(t: Pick<Test, 'teardown'>): Promise<Stage> {
       return row?.id ?? 0
     },
     async epoch(credentialId, epoch) {
-      await db.query('update credential_log set epoch = $2 where credential_id = $1', [
-        credentialId,
-        epoch,
-      ])
+      await db.query(
+        `with moved as (
+           update credential_log set epoch = $2 where credential_id = $1 returning epoch)
+         update credential c set epoch = moved.epoch from moved where c.id = $1`,
+        [credentialId, epoch],
+      )
     },
     async stored(credentialId) {
       const rows = await db.query<{ update_id: number; source_key: string }>(

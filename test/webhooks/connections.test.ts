@@ -22,7 +22,7 @@ async function several(t: Test, connections: Connections) {
   const receiver = await Receiver.open(t, (_, response) => held.push(() => response.end()))
   const endpoints = Array.from({ length: KEYS }, (_, index) => {
     const endpoint = new Endpoint(
-      { apiKeyId: index + 1, userId: 1, credentialId: 1 },
+      { apiKeyId: index + 1, userId: 1, credentialId: 1, epoch: 1 },
       {
         url: receiver.url,
         ipAddress: undefined,

@@ -18,6 +18,7 @@ import { TimelineRepeats } from './0015-timeline-repeats.ts'
 import { SandboxForums } from './0016-sandbox-forums.ts'
 import { Stories } from './0017-stories.ts'
 import { SandboxKeyboards } from './0018-sandbox-keyboards.ts'
+import { EpochOfTheRow } from './0019-epoch-of-the-row.ts'
 import { BoundChallenges } from './0021-bound-challenges.ts'
 import { ShownUrls } from './0022-shown-urls.ts'
 
@@ -46,6 +47,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0016-sandbox-forums', class: SandboxForums },
   { name: '0017-stories', class: Stories },
   { name: '0018-sandbox-keyboards', class: SandboxKeyboards },
+  { name: '0019-epoch-of-the-row', class: EpochOfTheRow },
   { name: '0021-bound-challenges', class: BoundChallenges },
   { name: '0022-shown-urls', class: ShownUrls },
 ]

@@ -135,8 +135,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       const target =
         url === undefined ? current : targetOf(wholeUrl(url, current?.url), secret_token, 1)
       if (!target) throw failed('bad_request', 'the key has no webhook')
-      const { userId, credentialId, apiKeyId } = actor.facts
-      const endpoint = port.open({ userId, credentialId, apiKeyId }, target)
+      const endpoint = port.open(actor.facts, target)
       try {
         const signal = AbortSignal.timeout(TEST_MS)
         const {

@@ -1,0 +1,33 @@
+/** The fence in SQL: a write for a credential counts only as long as nobody has claimed the credential since. */
+import type { Owned } from '../../actors/ports.ts'
+import type { Queryable } from '../database/database.ts'
+
+/** Told of credentials whose write was refused, because another node has claimed them. */
+export type Fenced = (lost: readonly Owned[]) => void
+
+/**
+ * A part of a `with` that names the credentials which are still in the same hands, as `owned (id)`. `ids` and `epochs`
+ * are parameters, one of each for a row. The rows are locked in the order of their ids, so that the write is committed
+ * before the next claim or fails. `share` is for a write of another table that the next owner reads at its claim.
+ */
+export const ownedRows = (ids: string, epochs: string, lock: 'share' | 'no key update'): string =>
+  `owned as materialized (
+     select c.id from credential c
+       join unnest(${ids}::bigint[], ${epochs}::bigint[]) as o (id, epoch)
+         on o.id = c.id and o.epoch = c.epoch
+      order by c.id for ${lock} of c)`
+
+/** The statement's result beside it: those of the parameters that are in other hands, each once. */
+export const fencedRows = (ids: string, epochs: string): string =>
+  `select distinct o.id as "credentialId", o.epoch
+     from unnest(${ids}::bigint[], ${epochs}::bigint[]) as o (id, epoch)
+    where not exists (select from owned where owned.id = o.id)`
+
+/** Locks the credential until the end of the transaction; false where another node has claimed it. */
+export async function isOwnedIn(tx: Queryable, { credentialId, epoch }: Owned): Promise<boolean> {
+  const rows = await tx.query('select from credential where id = $1 and epoch = $2 for share', [
+    credentialId,
+    epoch,
+  ])
+  return rows.length > 0
+}

@@ -1,0 +1,243 @@
+/** What an owner writes after another node has claimed the credential: it is refused, and told so, in every table. */
+import t, { type Test } from 'tap'
+import { OwnershipLost } from '../../actors/errors.ts'
+import type { Owned, Transition } from '../../actors/ports.ts'
+import { HealthBuffer } from '../../src/credentials/health-buffer.ts'
+import { PostgresCredentialStore } from '../../src/credentials/store.ts'
+import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
+import type { Database } from '../../src/database/database.ts'
+import { PostgresKeyStore } from '../../src/keys/store.ts'
+import { resolveAnything } from '../../src/net/resolve.ts'
+import { ProgressStore } from '../../src/webhooks/progress-store.ts'
+import { WebhookStates } from '../../src/webhooks/states.ts'
+import { WebhookStore } from '../../src/webhooks/store.ts'
+import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
+import { testVault } from '../support/vault.ts'
+import { stage } from '../updates/stage.ts'
+
+const line = (owned: Owned, to: string): Transition => ({
+  ...owned,
+  at: 1_700_000_000_000,
+  from: 'live.online',
+  to,
+  event: 'session.replaced',
+  reason: 'replaced_elsewhere',
+  durationMs: 5,
+  publicState: 'failed',
+  action: 'restart',
+  limitedUntil: undefined,
+})
+
+const target = {
+  url: 'http://127.0.0.1/',
+  ipAddress: undefined,
+  maxConnections: 1,
+  secretToken: undefined,
+  certificate: undefined,
+}
+
+/** Everything that writes for a credential, of one node; `lost` is what it was told that it no longer owns. */
+async function writers(t: Test, db: Database) {
+  const lost: Owned[] = []
+  const fenced = (owned: readonly Owned[]) => {
+    for (const { credentialId, epoch } of owned) lost.push({ credentialId, epoch })
+  }
+  const vault = await testVault(t, db)
+  const timeline = new TimelineBuffer(db, 'here', quietLog, fenced)
+  const health = new HealthBuffer(db, quietLog, fenced)
+  const keys = new PostgresKeyStore(db, quietLog, undefined, fenced)
+  const reach = { allowPrivate: true, resolve: resolveAnything }
+  return {
+    lost,
+    timeline,
+    health,
+    keys,
+    states: new WebhookStates(db, quietLog, fenced),
+    progress: new ProgressStore(db, fenced),
+    webhooks: new WebhookStore({ db, vault, reach, flush: () => keys.flush() }),
+    store: new PostgresCredentialStore({
+      db,
+      vault,
+      node: 'here',
+      timeline,
+      health,
+      keysRevoked: async () => undefined,
+    }),
+  }
+}
+
+async function scene(t: Test) {
+  const { db, credential, key, ...rest } = await stage(t)
+  const credentialId = await credential()
+  const apiKeyId = await key(credentialId)
+  await db.query(`update credential set secrets = 'linked' where id = $1`, [credentialId])
+  const node = await writers(t, db)
+  const before = { credentialId, epoch: (await node.store.claim(credentialId))?.epoch ?? 0 }
+  const webhookKey = { ...before, apiKeyId }
+  await node.webhooks.change(webhookKey, { kind: 'set', target, dropTo: undefined }, 0)
+  const row = async () => {
+    const [found] = await db.query<Record<string, unknown>>(
+      `select c.machine_state, c.state, c.reason, c.healthy, c.account, c.deleting_at,
+              c.secrets is null as wiped, c.deactivated_at, k.filter, k.webhook_progress, k.cursor,
+              k.dropped_updates, k.revoked_at, w.failures, w.suspended_at, w.last_success_at, w.sealed
+         from credential c join api_key k on k.credential_id = c.id
+         join webhook w on w.api_key_id = k.id where c.id = $1`,
+      [credentialId],
+    )
+    return found
+  }
+  return { ...rest, db, node, before, key: webhookKey, row }
+}
+
+const filter = [{ from: 1, kinds: 1 }]
+const progress = { cursor: 5_000_007, head: 5_000_009, waiting: 1, open: [5_000_008, 5_000_008] }
+
+t.test('an owner that was fenced changes nothing but history', async (t) => {
+  const { db, node, before, key, row } = await scene(t)
+  const owner = await node.store.claim(before.credentialId)
+  const untouched = await row()
+
+  node.timeline.add(line(before, 'replaced'))
+  await node.timeline.flush()
+  node.health.add(before, { healthy: false, at: 1 })
+  await node.health.flush()
+  node.keys.saveCursor(key, 5_000_003, filter)
+  await node.keys.flush()
+  node.states.save(key, { trouble: undefined, suspended: true })
+  node.states.ended(key, attempt)
+  await node.states.flush()
+  await node.progress.save(key, () => progress, false)
+  t.same(node.lost, Array(5).fill(before), 'each of the buffers learns of it')
+
+  const refused: (() => Promise<unknown>)[] = [
+    () => node.store.saveSecrets(before, 'stale'),
+    () => node.store.saveDeletion(before),
+    () => node.store.deactivate(before),
+    () => node.webhooks.change(key, { kind: 'delete', dropTo: undefined }, 0),
+    () => node.webhooks.change(key, { kind: 'set', target, dropTo: undefined }, 0),
+    () => node.webhooks.change(key, { kind: 'replay', after: 0 }, 0),
+  ]
+  for (const write of refused) {
+    const cause: unknown = await write().catch((cause: unknown) => cause)
+    t.ok(cause instanceof OwnershipLost, `${write}`)
+  }
+  await node.store.saveIdentity(before, { native: 'n', firstName: 'Stale' })
+  t.same(await row(), { ...untouched, cursor: 5_000_007 }, 'a cursor only grows')
+  const lines = await db.query('select to_state from credential_transition')
+  t.same(lines, [{ to_state: 'replaced' }], 'the line is kept')
+
+  t.same(await node.store.fenced([before]), [before])
+  t.same(await node.store.fenced(owner ? [owner] : []), [])
+})
+
+const attempt = {
+  at: 1_700_000_000_000,
+  durationMs: 1,
+  ok: true,
+  status: 200,
+  error: undefined,
+  retryAfterMs: undefined,
+  updateId: 1,
+  attempt: 1,
+  traceId: undefined,
+  nextAttemptAt: undefined,
+}
+
+t.test('the owner of now writes as ever', async (t) => {
+  const { node, before, key, row } = await scene(t)
+  node.timeline.add(line(before, 'replaced'))
+  await node.timeline.flush()
+  node.health.add(before, { healthy: false, at: 1 })
+  await node.health.flush()
+  node.keys.saveCursor(key, 5_000_003, filter)
+  node.keys.saveCursor(key, 5_000_004, undefined)
+  await node.keys.flush()
+  node.states.save(key, { trouble: undefined, suspended: true })
+  node.states.ended(key, attempt)
+  await node.states.flush()
+  await node.progress.save(key, () => progress, false)
+  await node.store.saveSecrets(before, 'newer')
+  await node.store.saveIdentity(before, { native: 'n', firstName: 'Ada' })
+  t.match(await row(), {
+    machine_state: 'replaced',
+    healthy: false,
+    account: { firstName: 'Ada' },
+    filter,
+    cursor: 5_000_007,
+    webhook_progress: progress,
+    suspended_at: Date,
+    last_success_at: Date,
+  })
+  await node.store.saveDeletion(before)
+  await node.store.deactivate(before)
+  t.match(await row(), { deleting_at: Date, wiped: true, deactivated_at: Date, revoked_at: Date })
+  t.same(node.lost, [])
+})
+
+t.test('a write that waits for a claim under way is refused once that is committed', async (t) => {
+  const { db, node, before, key, row } = await scene(t)
+  const writes = {
+    timeline: () => {
+      node.timeline.add(line(before, 'replaced'))
+      return node.timeline.flush()
+    },
+    filter: () => {
+      node.keys.saveCursor(key, 5_000_003, filter)
+      return node.keys.flush()
+    },
+    secrets: () => node.store.saveSecrets(before, 'stale').catch(() => undefined),
+    webhook: () =>
+      node.webhooks
+        .change(key, { kind: 'set', target, dropTo: undefined }, 0)
+        .catch(() => undefined),
+  }
+  const untouched = await row()
+  for (const [name, write] of Object.entries(writes)) {
+    const { credentialId } = before
+    let writing: Promise<unknown> | undefined
+    await db.transaction(async (tx) => {
+      await tx.query(
+        `with moved as (update credential_log set epoch = epoch + 1 where credential_id = $1
+           returning epoch)
+         update credential c set epoch = moved.epoch from moved where c.id = $1`,
+        [credentialId],
+      )
+      writing = write()
+      await until(async () => {
+        const [waiting] = await db.query(
+          `select from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return waiting !== undefined
+      })
+    })
+    await writing
+    t.match(await row(), { ...untouched, cursor: Number }, name)
+    await db.query('update credential_log set epoch = $2 where credential_id = $1', [
+      credentialId,
+      before.epoch,
+    ])
+    await db.query('update credential set epoch = $2 where id = $1', [credentialId, before.epoch])
+  }
+})
+
+t.test('a claim returns the row as the owner before it left it', async (t) => {
+  const { db, node, before } = await scene(t)
+  const { credentialId } = before
+  let claiming: ReturnType<typeof node.store.claim> | undefined
+  await db.transaction(async (tx) => {
+    await tx.query(`update credential set machine_state = 'signedOut' where id = $1`, [
+      credentialId,
+    ])
+    claiming = node.store.claim(credentialId)
+    await until(async () => {
+      const [waiting] = await db.query(
+        `select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return waiting !== undefined
+    })
+  })
+  t.match(await claiming, { state: 'signedOut', epoch: before.epoch + 1 })
+})
