@@ -69,11 +69,15 @@ export interface Platform {
   readonly capabilities: Capabilities
   /** `integer`: native ids already are the reference's integers in decimal; `mapped`: the core gives integers. */
   readonly ids: 'integer' | 'mapped'
-  /** Begins a link; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields. */
+  /**
+   * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields.
+   * The user matters where each has a network of their own; without one nobody is found there.
+   */
   startLink(
     method: string,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    user?: number,
   ): Promise<LinkAttempt>
   /** Goes on in another process with what a step stored. */
   resumeLink(stored: Json, signal: AbortSignal): Promise<LinkAttempt>

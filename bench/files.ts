@@ -22,7 +22,7 @@ export async function files(stage: Stage): Promise<Finding[]> {
   const userId = await seedUser(stage)
   const { credentialIds } = await seedLinked(stage, userId, 1)
   const [key = ''] = await seedKeys(stage, userId, credentialIds)
-  const [chat = 0] = await seedPeople(stage, 1)
+  const [chat = 0] = await seedPeople(stage, userId, 1)
   const service = await startService(stage, limits)
   const bare = startChild(join(import.meta.dirname, 'support/disk-process.ts'))
   const bareUrl = await bare.ask<string>('start', { dataDir: stage.dataDir })

@@ -18,7 +18,7 @@ export async function send(stage: Stage): Promise<Finding[]> {
   const userId = await seedUser(stage)
   const { credentialIds } = await seedLinked(stage, userId, BOTS)
   const keys = await seedKeys(stage, userId, credentialIds)
-  const people = await seedPeople(stage, CONNECTIONS)
+  const people = await seedPeople(stage, userId, CONNECTIONS)
   await stage.sql.query(`create table bare_message (id bigint generated always as identity
     primary key, chat_id bigint not null, text text not null, at timestamptz not null default now())`)
   // Each connection is a bot that writes to one person; several of them share a bot.

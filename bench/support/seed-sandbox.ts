@@ -9,13 +9,13 @@ export interface LinkedPeople {
 }
 
 /** `count` people without a device. */
-export async function seedPeople({ sql }: Stage, count: number): Promise<number[]> {
+export async function seedPeople({ sql }: Stage, userId: number, count: number): Promise<number[]> {
   const { rows } = await sql.query(
-    `insert into sandbox_person (id, phone, first_name)
-     select id, '+8889' || lpad(id::text, 9, '0'), 'Person ' || id
+    `insert into sandbox_person (id, phone, first_name, user_id)
+     select id, '+8889' || lpad(id::text, 9, '0'), 'Person ' || id, $2
        from (select nextval('sandbox_person_id') as id from generate_series(1, $1)) as p
      returning id`,
-    [count],
+    [count, userId],
   )
   return rows.map(({ id }) => id)
 }
@@ -25,7 +25,7 @@ export async function seedLinked(
   userId: number,
   count: number,
 ): Promise<LinkedPeople> {
-  const people = await seedPeople(stage, count)
+  const people = await seedPeople(stage, userId, count)
   const tokens = people.map(newToken)
   await stage.sql.query(
     `with linked as (

@@ -1,9 +1,9 @@
 /** Runs the migrations that the database has no record of. */
 import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql'
-import { migrationsList } from './migrations/index.ts'
+import { migrationsList, type NamedMigration } from './migrations/index.ts'
 
-const config = (url: string) =>
+const config = (url: string, list: readonly NamedMigration[]) =>
   defineConfig({
     clientUrl: url,
     entities: [],
@@ -12,7 +12,7 @@ const config = (url: string) =>
     pool: { min: 0, max: 1 },
     driverOptions: { application_name: 'chapar migrations', connectionTimeoutMillis: 5_000 },
     migrations: {
-      migrationsList: [...migrationsList],
+      migrationsList: [...list],
       tableName: 'migration',
       transactional: true,
       allOrNothing: false,
@@ -23,8 +23,8 @@ const config = (url: string) =>
   })
 
 /** Returns their names. */
-export async function runPending(url: string): Promise<string[]> {
-  const orm = await MikroORM.init(config(url))
+export async function runPending(url: string, list = migrationsList): Promise<string[]> {
+  const orm = await MikroORM.init(config(url, list))
   try {
     const done = await orm.migrator.up()
     return done.map(({ name }) => name)

@@ -56,7 +56,7 @@ export class LinkFlows {
     const platform = this.platform(request.platform)
     if (platform.unavailable) throw failed('bad_request', platform.unavailable)
     const attempt = await within(answerTakes, undefined, (signal) =>
-      platform.startLink(request.method, request.fields, signal),
+      platform.startLink(request.method, request.fields, signal, request.userId),
     )
     try {
       return await this.#begin(request, attempt)

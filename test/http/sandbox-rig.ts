@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { failed } from '../../actors/errors.ts'
 import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
 import { validators } from '../../src/http/validators.ts'
-import { createSandbox } from '../../src/platforms/sandbox/sandbox.ts'
+import { ownedSandbox } from '../platforms/sandbox/owned.ts'
 import { testDatabase } from '../support/database.ts'
 import { fileDesk, fileOwner } from '../support/files.ts'
 import { quietLog } from '../support/log.ts'
@@ -12,8 +12,8 @@ import { bareServer } from './observability-rig.ts'
 export async function sandboxServer(t: Test) {
   const { database: db } = await testDatabase(t)
   const media = await fileDesk(t, db)
-  const sandbox = createSandbox({ db, log: quietLog, media })
   const user = { id: await fileOwner(db) }
+  const sandbox = ownedSandbox({ db, log: quietLog, media }, user.id)
   const app = bareServer(t)
   app.setValidatorCompiler(validators())
   await app.register(sandboxRoutes, {

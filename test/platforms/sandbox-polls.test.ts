@@ -2,10 +2,10 @@
 import t from 'tap'
 import type { Poll } from '../../machines/content.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createSandbox } from '../../src/platforms/sandbox/sandbox.ts'
 import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { perform } from './contract/scene.ts'
+import { ownedSandbox } from './sandbox/owned.ts'
 import { stage } from './sandbox/stage.ts'
 
 const text = (words: string) => ({ text: words, entities: [] })
@@ -21,7 +21,7 @@ const poll: Poll = {
 }
 
 t.test('a poll that ends while it is being sent is closed where it is seen', async (t) => {
-  const { db, media, link, open, register } = await stage(t)
+  const { db, media, owner, link, open, register } = await stage(t)
   const sending = Promise.withResolvers<void>()
   const slow: Database = {
     ...db,
@@ -31,7 +31,7 @@ t.test('a poll that ends while it is being sent is closed where it is seen', asy
       return db.query(statement, values)
     },
   }
-  const sandbox = createSandbox({ db: slow, log: quietLog, media })
+  const sandbox = ownedSandbox({ db: slow, log: quietLog, media }, owner)
   t.teardown(() => sandbox.close())
   const [person, friend] = [await register(), await register()]
   const session = await open(await link(person), sandbox.platform)

@@ -21,6 +21,7 @@ import { SandboxKeyboards } from './0018-sandbox-keyboards.ts'
 import { EpochOfTheRow } from './0019-epoch-of-the-row.ts'
 import { BoundChallenges } from './0021-bound-challenges.ts'
 import { ShownUrls } from './0022-shown-urls.ts'
+import { SandboxNetworks } from './0025-sandbox-networks.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -50,4 +51,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0019-epoch-of-the-row', class: EpochOfTheRow },
   { name: '0021-bound-challenges', class: BoundChallenges },
   { name: '0022-shown-urls', class: ShownUrls },
+  { name: '0025-sandbox-networks', class: SandboxNetworks },
 ]

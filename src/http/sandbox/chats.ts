@@ -40,7 +40,7 @@ const body = ({ chat, members }: ChatRecord) => ({
   members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
 })
 
-export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands } }) => {
+export const chatRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/chats',
     {
@@ -50,8 +50,10 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async ({ body: { is_forum: isForum = false, join_by_request: asks = false, ...chat } }) =>
-      ok(body(await chats.create({ ...chat, isForum, asks }))),
+    async (request) => {
+      const { is_forum: isForum = false, join_by_request: asks = false, ...chat } = request.body
+      return ok(body(await network(request).chats.create({ ...chat, isForum, asks })))
+    },
   )
 
   app.get(
@@ -63,8 +65,9 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(PageOf(ChatWithMembers)),
       },
     },
-    async ({ query: { limit, before } }) => {
-      const found = await chats.list({ limit, ...idOf(before) })
+    async (request) => {
+      const { limit, before } = request.query
+      const found = await network(request).chats.list({ limit, ...idOf(before) })
       return ok(
         pageOf(
           found,
@@ -85,7 +88,7 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async ({ params }) => ok(body(await chats.get(params.chat))),
+    async (request) => ok(body(await network(request).chats.get(request.params.chat))),
   )
 
   app.put(
@@ -101,8 +104,10 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async ({ params, body: { role } }) =>
-      ok(body(await chats.join(params.chat, params.person, role))),
+    async (request) => {
+      const { chat, person } = request.params
+      return ok(body(await network(request).chats.join(chat, person, request.body.role)))
+    },
   )
 
   app.delete(
@@ -115,8 +120,11 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(ChatWithMembers),
       },
     },
-    async ({ params, query }) =>
-      ok(body(await chats.leave(params.chat, params.person, query.kick ? 'kicked' : 'left'))),
+    async (request) => {
+      const { chat, person } = request.params
+      const how = request.query.kick ? 'kicked' : 'left'
+      return ok(body(await network(request).chats.leave(chat, person, how)))
+    },
   )
 
   app.post(
@@ -138,7 +146,10 @@ export const chatRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands }
         response: answers(Type.Object({ membership: Type.Enum(['in', 'asked']) })),
       },
     },
-    async ({ params, body: { invite_link } }) =>
-      ok({ membership: await hands.follow(params.person, invite_link) }),
+    async (request) => {
+      const { hands } = network(request)
+      const { invite_link: way } = request.body
+      return ok({ membership: await hands.follow(request.params.person, way) })
+    },
   )
 }

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
 import type { Fault, FaultName } from '../../platforms/sandbox/controls.ts'
+import type { Network } from '../../platforms/sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { faultsBody } from './present.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
@@ -57,8 +58,8 @@ function needed(field: string, value: number | undefined): number {
   return value
 }
 
-export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, people } }) => {
-  const shown = async (id: number) => {
+export const faultRoutes: SandboxRoutes = async (app, { network }) => {
+  const shown = async ({ people }: Network, id: number) => {
     const { faults, banned } = await people.get(id)
     return ok(faultsBody(faults, banned, Date.now()))
   }
@@ -72,7 +73,7 @@ export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, peo
         response: answers(Faults),
       },
     },
-    ({ params }) => shown(params.person),
+    (request) => shown(network(request), request.params.person),
   )
 
   app.put(
@@ -88,10 +89,12 @@ export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, peo
         response: answers(Faults),
       },
     },
-    async ({ params: { person, fault }, body }) => {
-      await people.get(person)
-      await controls.put(person, faultOf(fault, body))
-      return shown(person)
+    async (request) => {
+      const { person, fault } = request.params
+      const own = network(request)
+      await own.people.get(person)
+      await own.controls.put(person, faultOf(fault, request.body))
+      return shown(own, person)
     },
   )
 
@@ -104,10 +107,12 @@ export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, peo
         response: answers(Faults),
       },
     },
-    async ({ params: { person, fault } }) => {
-      await people.get(person)
-      await controls.clear(person, fault)
-      return shown(person)
+    async (request) => {
+      const { person, fault } = request.params
+      const own = network(request)
+      await own.people.get(person)
+      await own.controls.clear(person, fault)
+      return shown(own, person)
     },
   )
 
@@ -120,10 +125,12 @@ export const faultRoutes: SandboxRoutes = async (app, { sandbox: { controls, peo
         response: answers(Faults),
       },
     },
-    async ({ params: { person } }) => {
-      await people.get(person)
-      await controls.clearAll(person)
-      return shown(person)
+    async (request) => {
+      const { person } = request.params
+      const own = network(request)
+      await own.people.get(person)
+      await own.controls.clearAll(person)
+      return shown(own, person)
     },
   )
 }

@@ -7,7 +7,7 @@ import { described, goneSignal, type SandboxRoutes } from './route.ts'
 
 const Bytes = Type.Unsafe<Readable>({ type: 'string', format: 'binary' })
 
-export const fileRoutes: SandboxRoutes = async (app, { sandbox: { files } }) => {
+export const fileRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/files/:file',
     {
@@ -21,7 +21,11 @@ export const fileRoutes: SandboxRoutes = async (app, { sandbox: { files } }) => 
       },
     },
     async (request, reply) => {
-      const { stream, size } = await files.open(request.params.file, {}, goneSignal(reply))
+      const { stream, size } = await network(request).files.open(
+        request.params.file,
+        {},
+        goneSignal(reply),
+      )
       reply.headers({
         'content-type': 'application/octet-stream',
         'content-disposition': 'attachment',

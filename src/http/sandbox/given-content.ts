@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
 import type { Content, Location, Media, Poll, Reaction, Text } from '../../../machines/content.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
-import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import type { Network } from '../../platforms/sandbox/sandbox.ts'
 import type * as wire from './content-schemas.ts'
 import { entityOf, present } from './wire.ts'
 
@@ -21,7 +21,7 @@ type GivenMedia = Static<typeof wire.GivenMedia>
 export type TakeIn = (given: GivenMedia) => Promise<Media>
 
 export const takingIn =
-  (files: Sandbox['files'], userId: number, signal: AbortSignal): TakeIn =>
+  (files: Network['files'], userId: number, signal: AbortSignal): TakeIn =>
   async (given) => {
     const { type: kind, file, emoji } = given
     if (file !== undefined) return { kind, file: { native: file } }

@@ -35,7 +35,7 @@ const Typing = Type.Object(
   },
   strict,
 )
-export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => {
+export const handRoutes: SandboxRoutes = async (app, { network }) => {
   app.delete(
     '/people/:person/chats/:chat/messages/:message',
     {
@@ -45,8 +45,9 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params }) => {
-      await hands.delete(params.person, params)
+    async (request) => {
+      const { params } = request
+      await network(request).hands.delete(params.person, params)
       return ok(true as const)
     },
   )
@@ -61,8 +62,10 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
         response: answers(Message),
       },
     },
-    async ({ params, body: { to, from, message_id: message, as_copy: isCopy } }) => {
-      const passed = await hands.forward(params.person, { chat: from, message }, to, isCopy)
+    async (request) => {
+      const { to, from, message_id: message, as_copy: isCopy } = request.body
+      const place = { chat: from, message }
+      const passed = await network(request).hands.forward(request.params.person, place, to, isCopy)
       return ok(messageBody(passed))
     },
   )
@@ -77,8 +80,9 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params, body }) => {
-      await hands.type(params.person, body.to, body.action, body.message_thread_id)
+    async (request) => {
+      const { params, body } = request
+      await network(request).hands.type(params.person, body.to, body.action, body.message_thread_id)
       return ok(true as const)
     },
   )
@@ -101,9 +105,10 @@ export const handRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => 
         ),
       },
     },
-    async ({ params, body }, reply) => {
+    async (request, reply) => {
+      const { params, body } = request
       const place = { chat: body.chat, message: body.message_id }
-      const { callback, answer } = await hands.press(
+      const { callback, answer } = await network(request).hands.press(
         params.person,
         place,
         body.callback_data,

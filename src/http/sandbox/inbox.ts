@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Received as Message } from '../../platforms/sandbox/inbox.ts'
 import { personOf } from '../../platforms/sandbox/neutral.ts'
+import type { Network } from '../../platforms/sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { Received } from './message-schemas.ts'
 import { chatBody, nameBody, receivedBody, standingBody } from './present.ts'
@@ -38,7 +39,7 @@ const Inbox = Type.Object({
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
 })
 
-export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, people } }) => {
+export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/people/:person/inbox',
     {
@@ -64,18 +65,22 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
         response: answers(Inbox),
       },
     },
-    async ({ params: { person }, query, signal }) => {
+    async (request) => {
+      const { query, signal } = request
+      const { person } = request.params
+      const { people, inboxes } = network(request)
       await people.get(person)
+      const sight = (messages: readonly Message[]) => sightOf(inboxes, person, messages)
       const { chat, after, limit, wait_seconds, known } = query
       const wanted = { limit, ...(chat !== undefined && { chat, after }) }
       const over = within(wait_seconds, signal)
       if (known === undefined) {
         const messages = await inboxes.awaitMessages(person, wanted, over)
-        return ok(await sight(person, messages))
+        return ok(await sight(messages))
       }
       return ok(
         await inboxes.awaitChange(
-          async () => sight(person, await inboxes.messages(person, wanted)),
+          async () => sight(await inboxes.messages(person, wanted)),
           ({ tag }) => tag !== known,
           over,
         ),
@@ -83,7 +88,11 @@ export const inboxRoutes: SandboxRoutes = async (app, { sandbox: { inboxes, peop
     },
   )
 
-  async function sight(person: number, messages: readonly Message[]) {
+  async function sightOf(
+    inboxes: Network['inboxes'],
+    person: number,
+    messages: readonly Message[],
+  ) {
     const [typing, drafts, keyboards, codes] = await Promise.all([
       inboxes.typing(person),
       inboxes.drafts(person),

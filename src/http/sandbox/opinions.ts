@@ -14,7 +14,7 @@ const Vote = Type.Object(
   strict,
 )
 
-export const opinionRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) => {
+export const opinionRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
     '/people/:person/chats/:chat/messages/:message/reactions',
     {
@@ -25,8 +25,9 @@ export const opinionRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params, body }) => {
-      await hands.react(params.person, params, body.reactions.map(reactionOf))
+    async (request) => {
+      const { params, body } = request
+      await network(request).hands.react(params.person, params, body.reactions.map(reactionOf))
       return ok(true as const)
     },
   )
@@ -41,8 +42,11 @@ export const opinionRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) 
         response: answers(PollBody),
       },
     },
-    async ({ params, body }) =>
-      ok(pollBody(await hands.vote(params.person, params, body.option_ids))),
+    async (request) => {
+      const { params, body } = request
+      const { hands } = network(request)
+      return ok(pollBody(await hands.vote(params.person, params, body.option_ids)))
+    },
   )
 
   app.delete(
@@ -54,6 +58,9 @@ export const opinionRoutes: SandboxRoutes = async (app, { sandbox: { hands } }) 
         response: answers(PollBody),
       },
     },
-    async ({ params }) => ok(pollBody(await hands.stopPoll(params.person, params))),
+    async (request) => {
+      const { params } = request
+      return ok(pollBody(await network(request).hands.stopPoll(params.person, params)))
+    },
   )
 }

@@ -7,14 +7,14 @@ import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
 
 const Block = Type.Object({ person: Id, blocked: Id })
 
-export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) => {
+export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
   const body = (person: Parameters<typeof personBody>[0]) => personBody(person, Date.now())
 
   app.post(
     '/people',
     { schema: { ...described('Register a person'), body: NewPerson, response: answers(Person) } },
     async (request) => {
-      const [person] = await people.create([request.body])
+      const [person] = await network(request).people.create([request.body])
       return ok(body(person!))
     },
   )
@@ -31,7 +31,7 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
         response: answers(Type.Array(Person)),
       },
     },
-    async (request) => ok((await people.create(request.body.people)).map(body)),
+    async (request) => ok((await network(request).people.create(request.body.people)).map(body)),
   )
 
   app.get(
@@ -43,8 +43,9 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
         response: answers(PageOf(Person)),
       },
     },
-    async ({ query: { limit, before } }) => {
-      const found = await people.list({ limit, ...idOf(before) })
+    async (request) => {
+      const { limit, before } = request.query
+      const found = await network(request).people.list({ limit, ...idOf(before) })
       return ok(pageOf(found, limit, ({ id }) => id, body))
     },
   )
@@ -52,7 +53,7 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
   app.get(
     '/people/:person',
     { schema: { ...described('One person'), params: PersonParams, response: answers(Person) } },
-    async ({ params }) => ok(body(await people.get(params.person))),
+    async (request) => ok(body(await network(request).people.get(request.params.person))),
   )
 
   app.patch(
@@ -65,7 +66,10 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
         response: answers(Person),
       },
     },
-    async (request) => ok(body(await people.change(request.params.person, request.body))),
+    async (request) => {
+      const { people } = network(request)
+      return ok(body(await people.change(request.params.person, request.body)))
+    },
   )
 
   app.put(
@@ -77,8 +81,9 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params }) => {
-      await people.block(params.person, params.blocked, true)
+    async (request) => {
+      const { person, blocked } = request.params
+      await network(request).people.block(person, blocked, true)
       return ok(true as const)
     },
   )
@@ -92,8 +97,9 @@ export const peopleRoutes: SandboxRoutes = async (app, { sandbox: { people } }) 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params }) => {
-      await people.block(params.person, params.blocked, false)
+    async (request) => {
+      const { person, blocked } = request.params
+      await network(request).people.block(person, blocked, false)
       return ok(true as const)
     },
   )

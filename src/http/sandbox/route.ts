@@ -1,12 +1,15 @@
 /** What all routes under /sandbox have in common. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../actors/errors.ts'
-import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import type { Network } from '../../platforms/sandbox/sandbox.ts'
 import { ChatId, Id } from './schemas.ts'
 
-export type SandboxRoutes = FastifyPluginAsyncTypebox<{ readonly sandbox: Sandbox }>
+export type SandboxRoutes = FastifyPluginAsyncTypebox<{
+  /** The network of the user who asks: the routes have no way to that of another. */
+  readonly network: (request: FastifyRequest) => Network
+}>
 
 export const described = (summary: string) => ({
   tags: ['sandbox'],

@@ -1,6 +1,7 @@
 /** /sandbox: drives the built-in messenger as its people, and puts faults on them. */
-import type { FastifyPluginAsync, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import { userOf } from '../management/owner.ts'
 import { chatRoutes } from './chats.ts'
 import { faultRoutes } from './faults.ts'
 import { fileRoutes } from './files.ts'
@@ -42,7 +43,8 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
   app.addHook('preValidation', async (request) => {
     request.body ??= {}
   })
+  const network = (request: FastifyRequest) => sandbox.network(userOf(request))
   for (const routes of all) {
-    await app.register(routes, { sandbox, prefix: '/sandbox' })
+    await app.register(routes, { network, prefix: '/sandbox' })
   }
 }

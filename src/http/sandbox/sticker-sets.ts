@@ -38,7 +38,7 @@ const body = ({ name, title, stickers }: Record) => ({
   stickers: stickers.map(mediaBody),
 })
 
-export const stickerSetRoutes: SandboxRoutes = async (app, { sandbox: { stickerSets, files } }) => {
+export const stickerSetRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/sticker_sets',
     {
@@ -50,6 +50,7 @@ export const stickerSetRoutes: SandboxRoutes = async (app, { sandbox: { stickerS
       },
     },
     async (request, reply) => {
+      const { files, stickerSets } = network(request)
       const takeIn = takingIn(files, userOf(request), goneSignal(reply))
       const { name, title, stickers: given } = request.body
       const stickers = []
@@ -69,6 +70,6 @@ export const stickerSetRoutes: SandboxRoutes = async (app, { sandbox: { stickerS
         response: answers(StickerSet),
       },
     },
-    async ({ params }) => ok(body(await stickerSets.get(params.name))),
+    async (request) => ok(body(await network(request).stickerSets.get(request.params.name))),
   )
 }

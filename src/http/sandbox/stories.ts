@@ -32,7 +32,7 @@ const body = (story: SeenStory) => ({
   has_protected_content: story.isProtected,
 })
 
-export const storyRoutes: SandboxRoutes = async (app, { sandbox: { people } }) => {
+export const storyRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/people/:person/stories',
     {
@@ -47,6 +47,10 @@ export const storyRoutes: SandboxRoutes = async (app, { sandbox: { people } }) =
         response: answers(Type.Array(Story)),
       },
     },
-    async ({ params, query }) => ok((await people.stories(params.person, query.limit)).map(body)),
+    async (request) => {
+      const { params, query } = request
+      const stories = await network(request).people.stories(params.person, query.limit)
+      return ok(stories.map(body))
+    },
   )
 }

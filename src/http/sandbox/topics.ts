@@ -41,7 +41,7 @@ const TopicChange = Type.Object(
 const Place = Type.Object({ person: Id, chat: ChatId })
 const TopicPlace = Type.Object({ person: Id, chat: ChatId, topic: Id })
 
-export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands } }) => {
+export const topicRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/chats/:chat/topics',
     {
@@ -51,13 +51,15 @@ export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands 
         response: answers(Type.Array(Topic)),
       },
     },
-    async ({ params }) =>
+    async (request) =>
       ok(
-        (await chats.topics(params.chat)).map(({ native, isClosed, ...look }) => ({
-          message_thread_id: Number(native),
-          ...lookBody(look),
-          is_closed: isClosed,
-        })),
+        (await network(request).chats.topics(request.params.chat)).map(
+          ({ native, isClosed, ...look }) => ({
+            message_thread_id: Number(native),
+            ...lookBody(look),
+            is_closed: isClosed,
+          }),
+        ),
       ),
   )
 
@@ -71,7 +73,10 @@ export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands 
         response: answers(Topic),
       },
     },
-    async ({ params, body: { name, icon_color, icon_custom_emoji_id } }) => {
+    async (request) => {
+      const { params, body } = request
+      const { name, icon_color, icon_custom_emoji_id } = body
+      const { hands } = network(request)
       const look = { name, ...present({ iconColor: icon_color, icon: icon_custom_emoji_id }) }
       const { native, ...shown } = await hands.createTopic(params.person, params.chat, look)
       return ok({ message_thread_id: Number(native), ...lookBody(shown), is_closed: false })
@@ -88,13 +93,15 @@ export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params, body: { name, icon_custom_emoji_id: icon, is_closed: closes } }) => {
+    async (request) => {
+      const { params, body } = request
+      const { name, icon_custom_emoji_id: icon, is_closed: closes } = body
       const place = { chat: String(params.chat), topic: String(params.topic) }
       const isEdited = name !== undefined || icon !== undefined
       if (isEdited === (closes !== undefined)) {
         throw failed('bad_request', 'a topic is edited, closed or opened: one at a time')
       }
-      await hands.changeTopic(
+      await network(request).hands.changeTopic(
         params.person,
         isEdited
           ? { kind: 'edit_topic', ...place, ...present({ name, icon }) }
@@ -113,9 +120,10 @@ export const topicRoutes: SandboxRoutes = async (app, { sandbox: { chats, hands 
         response: answers(Type.Literal(true)),
       },
     },
-    async ({ params: { person, chat, topic } }) => {
+    async (request) => {
+      const { person, chat, topic } = request.params
       const place = { chat: String(chat), topic: String(topic) }
-      await hands.changeTopic(person, { kind: 'delete_topic', ...place })
+      await network(request).hands.changeTopic(person, { kind: 'delete_topic', ...place })
       return ok(true as const)
     },
   )

@@ -82,7 +82,7 @@ const sentBody = (messages: readonly MessageRecord[]) => {
   return { ...bodies[0]!, ...(bodies.length > 1 && { album: bodies }) }
 }
 
-export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, files } }) => {
+export const writingRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people/:person/messages',
     {
@@ -99,6 +99,7 @@ export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, file
       const { to, reply_to_message_id: replyTo, inline_keyboard: inline } = body
       const keyboard = body.keyboard && replyKeyboardFrom(body.keyboard)
       const { message_thread_id: topic } = body
+      const { files, hands } = network(request)
       const takeIn = takingIn(files, userOf(request), goneSignal(reply))
       const sent = await hands.send(params.person, {
         to,
@@ -126,6 +127,7 @@ export const writingRoutes: SandboxRoutes = async (app, { sandbox: { hands, file
     },
     async (request, reply) => {
       const { params, body } = request
+      const { files, hands } = network(request)
       const change = await changeOf(body, takingIn(files, userOf(request), goneSignal(reply)))
       const keyboard = body.inline_keyboard
       const buttons = keyboard && { buttons: buttonsOf(keyboard) }

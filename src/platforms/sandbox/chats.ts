@@ -56,7 +56,7 @@ export class Chats {
   async create(chat: NewChat): Promise<ChatRecord> {
     const people = [chat.owner, ...new Set(chat.members?.filter((id) => id !== chat.owner))]
     await this.#assertPeople(people)
-    await assertFreeUsernames(this.#world.db, [chat])
+    await assertFreeUsernames(this.#world, [chat])
     const isForum = chat.isForum ?? false
     if (isForum && chat.kind !== 'supergroup') {
       throw failed('bad_request', 'only supergroups can be forums')
@@ -69,8 +69,9 @@ export class Chats {
       .query<{ id: number; native: number }>(
         `with chat as (
            insert into sandbox_chat
-             (kind, native, title, username, description, is_forum, last_message, join_by_request)
-           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5, $8, $9, $10)
+             (kind, native, title, username, description, is_forum, last_message, join_by_request,
+               user_id)
+           values ($1, $2::bigint - nextval('sandbox_group_id'), $3, $4, $5, $8, $9, $10, $11)
            returning id, native
          ),
          member as (
@@ -82,6 +83,7 @@ export class Chats {
         [
           ...[chat.kind, base, chat.title, chat.username ?? null, chat.description ?? null],
           ...[chat.owner, people, isForum, isForum ? GENERAL_TOPIC : 0, chat.asks ?? false],
+          this.#world.network,
         ],
       )
       .catch(takenName)
@@ -93,16 +95,20 @@ export class Chats {
   }
 
   async get(native: number): Promise<ChatRecord> {
-    const [row] = await this.#world.db.query<Row>(`${selecting} where c.native = $1`, [native])
+    const [row] = await this.#world.db.query<Row>(
+      `${selecting} where c.native = $1 and c.user_id = $2`,
+      [native, this.#world.network],
+    )
     if (!row) throw failed('not_found', '')
     return recordOf(row)
   }
 
   async list({ limit, before }: { limit: number; before?: number }) {
     const rows = await this.#world.db.query<Row>(
-      `${selecting} where c.native is not null and ($2::bigint is null or c.id < $2)
+      `${selecting} where c.user_id = $3 and c.native is not null
+         and ($2::bigint is null or c.id < $2)
        order by c.id desc limit $1`,
-      [limit, before ?? null],
+      [limit, before ?? null, this.#world.network],
     )
     return rows.map((row) => ({ id: row.chat.id, record: recordOf(row) }))
   }
@@ -110,7 +116,7 @@ export class Chats {
   /** The topics of a forum, the oldest first. */
   async topics(native: number) {
     await this.#place(native)
-    return topicsOf(this.#world.db, native)
+    return topicsOf(this.#world, native)
   }
 
   async join(native: number, person: number, role: Role): Promise<ChatRecord> {
@@ -124,6 +130,7 @@ export class Chats {
 
   async leave(native: number, person: number, how: 'left' | 'kicked'): Promise<ChatRecord> {
     const place = await this.#place(native)
+    if (how === 'kicked') await this.#assertPeople([person])
     await inTurn(this.#world, { chat: place.id, person }, async (turn) => {
       const before = await memberOf(turn.db, place.id, person)
       const keepsLimits = how === 'left'
@@ -135,17 +142,18 @@ export class Chats {
 
   async #place(native: number): Promise<ChatPlace> {
     const [row] = await this.#world.db.query<ChatPlace>(
-      'select id, native, kind from sandbox_chat where native = $1',
-      [native],
+      'select id, native, kind from sandbox_chat where native = $1 and user_id = $2',
+      [native, this.#world.network],
     )
     if (!row) throw failed('not_found', '')
     return row
   }
 
   async #assertPeople(people: readonly number[]) {
-    const found = await this.#world.db.query('select from sandbox_person where id = any($1)', [
-      people,
-    ])
+    const found = await this.#world.db.query(
+      'select from sandbox_person where id = any($1) and user_id = $2',
+      [people, this.#world.network],
+    )
     if (found.length < people.length) throw failed('bad_request', 'user not found')
   }
 }

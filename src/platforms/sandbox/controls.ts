@@ -19,18 +19,29 @@ export type Fault =
 
 export type FaultName = Fault['fault']
 
+export interface ControlsOptions {
+  readonly db: Queryable
+  readonly hub: Hub<LiveSession>
+  readonly now: () => number
+  /** Rejects for a person of another network. */
+  readonly assertIn: (person: number) => Promise<void>
+}
+
 export class Controls {
   readonly #db: Queryable
   readonly #hub: Hub<LiveSession>
   readonly #now: () => number
+  readonly #assertIn: (person: number) => Promise<void>
 
-  constructor(db: Queryable, hub: Hub<LiveSession>, now: () => number) {
+  constructor({ db, hub, now, assertIn }: ControlsOptions) {
     this.#db = db
     this.#hub = hub
     this.#now = now
+    this.#assertIn = assertIn
   }
 
   async put(person: number, fault: Fault): Promise<void> {
+    await this.#assertIn(person)
     switch (fault.fault) {
       case 'drop':
         await this.#change(person, { downUntil: this.#in(fault.seconds ?? 0) })
@@ -65,12 +76,14 @@ export class Controls {
 
   /** Ended sessions stay ended; only a new link brings the person back. */
   async clear(person: number, fault: FaultName): Promise<void> {
+    await this.#assertIn(person)
     if (fault === 'ban') return this.#ban(person, false)
     const cleared = clearing[fault]
     if (cleared) await this.#change(person, cleared)
   }
 
   async clearAll(person: number): Promise<void> {
+    await this.#assertIn(person)
     await this.#ban(person, false)
     await this.#change(person, Object.assign({}, ...Object.values(clearing)))
   }

@@ -10,6 +10,7 @@ import { webStream } from '../../media/web-stream.ts'
 export type FileDesk = Pick<MediaDesk, 'ingest' | 'open' | 'hold' | 'release'>
 
 export interface Files {
+  readonly network: number
   readonly db: Queryable
   readonly media: FileDesk
 }
@@ -19,28 +20,31 @@ const wrongFile = (options?: ErrorOptions) =>
 
 /** The media as messages carry it: known by native names, and held for `holder`. */
 export async function storedMedia(files: Files, media: Media, holder: string): Promise<Media> {
-  const known = 'native' in media.file ? await find(files.db, media) : named(media)
+  const known = 'native' in media.file ? await find(files, media) : named(media)
   if (!known) throw wrongFile()
   await files.media.hold(asBlobs(known), holder).catch(missing)
-  if ('blob' in media.file) await register(files.db, known)
+  if ('blob' in media.file) await register(files, known)
   return known
 }
 
-/** The bytes of a file that was sent at least once. */
+/** The bytes of a file that was sent at least once in this network. */
 export async function openFile(
-  { db, media }: Files,
+  { network, db, media }: Files,
   native: string,
   range: Range,
   signal: AbortSignal,
 ): Promise<FileStream> {
-  const [known] = await db.query('select from sandbox_file where native = $1 limit 1', [native])
+  const [known] = await db.query(
+    'select from sandbox_file where user_id = $1 and native = $2 limit 1',
+    [network, native],
+  )
   if (!known) throw wrongFile()
   const { stream, size, mime } = await media.open(native, range).catch(missing)
   return { stream: webStream(addAbortSignal(signal, stream)), size, mime }
 }
 
 /** What was sent once can be sent again by its name; any size of a photo stands for the whole of it. */
-async function register(db: Queryable, media: Media): Promise<void> {
+async function register({ network, db }: Files, media: Media): Promise<void> {
   const { thumbnail, sizes = [] } = media
   const rows = [
     { native: nativeIn(media.file), kind: media.kind, media },
@@ -50,18 +54,18 @@ async function register(db: Queryable, media: Media): Promise<void> {
       : []),
   ]
   await db.query(
-    `insert into sandbox_file (native, kind, media)
-     select native, kind, media
+    `insert into sandbox_file (user_id, native, kind, media)
+     select $2, native, kind, media
      from jsonb_to_recordset($1::jsonb) as file (native text, kind text, media jsonb)
      on conflict do nothing`,
-    [JSON.stringify(rows)],
+    [JSON.stringify(rows), network],
   )
 }
 
-async function find(db: Queryable, { file, kind }: Media): Promise<Media | undefined> {
+async function find({ network, db }: Files, { file, kind }: Media): Promise<Media | undefined> {
   const [row] = await db.query<{ media: Media }>(
-    'select media from sandbox_file where native = $1 and kind = $2',
-    [nativeIn(file), kind],
+    'select media from sandbox_file where user_id = $1 and native = $2 and kind = $3',
+    [network, nativeIn(file), kind],
   )
   return row?.media
 }

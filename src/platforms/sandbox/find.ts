@@ -3,7 +3,9 @@ import { failed } from '../../../actors/errors.ts'
 import type { Chat } from '../../../machines/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
+import { SERVICE_PERSON } from './natives.ts'
 import { chatOf, privateChatWith } from './neutral.ts'
+import type { World } from './operations.ts'
 import { outside } from './standing.ts'
 
 interface Found {
@@ -20,17 +22,24 @@ const looking = (person: string, chat: string) => `
     where n.chat_id = c.id and n.role not in ('left', 'kicked'))
   from sandbox_chat c where ${chat}`
 
-export async function resolve(db: Queryable, name: string): Promise<Chat> {
-  const condition = 'lower(username) = lower($1)'
-  return found(await db.query<Found>(looking(condition, condition), [name]))
+export async function resolve(
+  { db, network }: Pick<World, 'db' | 'network'>,
+  name: string,
+): Promise<Chat> {
+  const condition = 'user_id = $2 and lower(username) = lower($1)'
+  return found(await db.query<Found>(looking(condition, condition), [name, network]))
 }
 
 /** A group without a public name is there for its members alone. */
 export async function describe(db: Queryable, viewer: number, native: number): Promise<Chat> {
   await assertNotOut(db, viewer, native)
+  const mine = '(select user_id from sandbox_person where id = $2)'
   const visible = `(c.username is not null or exists (select from sandbox_member m
     where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')))`
-  const text = looking('p.id = $1 and $2::bigint is not null', `c.native = $1 and ${visible}`)
+  const text = looking(
+    `p.id = $1 and (p.user_id = ${mine} or p.id = ${SERVICE_PERSON})`,
+    `c.native = $1 and c.user_id = ${mine} and ${visible}`,
+  )
   return found(await db.query<Found>(text, [native, viewer]))
 }
 

@@ -69,10 +69,13 @@ const text = (value: string, entities: readonly TextEntity[] = []) => ({
 export class Hands {
   readonly #world: World
   readonly #watchers: Watchers
+  readonly #assertIn: (person: number) => Promise<void>
 
-  constructor(world: World, watchers: Watchers) {
+  /** `assertIn` rejects for a person of another network: nobody acts as them. */
+  constructor(world: World, watchers: Watchers, assertIn: (person: number) => Promise<void>) {
     this.#world = world
     this.#watchers = watchers
+    this.#assertIn = assertIn
   }
 
   async write(person: number, writing: Writing): Promise<Message> {
@@ -83,6 +86,7 @@ export class Hands {
 
   /** One message, or several media as an album. */
   async send(person: number, sending: Sending): Promise<readonly Message[]> {
+    await this.#assertIn(person)
     const { to, contents, replyTo, topic, buttons, keyboard, isProtected } = sending
     const terms = {
       chat: await this.#find(to),
@@ -120,11 +124,13 @@ export class Hands {
   }
 
   /** Chooses these places in a poll instead of those before. */
-  vote(person: number, place: Place, options: readonly number[]): Promise<Poll> {
+  async vote(person: number, place: Place, options: readonly number[]): Promise<Poll> {
+    await this.#assertIn(person)
     return vote(this.#world, { person }, place, options)
   }
 
-  stopPoll(person: number, place: Place): Promise<Poll> {
+  async stopPoll(person: number, place: Place): Promise<Poll> {
+    await this.#assertIn(person)
     return stopPoll(this.#world, { person }, place, undefined)
   }
 
@@ -133,12 +139,14 @@ export class Hands {
   }
 
   async forward(person: number, from: Place, to: Addressee, isCopy = false): Promise<Message> {
+    await this.#assertIn(person)
     const { chat, message } = nativeOf(from)
     const kind = isCopy ? 'copy' : 'forward'
     return this.#message(person, { kind, from: chat, message, chat: await this.#find(to) })
   }
 
   async type(person: number, to: Addressee, action: string, topic?: number): Promise<void> {
+    await this.#assertIn(person)
     const within = topic !== undefined && { topic: String(topic) }
     await this.#do(person, { kind: 'act', chat: await this.#find(to), action, ...within })
   }
@@ -155,6 +163,7 @@ export class Hands {
 
   /** Presses a button and waits for its answer until the signal aborts. */
   async press(person: number, at: Place, data: string, signal: AbortSignal): Promise<Press> {
+    await this.#assertIn(person)
     const { db, wake } = this.#world
     const callback = await press(db, wake, person, at, data)
     return { callback, answer: await this.#watchers.until(() => answerOf(db, callback), signal) }
@@ -162,6 +171,7 @@ export class Hands {
 
   /** Follows an invite link or goes to a public name: `in`, or `asked` where somebody has to let them in first. */
   async follow(person: number, way: string): Promise<'in' | 'asked'> {
+    await this.#assertIn(person)
     return follow(this.#world, person, way)
   }
 
@@ -172,17 +182,13 @@ export class Hands {
   }
 
   async #do(person: number, operation: Operation) {
-    try {
-      return await carryOut(this.#world, { person }, operation, crypto.randomUUID())
-    } catch (cause) {
-      const known = await this.#world.db.query('select from sandbox_person where id = $1', [person])
-      throw known.length > 0 ? cause : failed('not_found', '', {}, { cause })
-    }
+    await this.#assertIn(person)
+    return carryOut(this.#world, { person }, operation, crypto.randomUUID())
   }
 
   async #find(to: Addressee): Promise<string> {
     if (typeof to === 'number' || !to.startsWith('@')) return String(to)
-    return (await resolve(this.#world.db, to.slice(1))).native
+    return (await resolve(this.#world, to.slice(1))).native
   }
 }
 

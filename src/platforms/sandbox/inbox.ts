@@ -71,19 +71,30 @@ const reading = `
   from newest m ${viewJoins('m', '$1')}
   order by m.at desc, m.chat_id, m.id desc limit $4`
 
+export interface InboxesOptions {
+  readonly db: Queryable
+  readonly watchers: Watchers
+  readonly now: () => number
+  /** Rejects for a person of another network. */
+  readonly assertIn: (person: number) => Promise<void>
+}
+
 export class Inboxes {
   readonly #db: Queryable
   readonly #watchers: Watchers
   readonly #now: () => number
+  readonly #assertIn: (person: number) => Promise<void>
 
-  constructor(db: Queryable, watchers: Watchers, now: () => number) {
+  constructor({ db, watchers, now, assertIn }: InboxesOptions) {
     this.#db = db
     this.#watchers = watchers
     this.#now = now
+    this.#assertIn = assertIn
   }
 
   /** Newest first. */
   async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Received[]> {
+    await this.#assertIn(person)
     const rows = await this.#db.query<View & Pick<Received, 'reactions' | 'keyboard'>>(reading, [
       person,
       chat ?? null,
@@ -119,7 +130,8 @@ export class Inboxes {
     return found ? found.sight : look()
   }
 
-  codes(person: number): Promise<Code[]> {
+  async codes(person: number): Promise<Code[]> {
+    await this.#assertIn(person)
     return this.#db.query<Code>(
       `select code, sent_at, expires_at from sandbox_challenge
        where person_id = $1 and state = 'code' order by sent_at desc limit 20`,
@@ -128,6 +140,7 @@ export class Inboxes {
   }
 
   async typing(person: number): Promise<Typing[]> {
+    await this.#assertIn(person)
     const rows = await this.#db.query<{
       readonly person: PersonCard
       readonly chat: ChatCard
@@ -150,12 +163,14 @@ export class Inboxes {
   }
 
   /** What stands in the place of this person's ordinary keyboard, at most one a chat. */
-  keyboards(person: number): Promise<StandingKeyboard[]> {
+  async keyboards(person: number): Promise<StandingKeyboard[]> {
+    await this.#assertIn(person)
     return keyboardsFor(this.#db, person)
   }
 
   /** What others are writing to this person and have not sent yet. */
-  drafts(person: number): Promise<ShownDraft[]> {
+  async drafts(person: number): Promise<ShownDraft[]> {
+    await this.#assertIn(person)
     return draftsFor(this.#db, person, this.#now())
   }
 }

@@ -24,10 +24,10 @@ export async function follow(world: World, person: number, way: string): Promise
   const [door] = await world.db.query<Door>(
     isName
       ? `select id, native, kind, join_by_request as asks from sandbox_chat
-         where lower(username) = lower($1)`
+         where user_id = $2 and lower(username) = lower($1)`
       : `select c.id, c.native, c.kind, false as asks from sandbox_chat c
-         join sandbox_invite i on i.chat_id = c.id where i.link = $1`,
-    [isName ? way.slice(1) : way],
+         join sandbox_invite i on i.chat_id = c.id where i.link = $1 and c.user_id = $2`,
+    [isName ? way.slice(1) : way, world.network],
   )
   if (!door) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
   return inTurn(world, { chat: door.id, person }, async (turn) => {

@@ -13,13 +13,12 @@ import {
   renewCode,
 } from './challenge.ts'
 import { beginSession } from './devices.ts'
+import { SERVICE_PERSON } from './natives.ts'
 import { identityOf } from './opening.ts'
 import type { Outbox } from './outbox.ts'
 import { phoneNumber } from './phone.ts'
 import { CODE_LENGTH, isPassword } from './secrets.ts'
 import { send } from './send.ts'
-
-const SERVICE_PERSON = 777_000
 
 interface Registered {
   readonly id: number
@@ -53,10 +52,15 @@ export class Linking {
     this.#now = now
   }
 
-  async start(method: string, fields: Readonly<Record<string, string>>): Promise<LinkAttempt> {
+  /** Finds the person by phone in the network of the user who links. */
+  async start(
+    network: number | undefined,
+    method: string,
+    fields: Readonly<Record<string, string>>,
+  ): Promise<LinkAttempt> {
     if (method !== 'phone') throw failed('bad_request', 'unknown link method')
     const phone = phoneNumber(fields.phone)
-    const [person] = await this.#people('phone = $1', phone)
+    const [person] = await this.#people('user_id = $1 and phone = $2', network ?? null, phone)
     if (!person) throw failed('bad_request', 'the phone number is not registered in the sandbox')
     if (person.banned) return this.#attempt(refused('account_banned', 'the account is banned'))
     if (person.deactivated) {
@@ -158,8 +162,8 @@ export class Linking {
     return person!
   }
 
-  #people(condition: string, value: unknown): Promise<Registered[]> {
-    return this.#db.query<Registered>(`select * from sandbox_person where ${condition}`, [value])
+  #people(condition: string, ...values: unknown[]): Promise<Registered[]> {
+    return this.#db.query<Registered>(`select * from sandbox_person where ${condition}`, values)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Invite, Member, Permission, Right } from '../../../machines/member
 import type { Queryable } from '../../database/database.ts'
 import { type PersonCard, personCard } from './cards.ts'
 import type { Role } from './chats.ts'
+import { SERVICE_PERSON } from './natives.ts'
 import { personOf } from './neutral.ts'
 import type { Doer } from './operations.ts'
 import { send } from './send.ts'
@@ -52,7 +53,7 @@ const member = `${personCard('p')} as person, m.rights, m.title, m.is_anonymous,
   case when m.until is null or m.until > now() then m.permissions end as permissions,
   floor(extract(epoch from m.until))::bigint as until`
 
-/** Undefined when there is no such person. */
+/** Undefined when there is no such person in the chat's network. */
 export async function memberOf(
   db: Queryable,
   chat: number,
@@ -60,7 +61,9 @@ export async function memberOf(
 ): Promise<Member | undefined> {
   const [row] = await db.query<MemberRow>(
     `select ${member} from sandbox_person p
-     left join sandbox_member m on m.person_id = p.id and m.chat_id = $1 where p.id = $2`,
+     left join sandbox_member m on m.person_id = p.id and m.chat_id = $1
+     where p.id = $2 and (p.id = ${SERVICE_PERSON}
+       or p.user_id = (select user_id from sandbox_chat where id = $1))`,
     [chat, person],
   )
   return row && memberFrom(row)

@@ -1,6 +1,9 @@
 /** Native ids are the reference's integers in decimal; anything else names nothing. */
 import { failed } from '../../../actors/errors.ts'
 
+/** The messenger's own voice, which sends the one-time codes: in every network, and driven by no user. */
+export const SERVICE_PERSON = 777_000
+
 const form = /^-?\d{1,15}$/
 
 export function chatNative(text: string): number {
@@ -19,8 +22,9 @@ export function topicNative(text: string): number {
   return Number(text)
 }
 
-/** A private chat is found by both its people, any other by its own id. */
+/** A private chat is found by both its people, any other by its own id in the network of the one who asks. */
 export const chatCondition = (me: string, native: string) => `(
-  c.native = ${native}::bigint or
+  (c.native = ${native}::bigint
+    and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
   (c.low_id = least(${me}::bigint, ${native}::bigint)
     and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`

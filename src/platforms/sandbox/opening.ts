@@ -9,6 +9,7 @@ interface Row {
   readonly acknowledged: number
   readonly ended: string | null
   readonly id: number
+  readonly network: number
   readonly phone: string
   readonly username: string | null
   readonly first_name: string
@@ -26,6 +27,8 @@ export type Opening =
       readonly found: 'open'
       readonly session: number
       readonly person: number
+      /** The user whose network the person is in. */
+      readonly network: number
       readonly acknowledged: number
       readonly events: number
       readonly faults: Faults
@@ -34,7 +37,7 @@ export type Opening =
 
 const lookup = {
   name: 'sandbox_open',
-  text: `select s.id as session, s.acknowledged, s.ended, p.id, p.phone, p.username, p.first_name,
+  text: `select s.id as session, s.acknowledged, s.ended, p.id, p.user_id as network, p.phone, p.username, p.first_name,
       p.last_name, p.banned, p.deactivated, p.faults, p.events
     from sandbox_session s join sandbox_person p on p.id = s.person_id
     where s.token_hash = $1`,
@@ -49,9 +52,9 @@ export async function lookUpSession(db: Queryable, secrets: Json): Promise<Openi
   if (row.deactivated) return { found: 'invalid', reason: 'account_deleted' }
   if (row.ended === 'replaced') return { found: 'replaced' }
   if (row.ended !== null) return { found: 'revoked', reason: 'session_revoked' }
-  const { session, acknowledged, events, faults } = row
+  const { session, network, acknowledged, events, faults } = row
   const identity = identityOf(row)
-  return { found: 'open', session, person: row.id, acknowledged, events, faults, identity }
+  return { found: 'open', session, person: row.id, network, acknowledged, events, faults, identity }
 }
 
 export function identityOf(row: {

@@ -23,6 +23,8 @@ import { changeTopic } from './topics.ts'
 import { showTyping } from './typing.ts'
 
 export interface World {
+  /** The user whose network this is: nothing in it sees or reaches anything outside. */
+  readonly network: number
   readonly db: Database
   readonly outbox: Outbox
   readonly media: Files['media']
@@ -81,7 +83,7 @@ export async function carryOut(
       wake([])
       return done
     case 'resolve':
-      return { kind: 'chat', chat: await resolve(db, operation.name) }
+      return { kind: 'chat', chat: await resolve(world, operation.name) }
     case 'describe':
       return { kind: 'chat', chat: await detailsOf(db, person, chatNative(operation.chat)) }
     case 'administrators':

@@ -1,4 +1,4 @@
-/** The people of the sandbox: registered, listed, changed, shut out by one another; and the stories they see. */
+/** The people of one network: registered, listed, changed, shut out by one another; and the stories they see. */
 import { failed } from '../../../actors/errors.ts'
 import type { Queryable } from '../../database/database.ts'
 import { block } from './blocks.ts'
@@ -49,37 +49,39 @@ const columns = `id, phone, username, first_name, last_name, language_code,
 /** Numbers that no operator assigns. */
 const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`
 
+type Surroundings = Pick<World, 'network' | 'db' | 'wake' | 'now'>
+
 export class People {
   readonly #db: Queryable
-  readonly #world: Pick<World, 'db' | 'wake' | 'now'>
+  readonly #world: Surroundings
 
-  constructor(world: Pick<World, 'db' | 'wake' | 'now'>) {
+  constructor(world: Surroundings) {
     this.#db = world.db
     this.#world = world
   }
 
   /** All of them or none. */
   async create(people: readonly NewPerson[]): Promise<PersonRecord[]> {
-    await assertFreeUsernames(this.#db, people)
+    await assertFreeUsernames(this.#world, people)
     const rows = await Promise.all(people.map(rowOf))
     return this.#db
       .query<PersonRecord>(
         `insert into sandbox_person (id, phone, username, first_name, last_name, language_code,
-           password_hash, password_hint)
+           password_hash, password_hint, user_id)
          select nextval('sandbox_person_id'), coalesce(phone, ${madeUpPhone}), username, first_name,
-           last_name, language_code, password_hash, password_hint
+           last_name, language_code, password_hash, password_hint, $2
          from jsonb_to_recordset($1::jsonb) as p (phone text, username text, first_name text,
            last_name text, language_code text, password_hash text, password_hint text)
          returning ${columns}`,
-        [JSON.stringify(rows)],
+        [JSON.stringify(rows), this.#world.network],
       )
       .catch(takenName)
   }
 
   async get(id: number): Promise<PersonRecord> {
     const [row] = await this.#db.query<PersonRecord>(
-      `select ${columns} from sandbox_person where id = $1`,
-      [id],
+      `select ${columns} from sandbox_person where id = $1 and user_id = $2`,
+      [id, this.#world.network],
     )
     if (!row) throw failed('not_found', '')
     return row
@@ -87,23 +89,24 @@ export class People {
 
   list({ limit, before }: { limit: number; before?: number }): Promise<PersonRecord[]> {
     return this.#db.query<PersonRecord>(
-      `select ${columns} from sandbox_person where $2::bigint is null or id < $2
+      `select ${columns} from sandbox_person
+       where user_id = $3 and ($2::bigint is null or id < $2)
        order by id desc limit $1`,
-      [limit, before ?? null],
+      [limit, before ?? null, this.#world.network],
     )
   }
 
   async change(id: number, change: PersonChange): Promise<PersonRecord> {
-    await assertFreeUsernames(this.#db, [change], id)
+    await assertFreeUsernames(this.#world, [change], id)
     const [row] = await this.#db
       .query<PersonRecord>(
         `update sandbox_person p
          set (first_name, last_name, username, deactivated) =
            (select n.first_name, n.last_name, n.username, n.deactivated
             from jsonb_populate_record(p, $2::jsonb) n)
-         where id = $1
+         where id = $1 and user_id = $3
          returning ${columns}`,
-        [id, JSON.stringify(change)],
+        [id, JSON.stringify(change), this.#world.network],
       )
       .catch(takenName)
     if (!row) throw failed('not_found', '')

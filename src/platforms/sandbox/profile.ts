@@ -3,7 +3,7 @@ import { failed } from '../../../actors/errors.ts'
 import type { Media } from '../../../machines/content.ts'
 import type { Operation, OperationResult } from '../../../machines/operation.ts'
 import { storedMedia } from './files.ts'
-import { chatNative } from './natives.ts'
+import { chatNative, SERVICE_PERSON } from './natives.ts'
 import type { Doer, World } from './operations.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -48,11 +48,14 @@ export async function changeProfile(
 
 /** Newest first. */
 export async function profilePhotos(
-  { db }: World,
+  { db, network }: World,
   { person, offset, limit }: Of<'profile_photos'>,
 ): Promise<OperationResult> {
   const somebody = chatNative(person)
-  const [known] = await db.query('select from sandbox_person where id = $1', [somebody])
+  const [known] = await db.query(
+    `select from sandbox_person where id = $1 and (user_id = $2 or id = ${SERVICE_PERSON})`,
+    [somebody, network],
+  )
   if (!known) throw failed('bad_request', 'user not found')
   const rows = await db.query<{ photo: Media; total: number }>(
     `select photo, count(*) over ()::int as total from sandbox_photo

@@ -1,4 +1,4 @@
-/** The built-in messenger: a platform towards the gateway, and hands and switches for those who drive it. */
+/** The built-in messenger: a platform towards the gateway, and for each user a network with hands and switches. */
 import type { Platform } from '../../../actors/platform.ts'
 import type { Database } from '../../database/database.ts'
 import type { Log } from '../../database/log.ts'
@@ -14,12 +14,13 @@ import { Inboxes } from './inbox.ts'
 import { Linking } from './link.ts'
 import { Outbox } from './outbox.ts'
 import { People } from './people.ts'
+import { Residents } from './residents.ts'
 import { LiveSession } from './session.ts'
 import { StickerSets } from './sticker-sets.ts'
 import { Watchers } from './watchers.ts'
 
-export interface Sandbox {
-  readonly platform: Platform
+/** All that one user has of the sandbox. */
+export interface Network {
   readonly people: People
   readonly chats: Chats
   readonly hands: Hands
@@ -31,6 +32,12 @@ export interface Sandbox {
     /** The bytes of a file that was sent at least once. */
     open(native: string, range: Range, signal: AbortSignal): ReturnType<typeof openFile>
   }
+}
+
+export interface Sandbox {
+  readonly platform: Platform
+  /** The network of this user: nothing of another one can be reached through it. */
+  network(user: number): Network
   /** Stores what sessions have confirmed so far. */
   close(): Promise<void>
 }
@@ -55,6 +62,7 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
   closing.look()
   const world = { db, outbox, media, closing, wake, hub, log, now: clock }
   const linking = new Linking(db, outbox, clock)
+  const residents = new Residents(db)
   return {
     platform: {
       id: 'sandbox',
@@ -64,7 +72,7 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
       ],
       capabilities,
       ids: 'integer',
-      startLink: (method, fields) => linking.start(method, fields),
+      startLink: (method, fields, _signal, user) => linking.start(user, method, fields),
       resumeLink: (stored) => linking.resume(stored),
       open: (account, report, signal) => {
         const session = new LiveSession(world, report)
@@ -73,15 +81,21 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
         return session
       },
     },
-    people: new People(world),
-    chats: new Chats(world),
-    hands: new Hands(world, watchers),
-    inboxes: new Inboxes(db, watchers, clock),
-    stickerSets: new StickerSets(world),
-    controls: new Controls(db, hub, clock),
-    files: {
-      ingest: (ingestion, signal) => media.ingest(ingestion, signal),
-      open: (native, range, signal) => openFile(world, native, range, signal),
+    network: (user) => {
+      const inside = { ...world, network: user }
+      const assertIn = (person: number) => residents.assertIn(user, person)
+      return {
+        people: new People(inside),
+        chats: new Chats(inside),
+        hands: new Hands(inside, watchers, assertIn),
+        inboxes: new Inboxes({ db, watchers, now: clock, assertIn }),
+        stickerSets: new StickerSets(inside),
+        controls: new Controls({ db, hub, now: clock, assertIn }),
+        files: {
+          ingest: (ingestion, signal) => media.ingest(ingestion, signal),
+          open: (native, range, signal) => openFile(inside, native, range, signal),
+        },
+      }
     },
     close: async () => {
       await closing.close()

@@ -14,7 +14,7 @@ import type { Connected, Hub } from './hub.ts'
 import { lookUpSession, type Opening } from './opening.ts'
 import { carryOut, type World } from './operations.ts'
 
-export interface Surroundings extends World {
+export interface Surroundings extends Omit<World, 'network'> {
   readonly hub: Hub<LiveSession>
   readonly log: Log
   readonly now: () => number
@@ -28,6 +28,7 @@ const lostAnswer = () =>
 export class LiveSession implements Session, Connected {
   reader: Reader = nobody
   readonly #world: Surroundings
+  #inside: World
   readonly #report: SessionReport
   #state: 'opening' | 'open' | 'over' = 'opening'
   #faults: Faults = {}
@@ -39,6 +40,7 @@ export class LiveSession implements Session, Connected {
 
   constructor(world: Surroundings, report: SessionReport) {
     this.#world = world
+    this.#inside = { ...world, network: NOBODYS_NETWORK }
     this.#report = report
   }
 
@@ -59,6 +61,7 @@ export class LiveSession implements Session, Connected {
       return this.end((report) => report[found](reason))
     }
     const { person, session, events, faults } = opening
+    this.#inside = { ...this.#world, network: opening.network }
     if (faults.downUntil !== undefined && faults.downUntil > this.#world.now()) {
       return this.end((report) => report.lost('network'))
     }
@@ -134,7 +137,7 @@ export class LiveSession implements Session, Connected {
     const wait = ((this.#faults.floodUntil ?? 0) - this.#world.now()) / 1000
     if (wait > 0) throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil(wait) })
     try {
-      const result = await carryOut(this.#world, this.reader, operation, requestId)
+      const result = await carryOut(this.#inside, this.reader, operation, requestId)
       const isSend = result.kind === 'message' || result.kind === 'messages'
       if (!isSend || !this.#faults.lostAnswers) return result
       if (!(await loseAnswer(this.#world.db, this.reader.person))) return result
@@ -153,7 +156,7 @@ export class LiveSession implements Session, Connected {
 
   async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     await this.#answering(signal)
-    return openFile(this.#world, file, { offset }, signal)
+    return openFile(this.#inside, file, { offset }, signal)
   }
 
   async close({ signOut }: { readonly signOut: boolean }) {
@@ -178,6 +181,8 @@ export class LiveSession implements Session, Connected {
   }
 }
 
+/** Until the session is open. */
+const NOBODYS_NETWORK = 0
 const nobody: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
 
 async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {

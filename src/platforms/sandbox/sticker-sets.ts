@@ -35,48 +35,57 @@ export class StickerSets {
         stickers.push({ ...stored, ...known })
       }
       const set = { name, title, stickers }
-      await this.#world.db.transaction((tx) => store(tx, set))
+      await this.#world.db.transaction((tx) => store(tx, this.#world.network, set))
       return set
     })
   }
 
   async get(name: string): Promise<StickerSet> {
-    const found = await findStickerSet(this.#world.db, name)
+    const found = await findStickerSet(this.#world, name)
     if (!found) throw failed('not_found', '')
     return found
   }
 }
 
 export async function stickerSet(
-  { db }: Pick<World, 'db'>,
+  world: Pick<World, 'db' | 'network'>,
   name: string,
 ): Promise<OperationResult> {
-  const set = await findStickerSet(db, name)
+  const set = await findStickerSet(world, name)
   if (!set) throw bad('STICKERSET_INVALID')
   return { kind: 'stickers', set }
 }
 
 /** Letter case does not tell names apart. */
-async function findStickerSet(db: Queryable, name: string): Promise<StickerSet | undefined> {
+async function findStickerSet(
+  { db, network }: Pick<World, 'db' | 'network'>,
+  name: string,
+): Promise<StickerSet | undefined> {
   const [found] = await db.query<StickerSet>(
-    'select name, title, stickers from sandbox_sticker_set where lower(name) = lower($1)',
-    [name],
+    `select name, title, stickers from sandbox_sticker_set
+     where user_id = $1 and lower(name) = lower($2)`,
+    [network, name],
   )
   return found
 }
 
 /** Whoever sends one of the files by its name from now on sends a sticker of this set. */
-async function store(tx: Queryable, { name, title, stickers }: StickerSet): Promise<void> {
+async function store(
+  tx: Queryable,
+  network: number,
+  { name, title, stickers }: StickerSet,
+): Promise<void> {
   const rows = await tx.query(
-    `insert into sandbox_sticker_set (name, title, stickers) values ($1, $2, $3)
+    `insert into sandbox_sticker_set (user_id, name, title, stickers) values ($1, $2, $3, $4)
      on conflict do nothing returning name`,
-    [name, title, JSON.stringify(stickers)],
+    [network, name, title, JSON.stringify(stickers)],
   )
   if (rows.length === 0) throw bad('sticker set name is already occupied')
   await tx.query(
     `update sandbox_file f set media = sticker.media
      from jsonb_array_elements($1::jsonb) as sticker (media)
-     where f.kind = 'sticker' and f.native = sticker.media -> 'file' ->> 'native'`,
-    [JSON.stringify(stickers)],
+     where f.user_id = $2 and f.kind = 'sticker'
+       and f.native = sticker.media -> 'file' ->> 'native'`,
+    [JSON.stringify(stickers), network],
   )
 }

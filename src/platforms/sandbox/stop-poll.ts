@@ -4,13 +4,11 @@ import type { Poll } from '../../../machines/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import { lookAt } from './look.ts'
 import { membersOf } from './members.ts'
+import { SERVICE_PERSON } from './natives.ts'
 import type { Doer, World } from './operations.ts'
 import { changePoll, type HeldPoll } from './poll.ts'
 import type { Place, Revision } from './revise.ts'
 import { tell } from './telling.ts'
-
-/** Time acts through nobody's account. */
-const MESSENGER = 777_000
 
 const bad = (description: string) => failed('bad_request', description)
 
@@ -58,7 +56,8 @@ export async function closePoll(world: Pick<World, 'db' | 'wake'>, id: string): 
            and deleted_at is null limit 1`,
         [id],
       )
-      if (wasOpen && first) await tellAll(on, closed, { chat: first.chat_id, actor: MESSENGER })
+      if (wasOpen && first)
+        await tellAll(on, closed, { chat: first.chat_id, actor: SERVICE_PERSON })
     },
   )
 }

@@ -56,13 +56,14 @@ export async function changeTopic(
 
 /** The topics of a forum, the oldest first. */
 export async function topicsOf(
-  db: Queryable,
+  { db, network }: Pick<World, 'db' | 'network'>,
   native: number,
 ): Promise<(Topic & { readonly isClosed: boolean })[]> {
   const rows = await db.query<Row>(
     `select ${row} from sandbox_topic
-     where chat_id = (select id from sandbox_chat where native = $1) order by id`,
-    [native],
+     where chat_id = (select id from sandbox_chat where native = $1 and user_id = $2)
+     order by id`,
+    [native, network],
   )
   return rows.map((topic) => ({ ...topicOf(topic), isClosed: topic.isClosed }))
 }

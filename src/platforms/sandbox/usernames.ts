@@ -1,10 +1,10 @@
-/** People and chats share one space of public names. */
+/** The people and chats of a network share one space of public names. */
 import { failed } from '../../../actors/errors.ts'
 import type { Queryable } from '../../database/database.ts'
 
 /** `except` may keep the name it has. */
 export async function assertFreeUsernames(
-  db: Queryable,
+  { db, network }: { readonly db: Queryable; readonly network: number },
   owners: readonly { readonly username?: string | null }[],
   except?: number,
 ): Promise<void> {
@@ -12,10 +12,11 @@ export async function assertFreeUsernames(
   if (names.length === 0) return
   if (new Set(names).size < names.length) throw taken()
   const found = await db.query(
-    `select from sandbox_person where lower(username) = any($1) and id is distinct from $2
+    `select from sandbox_person
+     where user_id = $3 and lower(username) = any($1) and id is distinct from $2
      union all
-     select from sandbox_chat where lower(username) = any($1)`,
-    [names, except ?? null],
+     select from sandbox_chat where user_id = $3 and lower(username) = any($1)`,
+    [names, except ?? null, network],
   )
   if (found.length > 0) throw taken()
 }

@@ -4,7 +4,7 @@ import type { Content } from '../../../machines/content.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { telegramBot } from '../../../src/platforms/bot-api/flavour.ts'
 import { createBotApi } from '../../../src/platforms/bot-api/platform.ts'
-import type { Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
+import type { Network } from '../../../src/platforms/sandbox/sandbox.ts'
 import type { Client } from '../../support/client.ts'
 import { testDatabase } from '../../support/database.ts'
 import { fileDesk, fileOwner, fileToSend } from '../../support/files.ts'
@@ -121,15 +121,17 @@ class Upstream {
     const service = await startService(t)
     const db = openDatabase({ url: service.databaseUrl, log: quietLog })
     t.teardown(() => db.close())
-    return new Upstream(service, await service.client(), await fileOwner(db))
+    const client = await service.client()
+    const [user] = await db.query<{ id: number }>('select id from app_user')
+    return new Upstream(service, client, user!.id)
   }
 
   get port(): number {
     return Number(new URL(this.#service.url).port)
   }
 
-  get sandbox(): Sandbox {
-    return this.#service.gateway.sandbox!
+  get sandbox(): Network {
+    return this.#service.gateway.sandbox!.network(this.#owner)
   }
 
   file(kind: Parameters<typeof fileToSend>[2], bytes: Buffer) {

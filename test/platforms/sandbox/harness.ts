@@ -1,10 +1,10 @@
 /** The sandbox as the contract suite drives it: through the hands and the switches of its own people. */
 import type { Test } from 'tap'
-import { createSandbox, type Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
 import { testDatabase } from '../../support/database.ts'
 import { fileDesk, fileOwner, fileToSend } from '../../support/files.ts'
 import { quietLog } from '../../support/log.ts'
 import type { Account, ContractHarness } from '../contract/harness.ts'
+import { type OwnedSandbox, ownedSandbox } from './owned.ts'
 import { peerOf } from './peer.ts'
 import { register } from './register.ts'
 
@@ -16,7 +16,8 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
   const clock = () => Date.now() + ahead
   const media = await fileDesk(t, db)
   const owner = await fileOwner(db)
-  const sandbox = createSandbox({ db, log: quietLog, media, clock })
+  const create = () => ownedSandbox({ db, log: quietLog, media, clock }, owner)
+  const sandbox = create()
   return {
     platform: sandbox.platform,
     absent: {
@@ -55,7 +56,7 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
       await sandbox.stickerSets.create({ name, title: 'Set', stickers: [sticker] })
       return name
     },
-    restarted: () => createSandbox({ db, log: quietLog, media, clock }).platform,
+    restarted: () => create().platform,
     account: async ({ secondFactor } = {}) => {
       const person = await register(sandbox, {
         ...(secondFactor && { password: secondFactor.password }),
@@ -71,7 +72,11 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
 
 type Registered = Awaited<ReturnType<typeof register>>
 
-function accountOf(sandbox: Sandbox, { id, phone }: Registered, passTime: () => void): Account {
+function accountOf(
+  sandbox: OwnedSandbox,
+  { id, phone }: Registered,
+  passTime: () => void,
+): Account {
   const { controls, chats, hands, inboxes } = sandbox
   return {
     native: String(id),

@@ -1,13 +1,13 @@
 /** Somebody else of the sandbox, with hands and an inbox of their own. */
 import { contentName } from '../../../machines/content-name.ts'
 import type { Received } from '../../../src/platforms/sandbox/inbox.ts'
-import type { Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
+import type { Network } from '../../../src/platforms/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import { register } from './register.ts'
 
 type Shown = Omit<Received, 'reactions' | 'keyboard'>
 
-export async function peerOf(sandbox: Sandbox, account: number): Promise<Peer> {
+export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
   const { hands, inboxes } = sandbox
   const { id, username } = await register(sandbox)
   const place = ({ handle }: Sight) => ({ chat: account, message: Number(handle) })

@@ -1,9 +1,9 @@
 /** New people of the sandbox, each with a public name that nobody else has. */
-import type { Sandbox } from '../../../src/platforms/sandbox/sandbox.ts'
+import type { Network } from '../../../src/platforms/sandbox/sandbox.ts'
 
 let registered = 0
 
-export async function register(sandbox: Sandbox, more: object = {}) {
+export async function register(sandbox: Pick<Network, 'people'>, more: object = {}) {
   registered += 1
   const username = `person_${registered}_${crypto.randomUUID().slice(0, 8)}`
   const [person] = await sandbox.people.create([

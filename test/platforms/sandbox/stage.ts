@@ -1,11 +1,11 @@
 /** A sandbox of its own for one test, with people who link to it. */
 import type { Test } from 'tap'
-import { createSandbox } from '../../../src/platforms/sandbox/sandbox.ts'
 import { testDatabase } from '../../support/database.ts'
-import { fileDesk } from '../../support/files.ts'
+import { fileDesk, fileOwner } from '../../support/files.ts'
 import { quietLog } from '../../support/log.ts'
 import { run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
+import { ownedSandbox } from './owned.ts'
 import { register } from './register.ts'
 
 export async function stage(t: Test) {
@@ -13,7 +13,8 @@ export async function stage(t: Test) {
   const time = { ahead: 0 }
   const clock = () => Date.now() + time.ahead
   const media = await fileDesk(t, db)
-  const create = () => createSandbox({ db, log: quietLog, media, clock })
+  const owner = await fileOwner(db)
+  const create = () => ownedSandbox({ db, log: quietLog, media, clock }, owner)
   const sandbox = create()
 
   const link = async (person: Awaited<ReturnType<typeof register>>) => {
@@ -37,5 +38,16 @@ export async function stage(t: Test) {
     const store = await link(person)
     return { person, store, session: await open(store) }
   }
-  return { db, media, sandbox, create, time, link, open, online, register: () => register(sandbox) }
+  return {
+    db,
+    media,
+    owner,
+    sandbox,
+    create,
+    time,
+    link,
+    open,
+    online,
+    register: () => register(sandbox),
+  }
 }

@@ -1,0 +1,34 @@
+/** Whose network a person is in. It never changes and an id is never used again, so an answer holds for good. */
+import { failed } from '../../../actors/errors.ts'
+import type { Queryable } from '../../database/database.ts'
+
+/** A person and a number each: about a megabyte. */
+const MOST_REMEMBERED = 20_000
+
+const lookup = {
+  name: 'sandbox_resident',
+  text: 'select user_id as network from sandbox_person where id = $1',
+}
+
+export class Residents {
+  readonly #db: Queryable
+  readonly #networks = new Map<number, number>()
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  /** Rejects with `not_found`: a person of another network is answered like one that does not exist. */
+  async assertIn(network: number, person: number): Promise<void> {
+    const known = this.#networks.get(person) ?? (await this.#look(person))
+    if (known !== network) throw failed('not_found', '')
+  }
+
+  async #look(person: number): Promise<number | undefined> {
+    const [found] = await this.#db.query<{ network: number | null }>(lookup, [person])
+    if (found?.network == null) return undefined
+    if (this.#networks.size >= MOST_REMEMBERED) this.#networks.clear()
+    this.#networks.set(person, found.network)
+    return found.network
+  }
+}
