@@ -19,7 +19,7 @@ const judging = [
 ]
 const slow = [
   'test/{bin,fuzz,kill,panel,database/embedded}/**',
-  'test/{http/{pace,slow-clients},jobs/queue-away,media/sound-and-film}.test.ts',
+  'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
   'test/service/{process,drop-signing-keys,lost-connections,upstream-restarts}.test.ts',
   'test/service/{media-round-trips,two-addresses,xmpp-bot}.test.ts',

@@ -23,6 +23,7 @@ export const mediaVariables = {
   FILE_RETENTION: Type.Integer({ minimum: 1, maximum: 87_600, default: 24 }),
   FILE_URL_ALLOW_PRIVATE: Type.Optional(Type.Boolean()),
   FFMPEG: Type.Boolean({ default: true }),
+  FFMPEG_CONFINED: Type.Boolean({ default: false }),
   S3_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'must begin with http:// or https://' }),
   ),
@@ -41,6 +42,8 @@ export interface MediaSettings {
   readonly allowPrivate: boolean
   /** Where ffmpeg is looked for; empty when it is not to be used. */
   readonly searchPath: string
+  /** Use it only where bubblewrap hides the service's files from it. */
+  readonly mustConfine: boolean
   readonly s3: S3Options | undefined
 }
 
@@ -58,6 +61,7 @@ export function mediaFrom(env: Variables, isTrial: boolean, searchPath = ''): Me
     },
     allowPrivate: env.FILE_URL_ALLOW_PRIVATE ?? isTrial,
     searchPath: env.FFMPEG ? searchPath : '',
+    mustConfine: env.FFMPEG_CONFINED,
     s3: s3From(env),
   }
 }

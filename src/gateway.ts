@@ -101,7 +101,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     log: logger,
   })
 
-  const { limits, searchPath, s3, allowPrivate } = config.media
+  const { limits, searchPath, mustConfine, s3, allowPrivate } = config.media
   const media = await openMedia({
     db,
     vault,
@@ -110,6 +110,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     node: config.node,
     limits,
     searchPath,
+    mustConfine,
     ...(s3 && { s3 }),
     guard: { allowPrivate },
     measures: metrics.media,

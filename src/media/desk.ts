@@ -68,13 +68,14 @@ export class Desk implements MediaDesk {
   }
 
   async #ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested> {
-    const { pool, studio, temporary, limits } = this.#options
+    const { studio, temporary, limits } = this.#options
     const { kind, userId } = ingestion
+    const pool = this.#options.pool.of(userId)
     try {
       const upload = await this.#receive(ingestion, signal)
       try {
         await using work = await temporary.work()
-        const hands = { pool, studio, work, photoBytes: limits.photoBytes, signal }
+        const hands = { pool, studio, userId, work, photoBytes: limits.photoBytes, signal }
         const given = await this.#judge(ingestion, upload, work, signal)
         const prepared = await kinds[kind](given, hands)
         const thumbnail = await ownThumbnail(ingestion.thumbnail, hands)
@@ -141,7 +142,8 @@ export class Desk implements MediaDesk {
     work: WorkFolder,
     signal: AbortSignal,
   ): Promise<Given> {
-    const { pool, limits } = this.#options
+    const { limits } = this.#options
+    const pool = this.#options.pool.of(ingestion.userId)
     const { path, size, sealed } = upload
     if (size === 0) throw failed('bad_request', 'file must be non-empty')
     if (size > limits.uploadBytes) throw failed('bad_request', 'file is too big')

@@ -6,6 +6,7 @@ import { createGuardedAgent, type GuardOptions } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import { BlobRows } from './blob-rows.ts'
 import { BlobStore } from './blobs.ts'
+import { findConfinement } from './confinement.ts'
 import { Desk } from './desk.ts'
 import { DiskStore } from './disk-store.ts'
 import { Intake } from './intake.ts'
@@ -29,6 +30,8 @@ export interface MediaOptions {
   readonly limits: MediaLimits
   /** Where programs are looked for; empty: ffmpeg is not used. */
   readonly searchPath: string
+  /** Use ffmpeg only where it cannot read the service's files. */
+  readonly mustConfine?: boolean
   /** Absent: files lie on this machine's disk. */
   readonly s3?: S3Options
   /** For addresses that users name. */
@@ -47,12 +50,28 @@ export interface OpenedMedia {
   close(): Promise<void>
 }
 
+/** Undefined when there is no ffmpeg, or none that may be used. */
+async function confinedTools({ searchPath, mustConfine = false, log }: MediaOptions) {
+  const tools = await findTools(searchPath)
+  if (!tools) {
+    log.info({}, 'ffmpeg was not found: sound and film are sent as they are')
+    return undefined
+  }
+  const confinement = await findConfinement(tools, searchPath)
+  if (confinement.hidesFiles) return { ...tools, confinement }
+  if (mustConfine) {
+    log.warn({}, 'ffmpeg is not used: FFMPEG_CONFINED is set and bubblewrap does not work here')
+    return undefined
+  }
+  log.info({}, 'ffmpeg runs without bubblewrap: it could read what the service may read')
+  return { ...tools, confinement }
+}
+
 export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
-  const { db, vault, log, dataDir, node, limits, searchPath, s3, guard } = options
+  const { db, vault, log, dataDir, node, limits, s3, guard } = options
   const { measures = unmeasured } = options
   const folder = join(dataDir, 'media')
-  const tools = await findTools(searchPath)
-  if (!tools) log.info({}, 'ffmpeg was not found: sound and film are sent as they are')
+  const tools = await confinedTools(options)
   const temporary = await TemporaryFiles.open(join(folder, 'temporary', encodeURIComponent(node)))
   const pool = createPool()
   measures.waiting(() => pool.waiting)

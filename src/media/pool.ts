@@ -1,19 +1,25 @@
 /** The worker threads for bytes: few of them, a bounded queue, and a time limit for every task. */
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
-import { failed } from '../../actors/errors.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
+import { inTurn, tooMany } from './in-turn.ts'
 import type * as tasks from './worker.ts'
 
 type Tasks = typeof tasks
 type Task = keyof Tasks
 
-export interface MediaPool {
+export interface Runner {
   run<Name extends Task>(
     name: Name,
     task: Parameters<Tasks[Name]>[0],
     /** Aborted, it kills the thread: not worth it for short work. */
     signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<Tasks[Name]>>>
+}
+
+export interface MediaPool extends Runner {
+  /** Runs tasks that may take seconds: users take turns, however many tasks one of them has. */
+  of(userId: number): Runner
   /** Tasks that no thread has begun. */
   readonly waiting: number
   close(): Promise<void>
@@ -24,6 +30,8 @@ export interface PoolOptions {
   readonly queue?: number
   readonly taskTakes?: number
 }
+
+const never = new AbortController().signal
 
 /** Bytes are kept outside of it: what the threads need is little, and what is left lying about stays little, too. */
 const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
@@ -41,10 +49,11 @@ export function createPool({
     idleTimeout: 30_000,
     resourceLimits: HEAP,
   })
-  return {
+  const turns = new FairSemaphore({ places: threads, waiting: queue, waitingPerUser: queue / 4 })
+  const runner: Runner = {
     async run(name, task, signal) {
       if (pool.queueSize >= queue) {
-        throw failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
+        throw tooMany()
       }
       // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
       const limit = new AbortController()
@@ -56,6 +65,13 @@ export function createPool({
         clearTimeout(timer)
       }
     },
+  }
+  return {
+    ...runner,
+    of: (userId) => ({
+      run: (name, task, signal = never) =>
+        inTurn(turns, { userId, signal }, () => runner.run(name, task, signal)),
+    }),
     get waiting() {
       return pool.queueSize
     },

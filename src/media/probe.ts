@@ -9,6 +9,8 @@ export interface Probe {
     readonly width: number
     readonly height: number
     readonly pixels: string
+    /** Absent when the file does not tell. */
+    readonly frames?: number
   }
   readonly audio?: { readonly codec: string }
   readonly hasCover: boolean
@@ -34,6 +36,9 @@ interface Stream {
   readonly width?: number
   readonly height?: number
   readonly pix_fmt?: string
+  readonly nb_frames?: string
+  /** A fraction, `30000/1001`; `0/0` where it is not known. */
+  readonly avg_frame_rate?: string
   readonly disposition?: { readonly attached_pic?: number }
   readonly side_data_list?: readonly { readonly rotation?: number }[]
   readonly tags?: Readonly<Record<string, string>>
@@ -51,7 +56,7 @@ export function readProbe(output: Buffer): Probe | undefined {
   return {
     hasCover: streams.some(isCover),
     ...(duration > 0 && { durationSeconds: Math.max(1, Math.round(duration)) }),
-    ...(film && { video: shown(film) }),
+    ...(film && { video: shown(film, duration) }),
     ...(sound && { audio: { codec: sound.codec_name ?? '' } }),
     ...(tags.title && { title: tags.title.slice(0, 256) }),
     ...(tags.artist && { performer: tags.artist.slice(0, 256) }),
@@ -71,10 +76,21 @@ function parsed(output: Buffer): Said | undefined {
   }
 }
 
-function shown({ codec_name = '', width = 0, height = 0, pix_fmt = '', side_data_list }: Stream) {
+function shown(stream: Stream, durationSeconds: number) {
+  const { codec_name = '', width = 0, height = 0, pix_fmt = '', side_data_list } = stream
   const turned = (side_data_list ?? []).some(({ rotation = 0 }) => Math.abs(rotation) % 180 === 90)
   const [across, up] = turned ? [height, width] : [width, height]
-  return { codec: codec_name, width: across, height: up, pixels: pix_fmt }
+  const frames = framesOf(stream, durationSeconds)
+  const known = frames === undefined ? {} : { frames }
+  return { codec: codec_name, width: across, height: up, pixels: pix_fmt, ...known }
+}
+
+/** The larger of what the file counts and what its length comes to: both are only said. */
+function framesOf({ nb_frames, avg_frame_rate = '' }: Stream, durationSeconds: number) {
+  const [count = 0, each = 1] = avg_frame_rate.split('/').map(Number)
+  const counted = Number(nb_frames ?? 0)
+  const frames = Math.max(counted || 0, Math.ceil((durationSeconds * count) / each) || 0)
+  return frames > 0 ? frames : undefined
 }
 
 const lowered = (tags: Readonly<Record<string, string>>): Record<string, string> =>

@@ -1,20 +1,24 @@
-/** Makes sound and film fit by ffmpeg: one child process a piece of work, few at a time, each with a time limit. */
+/** Makes sound and film fit by ffmpeg: one confined child process a piece of work, few at a time, users in turn. */
 import { stat } from 'node:fs/promises'
 import type { Log } from '../database/log.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
+import { type Budget, budgetFor } from './budget.ts'
 import { run } from './child.ts'
+import type { Confinement } from './confinement.ts'
+import { type Asker, inTurn } from './in-turn.ts'
 import type { MediaMeasures } from './measures.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 import type { Tools } from './tools.ts'
-import { Turns } from './turns.ts'
 
 export interface StudioOptions {
   /** Absent: the machine has none, and everything stays as it is. */
-  readonly tools: Tools | undefined
+  readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
   readonly log: Log
   readonly measures: Pick<MediaMeasures, 'transcoded'>
   readonly atOnce?: number
   readonly probeTakes?: number
-  readonly encodeTakes?: number
+  /** What a file of this size may cost. */
+  readonly budget?: (bytes: number) => Budget
   /** No result is larger. */
   readonly maxBytes: number
 }
@@ -24,13 +28,32 @@ export interface Recording {
   readonly mime: string
 }
 
+const WAITING = 1_000
+const WAITING_PER_USER = 32
+/** Some files are put in order after they were written: they lie on the disk one and a half times. */
+const SPARE = 2
+const THREADS = 2
+
+/** One user keeps one place busy at most, so that the next user finds the other one free. */
+const turns = (places: number) =>
+  new FairSemaphore({
+    places,
+    placesPerUser: Math.max(1, places - 1),
+    waiting: WAITING,
+    waitingPerUser: WAITING_PER_USER,
+  })
+
 export class Studio {
   readonly #options: StudioOptions
-  readonly #turns: Turns
+  /** A look takes milliseconds: it does not wait for those who encode. */
+  readonly #probing: FairSemaphore
+  readonly #encoding: FairSemaphore
 
   constructor(options: StudioOptions) {
     this.#options = options
-    this.#turns = new Turns({ atOnce: options.atOnce ?? 2, waiting: 100 })
+    const { atOnce = 2 } = options
+    this.#probing = turns(atOnce)
+    this.#encoding = turns(atOnce)
   }
 
   get isOpen(): boolean {
@@ -38,50 +61,78 @@ export class Studio {
   }
 
   /** Undefined when it cannot be read, or nobody is there to read it. */
-  async probe({ path, mime }: Recording, signal: AbortSignal): Promise<Probe | undefined> {
+  async probe({ path, mime }: Recording, asker: Asker): Promise<Probe | undefined> {
     const { tools, probeTakes = 15_000 } = this.#options
     const input = inputOf(path, mime)
     if (!tools || !input) return undefined
-    const { succeeded, output } = await this.#turns.take(
-      () => run(tools.ffprobe, probeArguments(input), { takes: probeTakes, signal }),
-      signal,
+    const { program, args } = tools.confinement.command(tools.ffprobe, probeArguments(input), {
+      reads: [path],
+      cpuSeconds: probeTakes / 1_000,
+      memoryBytes: 2 ** 30,
+      fileBytes: 0,
+    })
+    const { succeeded, output } = await inTurn(this.#probing, asker, () =>
+      run(program, args, { takes: probeTakes, signal: asker.signal }),
     )
     return succeeded ? readProbe(output) : undefined
   }
 
   /** Resolves with whether `target` was made. */
   async make(
+    recording: Recording,
+    recipe: readonly string[],
+    target: string,
+    asker: Asker,
+  ): Promise<boolean> {
+    const { path, mime } = recording
+    const { log, measures, maxBytes, budget = budgetFor } = this.#options
+    const allowed = budget(await sizeOf(path))
+    const command = this.#encoder(recording, recipe, target, allowed)
+    if (!command) return false
+    const { succeeded, complaint } = await inTurn(this.#encoding, asker, async () => {
+      const began = performance.now()
+      const { program, args } = command
+      const ran = await run(program, args, { takes: allowed.timeMs, signal: asker.signal })
+      measures.transcoded(ran.succeeded, (performance.now() - began) / 1_000)
+      return ran
+    })
+    const made = await sizeOf(target)
+    // A result of exactly the limit was cut off at it.
+    if (succeeded && made > 0 && made < maxBytes) return true
+    log.info({ mime, complaint, timeMs: allowed.timeMs }, 'ffmpeg made nothing of a file')
+    return false
+  }
+
+  #encoder(
     { path, mime }: Recording,
     recipe: readonly string[],
     target: string,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { tools, log, measures, encodeTakes = 120_000, maxBytes } = this.#options
+    { timeMs, memoryBytes }: Budget,
+  ) {
+    const { tools, maxBytes } = this.#options
     const input = inputOf(path, mime)
-    if (!tools || !input) return false
+    if (!tools || !input) return undefined
     const args = [
-      ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-threads', '2'],
+      ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-threads', `${THREADS}`],
       ...['-max_alloc', '536870912', '-max_pixels', '40000000'],
       ...input,
-      ...['-map_metadata', '-1', '-map_chapters', '-1', '-threads', '2', '-fs', `${maxBytes}`],
+      ...['-map_metadata', '-1', '-map_chapters', '-1', '-threads', `${THREADS}`],
+      ...['-fs', `${maxBytes}`],
       ...recipe,
       `file:${target}`,
     ]
-    const { succeeded, complaint } = await this.#turns.take(async () => {
-      const began = performance.now()
-      const ran = await run(tools.ffmpeg, args, { takes: encodeTakes, signal })
-      measures.transcoded(ran.succeeded, (performance.now() - began) / 1_000)
-      return ran
-    }, signal)
-    // A result of exactly the limit was cut off at it.
-    if (succeeded && (await sizeOf(target)) < maxBytes) return true
-    log.info({ mime, complaint }, 'ffmpeg made nothing of a file')
-    return false
+    return tools.confinement.command(tools.ffmpeg, args, {
+      reads: [path],
+      writes: target,
+      cpuSeconds: (timeMs / 1_000) * THREADS,
+      memoryBytes,
+      fileBytes: maxBytes * SPARE,
+    })
   }
 }
 
 const sizeOf = (path: string): Promise<number> =>
   stat(path).then(
-    ({ size }) => (size === 0 ? Number.POSITIVE_INFINITY : size),
-    () => Number.POSITIVE_INFINITY,
+    ({ size }) => size,
+    () => 0,
   )

@@ -15,7 +15,7 @@ export async function findTools(searchPath: string): Promise<Tools | undefined> 
   return ffmpeg && ffprobe ? { ffmpeg, ffprobe } : undefined
 }
 
-async function find(name: string, searchPath: string): Promise<string | undefined> {
+export async function find(name: string, searchPath: string): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name
   for (const folder of searchPath.split(delimiter).filter((folder) => folder !== '')) {
     const path = join(folder, file)

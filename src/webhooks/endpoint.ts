@@ -71,7 +71,7 @@ export class Endpoint implements WebhookEndpoint {
       const durationMs = performance.now() - began
       return { ok: error === undefined, status, error, retryAfterMs, durationMs }
     } finally {
-      places.release()
+      places.release(this.#userId)
     }
   }
 

@@ -41,7 +41,7 @@ async function outcome(bytes: Uint8Array): Promise<string | undefined> {
   await writeFile(path, bytes)
   const look = await pool.run('look', { path }, forever)
   const given = { ...look, path, mime: look.mime ?? 'application/octet-stream', hints: {} }
-  const hands = { pool, studio, work, photoBytes: 10_485_760, signal: forever }
+  const hands = { pool, studio, userId: 1, work, photoBytes: 10_485_760, signal: forever }
   try {
     const made = await photo(given, hands)
     const { format } = await sharp(made.path).metadata()

@@ -73,13 +73,13 @@ t.test('users take turns, however much one of them has waiting', async (t) => {
     begun.push(userId)
   }
   const all = Promise.all([...Array.from({ length: 10 }, () => take(1)), take(2), take(3)])
-  for (let ended = 0; ended < 3; ended++) places.release()
+  for (let ended = 0; ended < 3; ended++) places.release(1)
   await new Promise(setImmediate)
   t.same(begun, [1, 1, 1, 2, 3])
-  for (let ended = 3; ended < 10; ended++) places.release()
+  for (const userId of [2, 3, 1, 1, 1, 1, 1]) places.release(userId)
   await all
   t.same(begun.slice(5), Array(7).fill(1))
-  t.same([places.release(), places.release(), places.take(1, forever)].at(-1), undefined)
+  t.same([places.release(1), places.release(1), places.take(1, forever)].at(-1), undefined)
 })
 
 t.test('probes of dead endpoints keep nobody else waiting', async (t) => {

@@ -1,4 +1,5 @@
 /** Videos, animations and video notes: MP4 that plays before all of it has arrived. */
+import { isTooCostly } from '../budget.ts'
 import { isFastStart } from '../mp4.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
@@ -8,6 +9,7 @@ import { called, lasting } from './sound.ts'
 import { stillOf } from './still.ts'
 
 const MP4 = 'video/mp4'
+const tooCostly = 'sent as a document: it has too many pixels in all its frames to be made an MP4'
 const playable = [undefined, 'aac', 'mp3']
 
 interface Wanted {
@@ -42,17 +44,23 @@ export const videoNote = film({
 
 function film(wanted: Wanted) {
   return async (given: Given, hands: Hands): Promise<Prepared> => {
-    const { studio, work, signal } = hands
+    const { studio, work } = hands
     if (!studio.isOpen) return await untouched(given, hands, wanted)
-    const probe = await studio.probe(given, signal)
+    if (given.picture && isTooCostly(given.picture, given.size)) {
+      return await asDocument(given, hands, [tooCostly])
+    }
+    const probe = await studio.probe(given, hands)
     if (!probe?.video) {
       return await asDocument(given, hands, ['sent as a document: it could not be read as a video'])
     }
     const fits = wanted.fits(probe, given)
     if (fits && (await isFastStart(given.path))) return await shown(given, given, hands, wanted, [])
+    if (!fits && isTooCostly(probe.video, given.size)) {
+      return await asDocument(given, hands, [tooCostly])
+    }
     const path = work.file()
     const recipe = fits ? recipes.reordered : wanted.recipe
-    if (!(await studio.make(given, recipe, path, signal))) {
+    if (!(await studio.make(given, recipe, path, hands))) {
       return await asDocument(given, hands, ['sent as a document: it could not be made an MP4'])
     }
     const note = fits ? 'its parts were put in order for streaming' : 'it was made an MP4 (H.264)'
@@ -67,7 +75,7 @@ async function shown(
   { kind }: Wanted,
   notes: readonly string[],
 ): Promise<Prepared> {
-  const probe = await hands.studio.probe(made, hands.signal)
+  const probe = await hands.studio.probe(made, hands)
   const thumbnail = await stillOf(made, hands)
   return {
     kind,

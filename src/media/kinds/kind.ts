@@ -3,7 +3,7 @@
 import { failed } from '../../../actors/errors.ts'
 import type { MediaKind } from '../../../machines/content.ts'
 import type { Ingestion } from '../media.ts'
-import type { MediaPool } from '../pool.ts'
+import type { Runner } from '../pool.ts'
 import type { Studio } from '../studio.ts'
 import type { Look } from '../tasks/look.ts'
 import type { Made } from '../tasks/picture.ts'
@@ -18,8 +18,9 @@ export interface Given extends Look {
 
 /** Everything in `work` is gone once the files that came of it are stored. */
 export interface Hands {
-  readonly pool: MediaPool
+  readonly pool: Runner
   readonly studio: Studio
+  readonly userId: number
   readonly work: WorkFolder
   readonly photoBytes: number
   readonly signal: AbortSignal

@@ -10,13 +10,13 @@ const music = ['audio/mpeg', 'audio/mp4', 'audio/x-m4a']
 
 export async function voice(given: Given, hands: Hands): Promise<Prepared> {
   const { path, mime } = given
-  const probe = await hands.studio.probe(given, hands.signal)
+  const probe = await hands.studio.probe(given, hands)
   const isOpus = probe ? probe.audio?.codec === 'opus' : !hands.studio.isOpen
   if (mime === 'audio/ogg' && isOpus) {
     return { kind: 'voice', path, mime, ...lasting(given, probe), notes: [] }
   }
   const target = hands.work.file()
-  if (probe?.audio && (await hands.studio.make(given, recipes.voice, target, hands.signal))) {
+  if (probe?.audio && (await hands.studio.make(given, recipes.voice, target, hands))) {
     const notes = ['the recording was made Ogg/Opus']
     return { kind: 'voice', path: target, mime: 'audio/ogg', ...lasting(given, probe), notes }
   }
@@ -32,7 +32,7 @@ export async function voice(given: Given, hands: Hands): Promise<Prepared> {
 
 export async function audio(given: Given, hands: Hands): Promise<Prepared> {
   const { path, mime, name, hints } = given
-  const probe = await hands.studio.probe(given, hands.signal)
+  const probe = await hands.studio.probe(given, hands)
   const isSound = probe ? probe.audio !== undefined : !hands.studio.isOpen && /^audio\//.test(mime)
   if (!isSound) {
     return await asDocument(given, hands, ['sent as a document: it could not be read as sound'])

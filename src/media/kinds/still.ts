@@ -7,7 +7,7 @@ import type { Hands, Picture } from './kind.ts'
 export async function stillOf(recording: Recording, hands: Hands): Promise<Picture | undefined> {
   const { studio, work, pool, signal } = hands
   const path = work.file()
-  if (!(await studio.make(recording, recipes.still, path, signal))) return undefined
+  if (!(await studio.make(recording, recipes.still, path, hands))) return undefined
   const { size, picture } = await pool.run('look', { path }, signal)
   return picture && { path, size, width: picture.width, height: picture.height }
 }

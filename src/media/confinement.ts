@@ -1,0 +1,100 @@
+/** Confines programs that work on hostile bytes: limits of the system, and bubblewrap's walls where it works. */
+import { access, realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { run } from './child.ts'
+import { find, type Tools } from './tools.ts'
+
+export interface Needs {
+  /** Files that may be read. */
+  readonly reads: readonly string[]
+  /** A file that may be written; its folder must exist. */
+  readonly writes?: string
+  readonly cpuSeconds: number
+  readonly memoryBytes: number
+  readonly fileBytes: number
+}
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+export interface Confinement {
+  /** Whether files other than those named in `Needs` are out of reach. */
+  readonly hidesFiles: boolean
+  command(program: string, args: readonly string[], needs: Needs): Command
+}
+
+const SHELL = '/bin/sh'
+const NICENESS = 5
+const OPEN_FILES = 64
+
+/** Not every system knows every limit: what one does not know is left out. `exec` keeps it one process. */
+const LIMITED = `ulimit -c 0
+ulimit -t "$1" 2>/dev/null || :
+ulimit -v "$2" 2>/dev/null || :
+ulimit -f "$3" 2>/dev/null || :
+ulimit -n ${OPEN_FILES} 2>/dev/null || :
+shift 3
+exec nice -n ${NICENESS} "$@"`
+
+/** Programs and their libraries, and nothing that an operator would keep data in. */
+const SYSTEM = [
+  ...['/bin', '/lib', '/lib32', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib32', '/usr/lib64'],
+  ...['/usr/local/bin', '/usr/local/lib', '/etc/alternatives', '/etc/ld.so.cache', '/nix/store'],
+]
+
+const unlimited: Confinement = {
+  hidesFiles: false,
+  command: (program, args) => ({ program, args }),
+}
+
+const limited: Confinement = {
+  hidesFiles: false,
+  command: (program, args, needs) => withLimits([program, ...args], needs),
+}
+
+/** Tries it out: in many containers bubblewrap is installed and yet not allowed to work. */
+export async function findConfinement(tools: Tools, searchPath: string): Promise<Confinement> {
+  if (process.platform === 'win32' || !(await isThere(SHELL))) return unlimited
+  const bubblewrap = await find('bwrap', searchPath)
+  if (!bubblewrap) return limited
+  const hidden = await hiding(bubblewrap, Object.values(tools))
+  const { program, args } = hidden.command(tools.ffmpeg, ['-version'], trial)
+  const { succeeded } = await run(program, args, { takes: 10_000, signal: noSignal })
+  return succeeded ? hidden : limited
+}
+
+const trial: Needs = { reads: [], cpuSeconds: 10, memoryBytes: 2 ** 30, fileBytes: 0 }
+const noSignal = new AbortController().signal
+
+async function hiding(bubblewrap: string, programs: readonly string[]): Promise<Confinement> {
+  const real = await Promise.all(programs.map((program) => realpath(program)))
+  const visible = [...SYSTEM, ...programs, ...real].flatMap((path) => ['--ro-bind-try', path, path])
+  const walls = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL']
+  const system = [...walls, '--dev', '/dev', '--tmpfs', '/tmp', ...visible]
+  return {
+    hidesFiles: true,
+    command(program, args, needs) {
+      const { reads, writes } = needs
+      const folder = writes === undefined ? [] : ['--bind', dirname(writes), dirname(writes)]
+      // The files come after the folder, which may hold them: they stay read-only.
+      const files = reads.flatMap((path) => ['--ro-bind', path, path])
+      const inside = ['--chdir', '/', '--', program, ...args]
+      return withLimits([bubblewrap, ...system, ...folder, ...files, ...inside], needs)
+    },
+  }
+}
+
+function withLimits(command: readonly string[], needs: Needs): Command {
+  const kibibytes = Math.ceil(needs.memoryBytes / 1_024)
+  const blocks = Math.ceil(needs.fileBytes / 512)
+  const limits = [Math.ceil(needs.cpuSeconds), kibibytes, blocks].map(String)
+  return { program: SHELL, args: ['-c', LIMITED, 'sh', ...limits, ...command] }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

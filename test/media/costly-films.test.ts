@@ -1,0 +1,90 @@
+/** Small files that ask for hours of work: turned down before it begins, and never in another user's way. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { budgetFor, isTooCostly } from '../../src/media/budget.ts'
+import { findTools } from '../../src/media/tools.ts'
+import { deskRig } from './desk-rig.ts'
+import { stillGif } from './still-gif.ts'
+
+const searchPath = process.env.PATH ?? ''
+const tools = await findTools(searchPath)
+const skip = tools ? false : 'ffmpeg is not installed'
+
+t.test('who sends more may ask for more, within bounds', async (t) => {
+  t.same(budgetFor(0), { timeMs: 20_000, memoryBytes: 2 ** 30 })
+  t.same(budgetFor(10_000_000), { timeMs: 40_000, memoryBytes: 2 ** 30 + 200_000_000 })
+  t.same(budgetFor(2_000_000_000), { timeMs: 120_000, memoryBytes: 2 ** 31 })
+  const minute = { width: 1_920, height: 1_080, frames: 1_800 }
+  t.notOk(isTooCostly(minute, 12_000_000))
+  t.ok(isTooCostly(minute, 69_000))
+  t.notOk(isTooCostly({ width: 4_000, height: 4_000 }, 100), 'one frame is one picture')
+})
+
+function filmOf(...args: string[]): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'chapar-costly-'))
+  try {
+    const path = join(folder, 'film')
+    const { status, stderr } = spawnSync(tools?.ffmpeg ?? '', ['-v', 'error', ...args, path])
+    if (status !== 0) throw new Error(`${stderr}`)
+    return readFileSync(path)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+t.test('with ffmpeg', { skip }, async (t) => {
+  const transcoded: boolean[] = []
+  const measures = {
+    transcoded: (succeeded: boolean) => void transcoded.push(succeeded),
+    ingested: () => undefined,
+    read: () => undefined,
+    waiting: () => undefined,
+  }
+  const { ingest, database, left } = await deskRig(t, { searchPath, measures })
+
+  t.test('48,000 megapixels in 80 kB become a document, and ffmpeg is never started', async (t) => {
+    const bomb = stillGif({ side: 4_000, frames: 3_000 })
+    t.ok(bomb.length < 100_000)
+    const { media, notes } = await ingest('animation', bomb)
+    t.equal(media.kind, 'document')
+    t.same(notes, [
+      'sent as a document: it has too many pixels in all its frames to be made an MP4',
+    ])
+    t.same(transcoded, [])
+  })
+
+  t.test('the same in a film', async (t) => {
+    const black = ['-f', 'lavfi', '-i', 'color=black:size=3840x2160:rate=60:duration=3']
+    const film = filmOf(...black, '-c:v', 'libvpx', '-deadline', 'realtime', '-f', 'webm')
+    t.ok(film.length < 100_000)
+    const { media, notes } = await ingest('video', film)
+    t.equal(media.kind, 'document')
+    t.match(notes, [/too many pixels/])
+    transcoded.length = 0
+  })
+
+  t.test('a user who keeps ffmpeg busy is passed by another', async (t) => {
+    const [other] = await database.query<{ id: number }>(
+      `insert into app_user (phone_index, phone_sealed) values ('other', '') returning id`,
+    )
+    const heavy = stillGif({ side: 1_000, frames: 20 })
+    const order: string[] = []
+    const work = Array.from({ length: 6 }, async () => {
+      await ingest('animation', heavy)
+      order.push('heavy')
+    })
+    const clip = filmOf('-f', 'lavfi', '-i', 'testsrc=size=64x64:duration=1', '-f', 'gif')
+    await ingest('animation', clip, { userId: other?.id ?? 0 })
+    order.push('clip')
+    await Promise.all(work)
+    t.equal(order.length, 7)
+    t.ok(order.indexOf('clip') < 3, `the clip came ${order.indexOf('clip') + 1}.`)
+  })
+
+  t.test('nothing temporary is left', async (t) => {
+    t.equal((await left()).temporary, 0)
+  })
+})
