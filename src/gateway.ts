@@ -5,6 +5,7 @@ import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
 import type { Config } from './config.ts'
 import { createCore } from './core.ts'
+import { sealIdentities } from './credentials/identity.ts'
 import { startAll } from './credentials/roster.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
@@ -75,6 +76,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
   const rewrapped = await vault.rewrap()
   if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
+  const sealed = await sealIdentities(db, vault)
+  if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
   const metrics = createMetrics({ ofProcess: true })
   const retentionDays = config.retention.requestDays
   const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })

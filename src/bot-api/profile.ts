@@ -1,20 +1,14 @@
 /** getMe: the account in the reference's shape of a bot, whatever it is. */
 import { failed } from '../../actors/errors.ts'
 import type { AccountIdentity, Json } from '../../actors/platform.ts'
-import type { Database } from '../database/database.ts'
 
 /** `accountId` is the integer that stands for the account in this credential's chats. */
 export async function profileOf(
-  db: Database,
-  credentialId: number,
+  identity: AccountIdentity | undefined,
   accountId: (native: string) => Promise<number>,
 ): Promise<Json> {
-  const [row] = await db.query<{ account: AccountIdentity }>(
-    'select account from credential where id = $1',
-    [credentialId],
-  )
-  if (!row) throw failed('unauthorized')
-  const { native, firstName, lastName, username } = row.account
+  if (!identity) throw failed('unauthorized')
+  const { native, firstName, lastName, username } = identity
   const id = await accountId(native)
   return {
     id,

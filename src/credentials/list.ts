@@ -1,5 +1,7 @@
 /** A user's credentials, searched, filtered and in order, page by page; and how many there are of each state. */
+import { setImmediate } from 'node:timers/promises'
 import { failed } from '../../actors/errors.ts'
+import { type IdentityRow, identityColumns } from './identity.ts'
 import type { CredentialRecord, CredentialRow } from './record.ts'
 import { shownColumns } from './record.ts'
 import { type RecordSource, recordOf } from './records.ts'
@@ -18,9 +20,8 @@ export interface CredentialQuery {
 }
 
 /** What rows are ordered by before their ids, as text or a number, so that a cursor can carry it. */
-const keys: Readonly<Record<CredentialSort, string>> = {
+const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
   created: `0::float8`,
-  name: `lower(concat_ws(' ', account->>'firstName', account->>'lastName'))`,
   state: `state`,
   last_event: `coalesce(extract(epoch from last_event_at), 0)::float8`,
   urgency: `(case action when 'none' then 0 when 'wait' then 1 else 2 end)::float8`,
@@ -33,45 +34,119 @@ export interface CredentialPage {
   readonly next_before: string | null
 }
 
+const wanted = `${mine}
+  and ($2::text[] is null or state = any($2))
+  and ($3::text is null or platform = $3)
+  and ($4::text[] is null or action = any($4))`
+
+/** By what is sealed the table cannot be searched or sorted: names are opened, and that only where they are asked for. */
 export async function searchCredentials(
   source: RecordSource,
   userId: number,
   query: CredentialQuery,
 ): Promise<CredentialPage> {
   await source.flush()
-  const { sort, order, limit } = query
-  const from = query.before === undefined ? undefined : positionOf(query.before, sort)
-  const key = keys[sort]
-  const rows = await source.db.query<CredentialRow & { sort_key: string | number }>(
-    `select ${shownColumns}, ${key} as sort_key from credential
-      where ${mine}
-        and ($2::text is null or account->>'firstName' ilike $2 or account->>'lastName' ilike $2
-             or concat_ws(' ', account->>'firstName', account->>'lastName') ilike $2
-             or account->>'username' ilike $2 or account->>'phone' ilike $2 or id::text = $3)
-        and ($4::text[] is null or state = any($4))
-        and ($5::text is null or platform = $5)
-        and ($6::text[] is null or action = any($6))
-        and ($7::bigint is null
-             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($8::${typeOf(sort)}, $7))
-      order by sort_key ${order}, id ${order} limit $9`,
-    [
-      userId,
-      query.search === undefined ? null : `%${query.search.replace(/[\\%_]/g, '\\$&')}%`,
-      query.search?.replace(/^#/, '') ?? null,
-      query.states ?? null,
-      query.platform ?? null,
-      query.actions ?? null,
-      from?.id ?? null,
-      from?.key ?? null,
-      limit + 1,
-    ],
-  )
+  const { sort, limit, before } = query
+  const from = before === undefined ? undefined : positionOf(before, sort)
+  const filter = [userId, query.states ?? null, query.platform ?? null, query.actions ?? null]
+  const rows =
+    sort === 'name'
+      ? await pageByName(source, query, filter, from)
+      : await pageByColumn(source, query, sort, filter, from)
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return {
     items: await Promise.all(page.map((row) => recordOf(source, row))),
     next_before: last ? cursorOf(last, sort) : null,
   }
+}
+
+type Sorted = CredentialRow & { readonly sort_key: string | number }
+type Position = ReturnType<typeof positionOf> | undefined
+
+/** One more than the page, if there are more. */
+async function pageByColumn(
+  source: RecordSource,
+  { search, order, limit }: CredentialQuery,
+  sort: Exclude<CredentialSort, 'name'>,
+  filter: readonly unknown[],
+  from: Position,
+): Promise<Sorted[]> {
+  const found =
+    search === undefined ? null : (await named(source, search, filter)).map(({ id }) => id)
+  const key = keys[sort]
+  return source.db.query<Sorted>(
+    `select ${shownColumns}, ${key} as sort_key from credential
+      where ${wanted} and ($8::bigint[] is null or id = any($8))
+        and ($5::bigint is null
+             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($6::${typeOf(sort)}, $5))
+      order by sort_key ${order}, id ${order} limit $7`,
+    [...filter, from?.id ?? null, from?.key ?? null, limit + 1, found],
+  )
+}
+
+async function pageByName(
+  source: RecordSource,
+  { search, order, limit }: CredentialQuery,
+  filter: readonly unknown[],
+  from: Position,
+): Promise<Sorted[]> {
+  const sign = order === 'desc' ? -1 : 1
+  const compare = (one: Named, other: Named) =>
+    sign * (collator.compare(one.name, other.name) || one.id - other.id)
+  const start = from && { id: from.id, name: `${from.key}` }
+  const found = (await named(source, search, filter))
+    .filter((each) => start === undefined || compare(each, start) > 0)
+    .sort(compare)
+    .slice(0, limit + 1)
+  const rows = await source.db.query<CredentialRow>(
+    `select ${shownColumns} from credential where ${wanted} and id = any($5)`,
+    [...filter, found.map(({ id }) => id)],
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return found.flatMap(({ id, name }) => {
+    const row = byId.get(id)
+    return row ? [{ ...row, sort_key: name }] : []
+  })
+}
+
+interface Named {
+  readonly id: number
+  /** First and last, in small letters. */
+  readonly name: string
+}
+
+const collator = new Intl.Collator('und')
+/** So many are opened before others have their turn. */
+const AT_ONCE = 200
+
+/** Those in whose names, username, phone or id the search is found; all of them where there is no search. */
+async function named(
+  source: RecordSource,
+  search: string | undefined,
+  filter: readonly unknown[],
+): Promise<Named[]> {
+  const rows = await source.db.query<IdentityRow>(
+    `select ${identityColumns} from credential where ${wanted}`,
+    [...filter],
+  )
+  const words = search?.toLowerCase()
+  const id = search?.replace(/^#/, '')
+  const found: Named[] = []
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    if (at > 0) await setImmediate()
+    for (const row of rows.slice(at, at + AT_ONCE)) {
+      const identity = await source.identity(row)
+      if (!identity) continue
+      const { firstName, lastName = '', username = '', phone = '' } = identity
+      const name = (lastName === '' ? firstName : `${firstName} ${lastName}`).toLowerCase()
+      const texts = [name, username.toLowerCase(), phone]
+      const isFound =
+        words === undefined || `${row.id}` === id || texts.some((text) => text.includes(words))
+      if (isFound) found.push({ id: row.id, name })
+    }
+  }
+  return found
 }
 
 export interface CredentialCounts {

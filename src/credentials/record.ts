@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { AccountIdentity } from '../../actors/platform.ts'
 import { Nullable } from '../nullable.ts'
+import { type IdentityRow, identityColumns } from './identity.ts'
 
 export const CredentialRecord = Type.Object({
   credential_id: Type.Integer(),
@@ -35,10 +36,8 @@ export const CredentialRecord = Type.Object({
 
 export type CredentialRecord = Static<typeof CredentialRecord>
 
-export interface CredentialRow {
-  readonly id: number
+export interface CredentialRow extends IdentityRow {
   readonly platform: string
-  readonly account: AccountIdentity
   readonly state: string
   readonly reason: string | null
   readonly action: string
@@ -56,13 +55,17 @@ export interface CredentialRow {
 }
 
 /** The row without the sealed secrets: who only shows a credential has no business with them. */
-export const shownColumns = `id, platform, account, state, reason, action, include_self_updates,
+export const shownColumns = `${identityColumns}, platform, state, reason, action, include_self_updates,
   include_channel_updates, include_channel_update_recovery, include_deleted_updates, healthy,
   checked_at, last_event_at, latency_ms, online_since, node, created_at`
 
 /** `accountId` is the integer the bot API knows the account by. */
-export function presentCredential(row: CredentialRow, accountId: number): CredentialRecord {
-  const { firstName, lastName, username, phone } = row.account
+export function presentCredential(
+  row: CredentialRow,
+  identity: AccountIdentity,
+  accountId: number,
+): CredentialRecord {
+  const { firstName, lastName, username, phone } = identity
   return {
     credential_id: row.id,
     platform: row.platform,

@@ -1,6 +1,8 @@
 /** The credentials of a user, read from the table once what actors noted is in it. */
 import { failed } from '../../actors/errors.ts'
+import type { AccountIdentity } from '../../actors/platform.ts'
 import type { Database } from '../database/database.ts'
+import type { IdentityRow } from './identity.ts'
 import {
   type CredentialRecord,
   type CredentialRow,
@@ -14,6 +16,8 @@ export interface RecordSource {
   flush(): Promise<void>
   /** The integer the bot API knows the account by. */
   accountId(credentialId: number, native: string): Promise<number>
+  /** Undefined once it was wiped. */
+  identity(row: IdentityRow): Promise<AccountIdentity | undefined>
 }
 
 /** Rejects with `not_found`, also for another user's credential. */
@@ -36,5 +40,8 @@ export async function recordOf(
   source: RecordSource,
   row: CredentialRow,
 ): Promise<CredentialRecord> {
-  return presentCredential(row, await source.accountId(row.id, row.account.native))
+  const identity = await source.identity(row)
+  // Deleted since the row was read.
+  if (!identity) throw failed('not_found')
+  return presentCredential(row, identity, await source.accountId(row.id, identity.native))
 }

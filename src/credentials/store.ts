@@ -1,4 +1,5 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
+import { isDeepStrictEqual } from 'node:util'
 import { failed, OwnershipLost, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
 import type { CredentialFacts, CredentialStore, Owned, Transition } from '../../actors/ports.ts'
@@ -7,6 +8,7 @@ import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
+import { type IdentityRow, identityColumns, openIdentity, sealIdentity } from './identity.ts'
 import { Irregularities } from './irregularities.ts'
 import type { TimelineBuffer } from './timeline-buffer.ts'
 
@@ -100,20 +102,24 @@ export class PostgresCredentialStore implements CredentialStore {
 
   async account(credentialId: number): Promise<LinkedAccount> {
     const [row] = await this.#db.query<{
-      account: AccountIdentity
+      id: number
+      account: AccountIdentity | null
+      account_sealed: Buffer | null
       secrets: Buffer | null
       checkpoint: Json
       include_channel_update_recovery: boolean
     }>(
-      `select c.account, c.secrets, c.include_channel_update_recovery, l.checkpoint
+      `select c.id, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
          from credential c join credential_log l on l.credential_id = c.id where c.id = $1`,
       [credentialId],
     )
     if (!row?.secrets) throw failed('not_found')
     const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets).catch(toUnreadable)
+    const identity = await this.identityOf(row).catch(toUnreadable)
+    if (!identity) throw failed('not_found')
     return {
       credentialId,
-      identity: row.account,
+      identity,
       secrets: JSON.parse(secrets.toString()) as Json,
       checkpoint: row.checkpoint,
       recoverChannels: row.include_channel_update_recovery,
@@ -134,11 +140,32 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** A write that is fenced says nothing: nothing waits for it. */
   async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
-    await this.#db.query(
-      `update credential set account = $3
-        where id = $1 and epoch = $2 and account is distinct from $3`,
-      [credentialId, epoch, JSON.stringify(identity)],
+    const [row] = await this.#db.query<IdentityRow & { readonly user_id: number }>(
+      `select user_id, ${identityColumns} from credential where id = $1`,
+      [credentialId],
     )
+    const known = row && (await this.identityOf(row))
+    if (!row || !known || isDeepStrictEqual(known, identity)) return
+    const sealed = await sealIdentity(this.#vault, row.user_id, credentialId, identity)
+    // What was wiped stays wiped.
+    await this.#db.query(
+      `update credential set account = null, account_sealed = $3
+        where id = $1 and epoch = $2 and (account is not null or account_sealed is not null)`,
+      [credentialId, epoch, sealed],
+    )
+  }
+
+  /** What is known of the account; undefined once it was wiped. */
+  async identity(credentialId: number): Promise<AccountIdentity | undefined> {
+    const [row] = await this.#db.query<IdentityRow>(
+      `select ${identityColumns} from credential where id = $1`,
+      [credentialId],
+    )
+    return row && (await this.identityOf(row))
+  }
+
+  identityOf(row: IdentityRow): Promise<AccountIdentity | undefined> {
+    return openIdentity(this.#vault, row)
   }
 
   async saveDeletion(owned: Owned): Promise<void> {
@@ -155,7 +182,8 @@ export class PostgresCredentialStore implements CredentialStore {
     const { credentialId, epoch } = owned
     const [ended] = await this.#db.query<{ keys: number[] }>(
       `with ended as (
-         update credential set secrets = null, state = 'deactivated',
+         update credential set secrets = null, account = null, account_sealed = null,
+                native_id = '', deleting_at = coalesce(deleting_at, now()), state = 'deactivated',
                 machine_state = 'deactivated', action = 'none', node = null
           where id = $1 and epoch = $2 returning id
        ), revoked as (

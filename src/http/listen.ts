@@ -106,6 +106,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     db,
     flush: () => core.store.flush(),
     accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
+    identity: (row) => core.store.identityOf(row),
   }
   const { gate } = core
   const desk = new KeyDesk({
@@ -190,8 +191,10 @@ function downloadsFrom({ core, media }: ListenOptions): Downloads {
 
 function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads): CallWorld {
   return {
-    profile: (credentialId) =>
-      profileOf(db, credentialId, (native) => core.translator.idOf(credentialId, native)),
+    profile: async (credentialId) =>
+      profileOf(await core.store.identity(credentialId), (native) =>
+        core.translator.idOf(credentialId, native),
+      ),
     profileStore: profileStore(db),
     media: media.desk,
     paths,

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { failed, LinkRefused } from '../../actors/errors.ts'
 import type { AccountIdentity, Json } from '../../actors/platform.ts'
+import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
@@ -19,6 +20,12 @@ interface Ending {
   readonly sessionId: string
   readonly account: AccountIdentity
   readonly secrets: Json
+}
+
+interface Sealed {
+  readonly native: string
+  readonly account: Buffer
+  readonly secrets: Buffer
 }
 
 export async function finishLink(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
@@ -41,16 +48,21 @@ async function finishOnce(db: Database, vault: Vault, ending: Ending): Promise<F
     [sessionId],
   )
   if (!session) throw failed('not_found')
-  const known = await existing(db, session.user_id, session.platform, account.native)
+  const native = nativeIndex(vault, account.native)
+  const known = await existing(db, session.user_id, session.platform, native)
   if (session.relinks !== null && session.relinks !== known) {
     throw await refusal(db, session.relinks)
   }
   const credentialId = known ?? (await nextCredentialId(db))
   // Sealed before the transaction: it may need a connection of its own.
-  const sealed = await sealSecrets(vault, credentialId, secrets)
+  const sealed = {
+    native,
+    account: await sealIdentity(vault, session.user_id, credentialId, account),
+    secrets: await sealSecrets(vault, credentialId, secrets),
+  }
   await db.transaction(async (tx) => {
-    if (known === undefined) await insert(tx, credentialId, session, account, sealed)
-    else await revive(tx, credentialId, account, sealed)
+    if (known === undefined) await insert(tx, credentialId, session, sealed)
+    else await revive(tx, credentialId, sealed)
     await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
@@ -100,20 +112,12 @@ async function insert(
   tx: Queryable,
   credentialId: number,
   session: { readonly user_id: number; readonly platform: string },
-  account: AccountIdentity,
-  sealed: Buffer,
+  { native, account, secrets }: Sealed,
 ): Promise<void> {
   await tx.query(
-    `insert into credential (id, user_id, platform, native_id, account, secrets)
+    `insert into credential (id, user_id, platform, native_id, account_sealed, secrets)
      values ($1, $2, $3, $4, $5, $6)`,
-    [
-      credentialId,
-      session.user_id,
-      session.platform,
-      account.native,
-      JSON.stringify(account),
-      sealed,
-    ],
+    [credentialId, session.user_id, session.platform, native, account, secrets],
   )
   await tx.query('insert into credential_log (credential_id, next_update_id) values ($1, $2)', [
     credentialId,
@@ -125,14 +129,13 @@ async function insert(
 async function revive(
   tx: Queryable,
   credentialId: number,
-  account: AccountIdentity,
-  sealed: Buffer,
+  { account, secrets }: Sealed,
 ): Promise<void> {
   const revived = await tx.query(
-    `update credential set account = $2, secrets = $3, state = 'connecting', reason = null,
+    `update credential set account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none'
       where id = $1 and deleting_at is null returning id`,
-    [credentialId, JSON.stringify(account), sealed],
+    [credentialId, account, secrets],
   )
   if (revived.length === 0) throw deleted()
 }

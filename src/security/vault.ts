@@ -17,6 +17,7 @@ export interface Place {
 export type Purpose =
   | 'otp-pepper'
   | 'phone-index'
+  | 'account-index'
   | 'cookie'
   | 'file-link'
   | 'file-id'

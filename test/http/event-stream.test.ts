@@ -28,7 +28,12 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
   const timeline = new TimelineBuffer(db, 'node', quietLog)
   const app = bareServer(t)
   await app.register(timelineRoutes, {
-    source: { db, flush: async () => whileRead(), accountId: async () => 1 },
+    source: {
+      db,
+      flush: async () => whileRead(),
+      accountId: async () => 1,
+      identity: async (row) => row.account ?? undefined,
+    },
     timeline,
     node: 'node',
     draining: draining.signal,

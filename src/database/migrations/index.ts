@@ -21,6 +21,7 @@ import { SandboxKeyboards } from './0018-sandbox-keyboards.ts'
 import { EpochOfTheRow } from './0019-epoch-of-the-row.ts'
 import { BoundChallenges } from './0021-bound-challenges.ts'
 import { ShownUrls } from './0022-shown-urls.ts'
+import { SealedAccounts } from './0023-sealed-accounts.ts'
 import { SandboxNetworks } from './0025-sandbox-networks.ts'
 
 export interface NamedMigration {
@@ -51,5 +52,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0019-epoch-of-the-row', class: EpochOfTheRow },
   { name: '0021-bound-challenges', class: BoundChallenges },
   { name: '0022-shown-urls', class: ShownUrls },
+  { name: '0023-sealed-accounts', class: SealedAccounts },
   { name: '0025-sandbox-networks', class: SandboxNetworks },
 ]

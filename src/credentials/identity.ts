@@ -1,0 +1,78 @@
+/** What is known of a linked account, sealed at rest: with a key of its user, so that a whole list opens with one. */
+import { createHmac } from 'node:crypto'
+import type { AccountIdentity } from '../../actors/platform.ts'
+import type { Database } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+
+/** The columns of `credential` that hold it. */
+export interface IdentityRow {
+  readonly id: number
+  /** Of a version that did not seal. It may still write while this one starts, so it counts first. */
+  readonly account: AccountIdentity | null
+  readonly account_sealed: Buffer | null
+}
+
+export const identityColumns = 'id, account, account_sealed'
+
+const placeOf = (credentialId: number) => ({
+  table: 'credential',
+  column: 'account',
+  row: credentialId,
+})
+
+export const sealIdentity = (
+  vault: Pick<Vault, 'seal'>,
+  userId: number,
+  credentialId: number,
+  identity: AccountIdentity,
+): Promise<Buffer> =>
+  vault.seal(`user:${userId}`, placeOf(credentialId), Buffer.from(JSON.stringify(identity)))
+
+/** Undefined once it was wiped. */
+export async function openIdentity(
+  vault: Pick<Vault, 'open'>,
+  { id, account, account_sealed: sealed }: IdentityRow,
+): Promise<AccountIdentity | undefined> {
+  if (account !== null) return account
+  if (sealed === null) return undefined
+  return JSON.parse((await vault.open(placeOf(id), sealed)).toString()) as AccountIdentity
+}
+
+/** How the same account is found again when it is linked once more; it does not tell which account it is. */
+export function nativeIndex(vault: Pick<Vault, 'derive'>, native: string): string {
+  return createHmac('sha256', vault.derive('account-index')).update(native).digest('base64url')
+}
+
+const AT_ONCE = 500
+const unsealed = `
+  select id, user_id, native_id, account from credential
+  where account is not null and id > $1 order by id limit ${AT_ONCE}`
+const replace = `
+  update credential c set account = null, account_sealed = fresh.sealed, native_id = fresh.native
+    from unnest($1::bigint[], $2::bytea[], $3::text[]) as fresh (id, sealed, native)
+   where c.id = fresh.id and c.account is not null`
+
+interface Unsealed {
+  readonly id: number
+  readonly user_id: number
+  readonly native_id: string
+  readonly account: AccountIdentity
+}
+
+/** Seals what older versions have left in the clear; resolves with how many there were. Safe to be cut off. */
+export async function sealIdentities(db: Database, vault: Vault): Promise<number> {
+  let count = 0
+  let after = 0
+  for (;;) {
+    const rows = await db.query<Unsealed>(unsealed, [after])
+    if (rows.length === 0) return count
+    const sealed: Buffer[] = []
+    for (const { id, user_id, account } of rows) {
+      sealed.push(await sealIdentity(vault, user_id, id, account))
+    }
+    const natives = rows.map(({ native_id }) => nativeIndex(vault, native_id))
+    await db.query(replace, [rows.map(({ id }) => id), sealed, natives])
+    count += rows.length
+    after = rows.at(-1)?.id ?? after
+  }
+}

@@ -1,0 +1,158 @@
+/** What is known of an account is sealed at rest, also what an older version has stored, and found all the same. */
+import t, { type Test } from 'tap'
+import type { AccountIdentity } from '../../actors/platform.ts'
+import { openIdentity, sealIdentities, sealIdentity } from '../../src/credentials/identity.ts'
+import { type CredentialQuery, searchCredentials } from '../../src/credentials/list.ts'
+import type { RecordSource } from '../../src/credentials/records.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { finishLink } from '../../src/links/finish.ts'
+import { canariesIn } from '../support/canaries.ts'
+import { testDatabase } from '../support/database.ts'
+import { testVault } from '../support/vault.ts'
+
+async function rig(t: Test) {
+  const { database: db, url } = await testDatabase(t)
+  const vault = await testVault(t, db)
+  const [user] = await db.query<{ id: number }>(
+    `insert into app_user (phone_index, phone_sealed) values ('u', '') returning id`,
+  )
+  const userId = user!.id
+  let native = 0
+  /** As versions before stored it. */
+  const inTheClear = async (identity: Partial<AccountIdentity>, more = {}) => {
+    const account = { native: `old-${++native}@canary.example`, firstName: '', ...identity }
+    const [row] = await db.query<{ id: number }>(
+      `insert into credential (user_id, platform, native_id, account, deactivated_at, deleting_at)
+       values ($1, 'xmpp', $2, $3, $4, $4) returning id`,
+      [userId, account.native, account, 'deleted' in more ? new Date() : null],
+    )
+    return { id: row!.id, account }
+  }
+  const link = async (account: AccountIdentity) => {
+    const sessionId = `session-${++native}`
+    await db.query(
+      `insert into link_session (id, user_id, platform, method, state, attempts_left, expires_at)
+       values ($1, $2, 'xmpp', 'password', 'waiting', 5, now())`,
+      [sessionId, userId],
+    )
+    return await finishLink(db, vault, { sessionId, account, secrets: {} })
+  }
+  const source: RecordSource = {
+    db,
+    flush: async () => undefined,
+    accountId: async () => 1,
+    identity: (row) => openIdentity(vault, row),
+  }
+  return { db, url, vault, userId, inTheClear, link, source }
+}
+
+const canaries = ['Canaria', 'Vogel', 'kanarien_vogel', '+4915112340000', 'canary.example']
+const bird = {
+  firstName: 'Canaria',
+  lastName: 'Vogel',
+  username: 'kanarien_vogel',
+  phone: '+4915112340000',
+}
+
+t.test('a linked account is in no table by name, username, phone or address', async (t) => {
+  const { url, link } = await rig(t)
+  await link({ native: 'bird@canary.example', ...bird })
+  t.same(await canariesIn(url, canaries), [])
+})
+
+t.test('an account that is linked once more is the same credential', async (t) => {
+  const { link, db, vault } = await rig(t)
+  const first = await link({ native: 'bird@canary.example', ...bird })
+  const again = await link({ native: 'bird@canary.example', ...bird, firstName: 'Renamed' })
+  t.same(again, { credentialId: first.credentialId, relinked: true })
+  t.not((await link({ native: 'other@canary.example', ...bird })).credentialId, first.credentialId)
+  const [row] = await db.query<Parameters<typeof openIdentity>[1]>(
+    'select id, account, account_sealed from credential where id = $1',
+    [first.credentialId],
+  )
+  t.match(await openIdentity(vault, row!), { firstName: 'Renamed' })
+})
+
+t.test('what older versions stored is sealed at the start, and read as before', async (t) => {
+  const { url, db, vault, userId, inTheClear, link, source } = await rig(t)
+  const old = []
+  for (let n = 0; n < 1_003; n++) old.push(await inTheClear({ ...bird, lastName: `Vogel ${n}` }))
+  t.equal(await sealIdentities(db, vault), 1_003)
+  t.equal(await sealIdentities(db, vault), 0, 'and nothing is left to do')
+  t.same(await canariesIn(url, canaries), [])
+  const rows = await db.query<Parameters<typeof openIdentity>[1]>(
+    'select id, account, account_sealed from credential order by id',
+  )
+  for (const [n, row] of rows.entries()) t.same(await openIdentity(vault, row), old[n]!.account)
+  const relinked = await link({ ...bird, native: old[7]!.account.native })
+  t.same(relinked, { credentialId: old[7]!.id, relinked: true }, 'linked again, it is found')
+  const found = await searchCredentials(source, userId, query({ search: 'vogel 1002' }))
+  t.same(
+    found.items.map(({ account }) => account.last_name),
+    ['Vogel 1002'],
+  )
+})
+
+t.test('the migration wipes what is left of accounts that were deleted before', async (t) => {
+  const { url, db, inTheClear } = await rig(t)
+  // What a version before the migration has left: its column did not know null.
+  await inTheClear(bird, { deleted: true })
+  await inTheClear(bird, { deleted: true })
+  await db.query('alter table credential drop column account_sealed')
+  await db.query('drop index credential_unsealed')
+  await db.query(`delete from migration where name = '0023-sealed-accounts'`)
+  t.same(await migrate(url), ['0023-sealed-accounts'])
+  t.same(await canariesIn(url, canaries), [])
+})
+
+t.test('an account does not open in the place of another one', async (t) => {
+  const { vault } = await rig(t)
+  const sealed = await sealIdentity(vault, 1, 7, { native: 'n', firstName: 'Ada' })
+  const row = { id: 8, account: null, account_sealed: sealed }
+  await t.rejects(openIdentity(vault, row), { message: /cannot be read/ })
+  t.equal(await openIdentity(vault, { ...row, account_sealed: null }), undefined, 'wiped')
+})
+
+const query = (more: Partial<CredentialQuery>): CredentialQuery => ({
+  ...{ search: undefined, states: undefined, platform: undefined, actions: undefined },
+  ...{ sort: 'created', order: 'asc', before: undefined, limit: 100 },
+  ...more,
+})
+
+t.test('a list is searched and sorted by what is sealed, page by page', async (t) => {
+  const { userId, link, source } = await rig(t)
+  const names = ['éva', 'Zoe', 'adam', 'Eva', 'آرش', 'ADAM', 'Ben']
+  for (const [n, firstName] of names.entries()) {
+    const lastName = n % 2 ? 'Müller' : undefined
+    await link({
+      native: `${n}`,
+      firstName,
+      ...(lastName && { lastName }),
+      username: `user_${n}`,
+      phone: `+4915112340${n}00`,
+    })
+  }
+  const shown = async (more: Partial<CredentialQuery>) => {
+    const all: string[] = []
+    let before: string | undefined
+    do {
+      const page = await searchCredentials(source, userId, query({ limit: 2, ...more, before }))
+      t.ok(page.items.length <= 2)
+      all.push(...page.items.map(({ account }) => account.first_name))
+      before = page.next_before ?? undefined
+    } while (before !== undefined)
+    return all
+  }
+  const sorted = ['adam', 'ADAM', 'Ben', 'éva', 'Eva', 'Zoe', 'آرش']
+  const byName = await shown({ sort: 'name' })
+  t.same(byName, sorted)
+  t.same(await shown({ sort: 'name', order: 'desc' }), byName.toReversed())
+  for (const sort of ['created', 'name', 'state', 'last_event', 'urgency'] as const) {
+    t.same(await shown({ sort, search: 'zoe M' }), ['Zoe'], sort)
+  }
+  t.same(await shown({ search: 'mÜLL' }), ['Zoe', 'Eva', 'ADAM'])
+  t.same(await shown({ search: 'USER_4' }), ['آرش'])
+  t.same(await shown({ search: '340500' }), ['ADAM'])
+  t.same(await shown({ search: '%' }), [])
+  t.same(await shown({ search: 'adam', sort: 'name', order: 'desc' }), ['ADAM', 'adam'])
+})
