@@ -159,10 +159,11 @@ t.test('the owner of now writes as ever', async (t) => {
   await node.progress.save(key, () => progress, false)
   await node.store.saveSecrets(before, 'newer')
   await node.store.saveIdentity(before, { native: 'n', firstName: 'Ada' })
+  t.match(await node.store.identity(before.credentialId), { firstName: 'Ada' }, 'sealed')
   t.match(await row(), {
     machine_state: 'replaced',
     healthy: false,
-    account: { firstName: 'Ada' },
+    account: null,
     filter,
     cursor: 5_000_007,
     webhook_progress: progress,
