@@ -5,17 +5,17 @@ import type {
   PerformOperation,
 } from '../machines/credential-events.ts'
 import type { CredentialContext } from '../machines/credential-setup.ts'
-import { admits, type ReceiveSettings } from '../machines/happening.ts'
+import { admits, type Happening, type ReceiveSettings } from '../machines/happening.ts'
 import type { Outcome } from '../machines/protocol.ts'
 import { asWanted, type Wanting } from './as-wanted.ts'
 import type { CredentialWorld } from './credential.ts'
-import { failed, SecretsUnreadable, settle } from './errors.ts'
+import { failed, RequestFailed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
 import type { FileStream, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
-import { type Batches, rejectAll, reportTo } from './report.ts'
+import { type Batch, type Batches, rejectAll, reportTo } from './report.ts'
 import { Sieve } from './sieve.ts'
-import { within } from './time.ts'
+import { jittered, within } from './time.ts'
 
 export interface Reported {
   readonly event: EventsReported
@@ -28,6 +28,11 @@ interface Ends {
   readonly done: 'deletion.stored' | 'deactivation.finished'
   readonly undone: 'deletion.failed' | 'deactivation.failed'
 }
+
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 1_000
+/** What is not stored after so many tries, although the database answers, is reported again by another session. */
+const MOST_TRIES = 30
 
 /** The actor whose effects these are. */
 interface Owner extends Wanting {
@@ -77,6 +82,19 @@ export class CredentialEffects {
     this.#releaseTurn()
   }
 
+  awaitStorage(send: Send): () => void {
+    let isOver = false
+    this.world.storage
+      .recovered(LONGEST_RETRY_MS)
+      .then(() => {
+        if (!isOver) send({ type: 'storage.recovered' })
+      })
+      .catch((cause) => this.onDefect(cause))
+    return () => {
+      isOver = true
+    }
+  }
+
   openSession(send: Send): () => void {
     const { store, clock, platform } = this.world
     const { credentialId, epoch } = this.#facts
@@ -98,16 +116,20 @@ export class CredentialEffects {
       },
       listening.signal,
     )
+    const unreadable = (cause: unknown) => {
+      onDefect(cause)
+      if (cause instanceof SecretsUnreadable) report.invalid('secrets_unreadable')
+      else report.lost('storage')
+    }
     store
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
         this.#session = platform.open(asWanted(account, this.#owner), report, living.signal)
-      })
+      }, unreadable)
       .catch((cause) => {
         onDefect(cause)
-        if (cause instanceof SecretsUnreadable) report.invalid('secrets_unreadable')
-        else report.lost('storage')
+        report.lost('crashed')
       })
     return () => {
       listening.abort()
@@ -217,30 +239,65 @@ export class CredentialEffects {
     return this.#session.probe(signal)
   }
 
+  /** The session waits for its batch as long as the database is in trouble: that is no fault of the network. */
   async #keep({ event, settings }: Reported): Promise<void> {
-    const { logger, store, clock } = this.world
-    const { credentialId, epoch } = this.#facts
     const batch = this.#batches.get(event.batch)
     if (!batch) return
-    this.#batches.delete(event.batch)
+    const happenings = event.happenings.filter((happening) => admits(settings, happening))
     const reporter = this.#session
     try {
-      store.noteEvents(credentialId, event.happenings)
-      const happenings = event.happenings.filter((happening) => admits(settings, happening))
-      const { checkpoint } = batch
-      const appended = await this.#sieve.append({ credentialId, epoch, happenings, checkpoint })
-      if (!appended.stored) {
-        batch.reject(failed('unavailable', 'another node owns the credential'))
-        logger.warn({ credentialId, epoch }, 'another node took the credential over')
-        this.#owner.stop()
-        return
+      this.world.store.noteEvents(this.#facts.credentialId, event.happenings)
+    } catch (cause) {
+      this.#batches.delete(event.batch)
+      this.onDefect(cause)
+      return this.#giveUp(batch, reporter, cause)
+    }
+    for (let tries = 1; ; tries++) {
+      // What is being stored is left to its end, also when its session is over.
+      this.#batches.delete(event.batch)
+      try {
+        return await this.#append(batch, happenings)
+      } catch (cause) {
+        if (tries % MOST_TRIES === 1) this.onDefect(cause)
+        const isRetried = this.#session === reporter && isTransient(cause, tries)
+        if (!isRetried) return this.#giveUp(batch, reporter, cause)
       }
-      batch.resolve()
+      this.#batches.set(event.batch, batch)
+      await this.world.storage.recovered(retryAfter(tries))
+      // Its session ended while it waited, and has been told so.
+      if (this.#batches.get(event.batch) !== batch) return
+    }
+  }
+
+  #giveUp(batch: Batch, reporter: Session | undefined, cause: unknown): void {
+    batch.reject(cause)
+    if (this.#session !== reporter) return
+    this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
+  }
+
+  async #append(batch: Batch, happenings: readonly Happening[]): Promise<void> {
+    const { logger, store, clock } = this.world
+    const { credentialId, epoch } = this.#facts
+    const { checkpoint } = batch
+    const appended = await this.#sieve.append({ credentialId, epoch, happenings, checkpoint })
+    if (!appended.stored) {
+      batch.reject(failed('unavailable', 'another node owns the credential'))
+      logger.warn({ credentialId, epoch }, 'another node took the credential over')
+      this.#owner.stop()
+      return
+    }
+    batch.resolve()
+    try {
       store.noteHealth(this.#facts, { healthy: true, at: clock.now() })
     } catch (cause) {
       this.onDefect(cause)
-      batch.reject(cause)
-      if (this.#session === reporter) this.#owner.send({ type: 'session.lost', reason: 'storage' })
     }
   }
 }
+
+const retryAfter = (tries: number) =>
+  jittered(Math.min(LONGEST_RETRY_MS / 1.2, FIRST_RETRY_MS * 2 ** (tries - 1)))
+
+/** A database that is away comes back; whatever else is wrong gets so many tries. */
+const isTransient = (cause: unknown, tries: number) =>
+  tries < MOST_TRIES || (cause instanceof RequestFailed && cause.failure.code === 'unavailable')

@@ -14,6 +14,7 @@ import type {
   CredentialStore,
   Identities,
   Logger,
+  Storage,
   UpdateLog,
 } from './ports.ts'
 import { Services } from './services.ts'
@@ -36,6 +37,7 @@ export interface CredentialWorld {
   readonly platform: Platform
   readonly store: CredentialStore
   readonly log: UpdateLog
+  readonly storage: Storage
   readonly identities: Identities
   readonly budget: StartBudget
   readonly clock: Clock
@@ -73,6 +75,7 @@ const logic = credentialMachine.provide({
   actors: {
     turn: services.create((effects, send) => effects.awaitTurn(send)),
     session: services.create((effects, send) => effects.openSession(send)),
+    recovery: services.create((effects, send) => effects.awaitStorage(send)),
     probe: services.create((effects, send) => effects.probe(send)),
     deletion: services.create((effects, send) => effects.storeDeletion(send)),
     signOut: services.create((effects, send) => effects.signOut(send)),

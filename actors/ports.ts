@@ -75,6 +75,15 @@ export interface CredentialStore {
   noteHealth(owned: Owned, health: { latencyMs?: number; healthy: boolean; at: number }): void
 }
 
+/** Whether the database takes writes. */
+export interface Storage {
+  /**
+   * Resolves as soon as a write that was in vain before may succeed, after at most so many milliseconds; while nothing
+   * can be written, not before something can.
+   */
+  recovered(atMostMs: number): Promise<void>
+}
+
 export type Appended =
   | { readonly stored: true; readonly count: number }
   /** Another owner moved the epoch on: the actor must stop. */

@@ -4,7 +4,7 @@ import { failed } from './errors.ts'
 import type { Json, SessionReport } from './platform.ts'
 import type { CredentialStore, Owned } from './ports.ts'
 
-interface Batch {
+export interface Batch {
   readonly checkpoint: Json
   resolve(): void
   reject(cause: unknown): void

@@ -22,7 +22,7 @@ const slow = [
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
   'test/service/{process,drop-signing-keys,lost-connections,upstream-restarts}.test.ts',
-  'test/service/{media-round-trips,two-addresses,xmpp-bot}.test.ts',
+  'test/service/{media-round-trips,storage-trouble,two-addresses,xmpp-bot}.test.ts',
 ].map((files) => `--exclude=${files}`)
 const wholeTree = { development: true, panel: true, timed: true }
 

@@ -70,6 +70,8 @@ export type SessionEvent =
 
 export type EffectEvent =
   | { readonly type: 'turn.granted' }
+  /** The database takes writes again, or may do so. */
+  | { readonly type: 'storage.recovered' }
   | { readonly type: 'probe.passed'; readonly latencyMs: number }
   | { readonly type: 'probe.failed'; readonly reason: string }
   | { readonly type: 'deletion.stored' }

@@ -52,6 +52,7 @@ export const credential = setup({
   actors: {
     turn: port.service('turn'),
     session: port.service('session'),
+    recovery: port.service('recovery'),
     probe: port.service('probe'),
     deletion: port.service('deletion'),
     signOut: port.service('signOut'),
@@ -86,6 +87,7 @@ export const credential = setup({
   guards: {
     resumesAs: ({ context }, state: Resume) => context.resume === state,
     mayReclaim: ({ context }) => !context.reclaimed,
+    isOwnStorage: (_, reason: string) => reason === 'storage',
     isLimited: ({ context }) => context.limit !== undefined,
     needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
   },

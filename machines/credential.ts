@@ -68,13 +68,21 @@ export const credentialMachine = credential.createMachine({
           },
         },
         'credential.check': { actions: { type: 'check', params: ({ event }) => event } },
-        'session.lost': {
-          target: 'waiting',
-          actions: [
-            { type: 'blame', params: ({ event }) => event.reason },
-            { type: 'countLoss', params: ({ event }) => event.retryAfterMs ?? 0 },
-          ],
-        },
+        'session.lost': [
+          {
+            // No fault of the network, which is not to be made to wait for it.
+            guard: { type: 'isOwnStorage', params: ({ event }) => event.reason },
+            target: 'stalled',
+            actions: { type: 'blame', params: 'storage' },
+          },
+          {
+            target: 'waiting',
+            actions: [
+              { type: 'blame', params: ({ event }) => event.reason },
+              { type: 'countLoss', params: ({ event }) => event.retryAfterMs ?? 0 },
+            ],
+          },
+        ],
         'session.limited': {
           target: '.limited',
           actions: { type: 'restrict', params: ({ event }) => event },
@@ -186,6 +194,12 @@ export const credentialMachine = credential.createMachine({
     waiting: {
       meta: { state: 'connecting', action: 'wait' },
       after: { backoff: { target: 'queued' } },
+    },
+    // The service's own database was away when the session was to begin.
+    stalled: {
+      meta: { state: 'connecting', action: 'wait' },
+      invoke: { src: 'recovery' },
+      on: { 'storage.recovered': { target: 'queued' } },
     },
     // The other client may be gone by now, or never was. Two that claim the session in turn would do so for ever.
     replaced: {

@@ -17,6 +17,7 @@ import { HealthBuffer } from './credentials/health-buffer.ts'
 import { PostgresCredentialStore } from './credentials/store.ts'
 import { TimelineBuffer } from './credentials/timeline-buffer.ts'
 import type { Database } from './database/database.ts'
+import type { WriteWatch } from './database/write-watch.ts'
 import { KeyGate } from './keys/gate.ts'
 import { PostgresKeyStore } from './keys/store.ts'
 import { LinkFlows } from './links/flows.ts'
@@ -36,6 +37,7 @@ export interface CoreOptions {
   readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'limits' | 'startBudget' | 'webhooks'>
   readonly platforms: ReadonlyMap<string, Platform>
   readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
+  readonly writes: WriteWatch
   readonly logger: Logger
   received(userId: number, credentialId: number, updates: number): void
   /** Attempts at delivering to a webhook have ended. */
@@ -61,6 +63,7 @@ export function createCore({
   config,
   platforms,
   metrics,
+  writes,
   logger,
   received,
   attempted = () => undefined,
@@ -110,7 +113,11 @@ export function createCore({
   const fileIds = new FileIds(vault.derive('file-id'))
   const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)
   const log: PostgresUpdateLog = new PostgresUpdateLog(db, translator, {
-    committed: (updates, seconds) => metrics.committed(updates, seconds),
+    committed(updates, seconds) {
+      metrics.committed(updates, seconds)
+      writes.committed()
+    },
+    notCommitted: (cause) => writes.notCommitted(cause),
     received: (credentialId, updates) => {
       const facts = supervisor.factsOf(credentialId)
       if (facts) received(facts.userId, credentialId, updates)
@@ -122,6 +129,7 @@ export function createCore({
     platforms,
     store,
     log,
+    storage: writes,
     identities: translator,
     budget,
     clock,

@@ -10,6 +10,8 @@ import { startAll } from './credentials/roster.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
+import { openWriteProbe } from './database/write-probe.ts'
+import { WriteWatch } from './database/write-watch.ts'
 import { listen } from './http/listen.ts'
 import { createReadiness } from './http/readiness.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -56,6 +58,8 @@ const recurring = [
   { kind: 'accounts', id: 'upkeep' },
 ]
 
+const LATE_WRITES_MS = 1_000
+
 /** What was opened before a failure is closed again, last first. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
@@ -68,7 +72,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger, print } = options
   await assertPortsFree(config)
   for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated')
-  const db = openDatabase({ url: databaseUrl, log: logger })
+  const probe = openWriteProbe({ url: databaseUrl, node: config.node, log: logger })
+  opened.defer(() => probe.close())
+  const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
+  opened.defer(() => writes.close())
+  const onUnavailable = (cause: unknown) => writes.suspect(cause)
+  const db = openDatabase({ url: databaseUrl, log: logger, onUnavailable })
   opened.defer(() => db.close())
   const orm = await openOrm(databaseUrl)
   opened.defer(() => orm.close())
@@ -122,6 +131,9 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
 
   const sandbox = config.sandbox ? createSandbox({ db, log: logger, media: media.desk }) : undefined
   if (sandbox) opened.defer(() => sandbox.close())
+  // A statement whose connection was lost may be carried out a moment later still.
+  const lookAround = () => sandbox?.lookAround()
+  writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
   const { telegram: telegramAddress, bale: baleAddress } = config.botApi
   const botApis = [
     createBotApi({ flavour: telegramBot, ...telegramAddress, media: media.desk, log: logger }),
@@ -142,6 +154,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     config,
     platforms: new Map(platforms.map((platform) => [platform.id, platform])),
     metrics,
+    writes,
     logger,
     received: (userId, credentialId, updatesReceived) =>
       journal.count({ userId, credentialId }, { updatesReceived }),
@@ -167,6 +180,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   opened.defer(watchActors(core, { db, metrics, config, logger }))
 
   const readiness = createReadiness({ database: db, log: logger })
+  readiness.addCheck(() => writes.trouble(), 'the database takes no writes')
   const draining = new AbortController()
   const world = { config, logger, metrics, journal, readiness, accounts, core, db, sandbox, media }
   const { close, address } = await listen({ ...world, draining: draining.signal })

@@ -51,6 +51,10 @@ const reasons: Readonly<Record<string, Explained>> = {
     text: 'What is stored of the session cannot be read',
     remedy: LINK_AGAIN,
   },
+  crashed: {
+    text: 'The account crashed; it is started again in a moment',
+    remedy: `${WAIT}; report it if it comes back`,
+  },
   crash_loop: {
     text: 'The account crashed again and again; it is tried every five minutes',
     remedy: `${RESTART}, and report it if it comes back`,

@@ -4,7 +4,7 @@ import { failed, RequestFailed } from '../../actors/errors.ts'
 import { types } from './int8.ts'
 import type { Log } from './log.ts'
 import { inTransaction } from './transaction.ts'
-import { isUnavailable } from './unavailable.ts'
+import { isUnavailable, whyUnavailable } from './unavailable.ts'
 
 /** Named text is parsed and planned once a connection: worth it for the hot paths. */
 export interface Statement {
@@ -30,6 +30,8 @@ export interface DatabaseOptions {
   readonly url: string
   readonly log: Log
   readonly maxConnections?: number
+  /** Called when a statement fails because the database is unavailable. */
+  readonly onUnavailable?: (cause: unknown) => void
 }
 
 const limits = {
@@ -47,13 +49,16 @@ const limits = {
 const toldByTheNextStatement = () => undefined
 
 /** A database that is away is no defect of the request: the caller is told when to come back. */
-function explain(error: unknown): never {
-  if (error instanceof RequestFailed || !isUnavailable(error)) throw error
-  const retry = { retryAfterSeconds: 1 }
-  throw failed('unavailable', 'the database does not answer', retry, { cause: error })
-}
+const explainer =
+  (onUnavailable: (cause: unknown) => void = () => undefined) =>
+  (error: unknown): never => {
+    if (error instanceof RequestFailed || !isUnavailable(error)) throw error
+    onUnavailable(error)
+    const retry = { retryAfterSeconds: 1 }
+    throw failed('unavailable', whyUnavailable(error), retry, { cause: error })
+  }
 
-export const queryableOn = (target: pg.Pool | pg.PoolClient): Queryable => ({
+export const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
     const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)
@@ -61,7 +66,9 @@ export const queryableOn = (target: pg.Pool | pg.PoolClient): Queryable => ({
   },
 })
 
-export function openDatabase({ url, log, maxConnections = 20 }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { url, log, maxConnections = 20, onUnavailable } = options
+  const explain = explainer(onUnavailable)
   const pool = new pg.Pool({
     ...limits,
     connectionString: url,
@@ -74,9 +81,9 @@ export function openDatabase({ url, log, maxConnections = 20 }: DatabaseOptions)
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
   return {
     pool,
-    ...queryableOn(pool),
+    ...queryableOn(pool, explain),
     transaction: (work) =>
-      inTransaction(pool, (client) => work(queryableOn(client))).catch(explain),
+      inTransaction(pool, (client) => work(queryableOn(client, explain))).catch(explain),
     close: () => pool.end(),
   }
 }

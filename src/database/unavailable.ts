@@ -28,3 +28,16 @@ export function isUnavailable(error: unknown): boolean {
   if (code === 'ENOENT' && syscall === 'connect') return true
   return messages.test(error.message) || isUnavailable(error.cause)
 }
+
+/** In words for the caller: what is known of why the database cannot serve now. */
+export function whyUnavailable(error: unknown): string {
+  const code = codeOf(error)
+  if (code === '53100') return 'the database has no room'
+  return code === '25006' ? 'the database takes no writes' : 'the database does not answer'
+}
+
+/** The SQLSTATE, also of an error that is the cause of this one. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof pg.DatabaseError) return error.code
+  return error instanceof Error ? codeOf(error.cause) : undefined
+}

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Failure, FailureCode } from '../../machines/protocol.ts'
-import { isUnavailable } from '../database/unavailable.ts'
+import { isUnavailable, whyUnavailable } from '../database/unavailable.ts'
 import { type FieldProblem, problemsOf, shown } from './invalid.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
@@ -75,16 +75,16 @@ export function replyWithFailure(
   return reply.code(body.error_code).send(body)
 }
 
-const databaseAway: Failure = {
+const databaseAway = (error: unknown): Failure => ({
   code: 'unavailable',
-  description: 'the database does not answer',
+  description: whyUnavailable(error),
   retryAfterSeconds: 1,
-}
+})
 
 function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   if (error instanceof RequestFailed) return refused(error.failure, request)
   if (error.validation) return invalid(problemsOf(error.validation))
-  if (isUnavailable(error)) return failureBody(databaseAway)
+  if (isUnavailable(error)) return failureBody(databaseAway(error))
   const status = error.statusCode ?? 500
   // Of files outside the folders that are served, nobody learns that they are there.
   if (status === 403 || status === 404) return failureBody({ code: 'not_found', description: '' })

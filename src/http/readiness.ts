@@ -7,7 +7,8 @@ import { within } from '../observability/within.ts'
 type Check = () => string | null | Promise<string | null>
 
 export interface Readiness {
-  addCheck(check: Check): void
+  /** `failure` is the reason where the check itself fails or takes too long. */
+  addCheck(check: Check, failure?: string): void
   /** From now on the answer is no, while requests under way are finished. */
   drain(): void
   /** Resolves with the first reason against, or null. */
@@ -23,11 +24,12 @@ export interface ReadinessOptions {
 export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOptions): Readiness {
   let isDraining = false
   let asking: Promise<string | null> | undefined
-  const checks: Check[] = [
-    async () => {
-      await database.query('select 1')
-      return null
-    },
+  const select = async () => {
+    await database.query('select 1')
+    return null
+  }
+  const checks: { readonly check: Check; readonly failure: string }[] = [
+    { check: select, failure: 'the database does not answer' },
   ]
 
   async function attempt(check: Check, failure: string): Promise<string | null> {
@@ -41,16 +43,13 @@ export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOp
 
   async function runAll(): Promise<string | null> {
     const reasons = await Promise.all(
-      checks.map((check, index) => {
-        const failure = index === 0 ? 'the database does not answer' : 'a readiness check failed'
-        return within(withinMs, attempt(check, failure), failure)
-      }),
+      checks.map(({ check, failure }) => within(withinMs, attempt(check, failure), failure)),
     )
     return reasons.find((reason) => reason !== null) ?? null
   }
 
   return {
-    addCheck: (check) => void checks.push(check),
+    addCheck: (check, failure = 'a readiness check failed') => void checks.push({ check, failure }),
     drain() {
       isDraining = true
     },

@@ -20,6 +20,8 @@ interface Waiting {
 
 export interface CommitObserver {
   committed(updates: number, seconds: number): void
+  /** Not because of what was to be stored. */
+  notCommitted?(cause: unknown): void
 }
 
 export class GroupCommit {
@@ -74,8 +76,10 @@ export class GroupCommit {
       }
     } catch (cause) {
       // While the database is away nothing helps; else one bad batch must not cost the others theirs.
-      if (isAway(cause)) for (const { reject } of group) reject(cause)
-      else for (const waiting of group) await this.#retry(waiting)
+      if (isAway(cause)) {
+        this.#observer.notCommitted?.(cause)
+        for (const { reject } of group) reject(cause)
+      } else for (const waiting of group) await this.#retry(waiting)
     }
   }
 

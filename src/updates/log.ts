@@ -5,7 +5,7 @@ import type { Poll } from '../../machines/api-key-events.ts'
 import { failedOfItsValues } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
-import { GroupCommit } from './group-commit.ts'
+import { type CommitObserver, GroupCommit } from './group-commit.ts'
 import { cursorBefore } from './newest.ts'
 import { type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import { Tail } from './tail.ts'
@@ -26,8 +26,7 @@ interface OpenLog {
 
 type Notify = () => void
 
-export interface LogObserver {
-  committed(updates: number, seconds: number): void
+export interface LogObserver extends CommitObserver {
   received(credentialId: number, updates: number): void
 }
 

@@ -38,29 +38,69 @@ t.test('what the settings leave out moves the checkpoint all the same', async (t
 })
 
 t.test(
-  'events that could not be stored end the session; the next one begins before them',
+  'a database in trouble costs no session: the batch is tried until it is stored',
   async (t) => {
     const rig = new CredentialRig(t)
     const actor = await rig.online()
-    rig.log.onAppend = () => Promise.reject(new Error('disk full'))
-    await t.rejects(rig.platform.session.report.events([deleted('a')], 'c1'), {
-      message: 'disk full',
+    for (const trouble of [failed('unavailable'), new Error('deadlock detected')]) {
+      rig.log.appended.length = 0
+      rig.log.onAppend = () => Promise.reject(trouble)
+      const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1')
+      await rig.clock.advance(10_000)
+      t.equal(stateOf(actor), 'live.online')
+      const tries = rig.log.appended.length
+      t.ok(tries >= 10 && tries <= 20, `it was tried ${tries} times in ten seconds`)
+      rig.log.onAppend = async () => stored
+      await rig.clock.advance(1_000)
+      await acknowledged
+      t.match(rig.log.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
+    }
+    t.equal(rig.platform.sessions.length, 1)
+    t.equal(actor.snapshot.context.losses, 0, 'and it is no loss of the network')
+  },
+)
+
+t.test('as soon as the database takes writes again, what waits is stored', async (t) => {
+  const recovery = Promise.withResolvers<void>()
+  const rig = new CredentialRig(t, { storage: { recovered: () => recovery.promise } })
+  await rig.online()
+  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1')
+  await rig.clock.advance(60_000)
+  t.equal(rig.log.appended.length, 1, 'nobody tries while it is known to be in vain')
+  rig.log.onAppend = async () => stored
+  recovery.resolve()
+  await acknowledged
+})
+
+t.test(
+  'what the database answers but never stores is reported again by another session',
+  async (t) => {
+    const rig = new CredentialRig(t)
+    const actor = await rig.online()
+    rig.log.onAppend = () => Promise.reject(new Error('relation does not exist'))
+    const rejected = t.rejects(rig.platform.session.report.events([deleted('a')], 'c1'), {
+      message: 'relation does not exist',
     })
-    t.equal(stateOf(actor), 'waiting')
-    t.equal(actor.snapshot.context.reason, 'storage')
-    await rig.clock.advance(2_000)
+    await rig.clock.advance(60_000)
+    await rejected
     t.equal(stateOf(actor), 'live.online')
+    t.ok(
+      rig.store.transitions.some(
+        ({ to, reason }) => to === 'waiting' && reason === 'events_not_stored',
+      ),
+    )
     t.equal(rig.platform.sessions.length, 2)
   },
 )
 
-t.test('what follows a batch that failed is not stored past it', async (t) => {
+t.test('what follows a batch that failed is not stored before it', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
   const first = Promise.withResolvers<Appended>()
   rig.log.onAppend = () => first.promise
   const { report } = rig.platform.session
-  const batches = Promise.allSettled([
+  const batches = Promise.all([
     report.events([deleted('a')], 'c1'),
     report.events([deleted('b')], 'c2'),
     report.events([deleted('c')], 'c3'),
@@ -68,11 +108,53 @@ t.test('what follows a batch that failed is not stored past it', async (t) => {
   await settled()
   rig.log.onAppend = async () => stored
   first.reject(new Error('disk full'))
-  const states = (await batches).map(({ status }) => status)
-  t.same(states, ['rejected', 'rejected', 'rejected'])
-  t.match(rig.log.appended, [{ checkpoint: 'c1' }])
-  t.equal(rig.log.appended.length, 1)
+  await rig.clock.advance(1_000)
+  await batches
+  t.same(
+    rig.log.appended.map(({ checkpoint }) => checkpoint),
+    ['c1', 'c1', 'c2', 'c3'],
+  )
 })
+
+t.test('a session that ends while its batch waits for the database is told so', async (t) => {
+  const rig = new CredentialRig(t)
+  await rig.online()
+  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  const { report } = rig.platform.session
+  const waiting = report.events([deleted('a')], 'c1')
+  await settled()
+  report.lost('network')
+  await refused(t, waiting, { code: 'unavailable', description: 'the session is over' })
+  rig.log.onAppend = async () => stored
+  await rig.clock.advance(5_000)
+  t.equal(rig.log.appended.length, 1, 'the next session reports it again')
+})
+
+t.test(
+  'a session that cannot be begun for want of the database begins when there is one',
+  async (t) => {
+    const rig = new CredentialRig(t, {})
+    let isAway = true
+    const account = rig.store.port.account.bind(rig.store.port)
+    const store = Object.assign(Object.create(rig.store.port), {
+      account: (id: number) => (isAway ? Promise.reject(failed('unavailable')) : account(id)),
+    })
+    Object.assign(rig.world, { store })
+    const actor = rig.activate()
+    await settled()
+    t.equal(stateOf(actor), 'stalled')
+    t.match(rig.store.transitions.at(-1), {
+      publicState: 'connecting',
+      reason: 'storage',
+      action: 'wait',
+    })
+    await rig.clock.advance(30_000)
+    isAway = false
+    await rig.clock.advance(1_000)
+    t.equal(stateOf(actor), 'live.online')
+    t.equal(actor.snapshot.context.losses, 0)
+  },
+)
 
 t.test('batches are stored in the order they were reported', async (t) => {
   const rig = new CredentialRig(t)
@@ -160,41 +242,40 @@ t.test(
     const rig = new CredentialRig(t)
     const actor = await rig.online()
     const stored = new Set<string>()
+    let poisoned = 0
     rig.log.onAppend = async ({ happenings }) => {
-      if (happenings.some(({ sourceKey }) => sourceKey === 'poison')) throw new EventsUnstorable()
+      if (happenings.some(({ sourceKey }) => sourceKey === 'poison')) {
+        if (happenings.length === 1) poisoned++
+        throw new EventsUnstorable()
+      }
       for (const { sourceKey } of happenings) stored.add(sourceKey)
       return { stored: true, count: happenings.length }
     }
-    const report = () => {
-      const events = ['a', 'poison', 'b'].map(deleted)
-      return rig.platform.session.report.events(events, 'c1')
-    }
-    for (let time = 0; time < 2; time++) {
-      await t.rejects(report(), EventsUnstorable)
-      t.same([...stored], ['a'], 'what comes after it waits')
-      await rig.clock.advance(5_000)
-      t.equal(stateOf(actor), 'live.online')
-    }
-    await report()
+    const events = ['a', 'poison', 'b'].map(deleted)
+    const reported = rig.platform.session.report.events(events, 'c1')
+    await settled()
+    t.same([...stored], ['a'], 'what comes after it waits')
+    await rig.clock.advance(5_000)
+    await reported
+    t.equal(poisoned, 3)
     t.same([...stored], ['a', 'b'])
     t.match(rig.log.appended.at(-1), { happenings: [], checkpoint: 'c1' })
     t.match(rig.logger.errors.at(-1), { credentialId: 1, sourceKey: 'poison' })
     t.match(rig.store.transitions.at(-1), { event: 'messages.skipped' })
-    t.equal(rig.platform.sessions.length, 3)
+    t.equal(stateOf(actor), 'live.online')
+    t.equal(rig.platform.sessions.length, 1)
   },
 )
 
 t.test('a database that is away is no reason to leave anything out', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
-  for (let time = 0; time < 5; time++) {
-    rig.log.onAppend = () => Promise.reject(failed('unavailable'))
-    await refused(t, rig.platform.session.report.events([deleted('a')], 'c1'), {
-      code: 'unavailable',
-    })
-    await rig.clock.advance(30_000)
-  }
+  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  const reported = rig.platform.session.report.events([deleted('a')], 'c1')
+  await rig.clock.advance(600_000)
   rig.log.onAppend = async () => stored
-  await rig.platform.session.report.events([deleted('a')], 'c1')
+  await rig.clock.advance(1_000)
+  await reported
   t.match(rig.log.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
+  t.equal(rig.platform.sessions.length, 1)
 })

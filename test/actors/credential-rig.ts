@@ -70,6 +70,10 @@ export class CredentialRig {
       platform: this.platform.port,
       store: this.store.port,
       log: this.log.port,
+      storage: {
+        recovered: (atMostMs) =>
+          new Promise((resolve) => this.clock.setTimeout(() => resolve(), atMostMs)),
+      },
       identities: only<Identities>(t, 'Identities', {}),
       budget: this.budget,
       clock: this.clock,

@@ -5,6 +5,8 @@ import { readConfig } from '../../src/config.ts'
 import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/roster.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { openWriteProbe } from '../../src/database/write-probe.ts'
+import { WriteWatch } from '../../src/database/write-watch.ts'
 import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/observability/log.ts'
@@ -21,8 +23,14 @@ const { KILL_DATABASE_URL = '', KILL_KEY_FILE = '', KILL_PORT, SPOOL_PORT } = pr
 const acknowledgesEarly = process.env.SPOOL_ACKNOWLEDGES_EARLY === 'true'
 
 const logger = createLog({ level: 'silent' })
-const db = openDatabase({ url: KILL_DATABASE_URL, log: logger })
+const db = openDatabase({
+  url: KILL_DATABASE_URL,
+  log: logger,
+  onUnavailable: (cause) => writes.suspect(cause),
+})
 const metrics = createMetrics()
+const probe = openWriteProbe({ url: KILL_DATABASE_URL, node: 'kill-test', log: logger })
+const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
 const journal = openRequestJournal({ database: db, metrics, log: logger })
 const noFiles = () => Promise.reject(new Error('no files here'))
 const platform =
@@ -50,6 +58,7 @@ const core = createCore({
   },
   platforms: new Map([[platform.id, platform]]),
   metrics,
+  writes,
   logger,
   received: (userId, credentialId, updatesReceived) =>
     journal.count({ userId, credentialId }, { updatesReceived }),

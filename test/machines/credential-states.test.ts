@@ -31,6 +31,7 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
   'live.leaving.signingOut': [show('deactivated', 'none'), gone],
   'live.leaving.returning': [show('deactivated', 'none'), gone],
   waiting: [show('connecting', 'wait'), reconnecting],
+  stalled: [show('connecting', 'wait'), reconnecting],
   replaced: [
     show('failed', 'restart'),
     refusal('forbidden', 'another client took the session; restart the credential'),

@@ -43,8 +43,10 @@ function unreached(
 
 t.test('every state of a credential', async (t) => {
   const { granted, opened, passed, probeFailed, lost, replaced, revoked, invalid } = credential
+  const { lostToStorage } = credential
   const events = [granted, opened, passed, probeFailed, lost, replaced, revoked, invalid]
   const more = [
+    lostToStorage,
     credential.limited(5, 5),
     credential.command('delete'),
     credential.signedOut,

@@ -47,12 +47,14 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly platforms?: readonly Platform[]
   readonly logger?: Logger
+  /** On this server instead of the one that all tests share. */
+  readonly databaseUrl?: string
 }
 
 let phones = 0
 
 export async function startService(t: Testing, options: ServiceOptions = {}): Promise<Service> {
-  const { url: databaseUrl } = await testDatabase(t)
+  const databaseUrl = options.databaseUrl ?? (await testDatabase(t)).url
   const dataDir = await mkdtemp(join(tmpdir(), 'chapar-test-'))
   const codes = new Map<string, string>()
   const print = (line: string) => {

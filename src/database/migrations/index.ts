@@ -23,6 +23,7 @@ import { BoundChallenges } from './0021-bound-challenges.ts'
 import { ShownUrls } from './0022-shown-urls.ts'
 import { SealedAccounts } from './0023-sealed-accounts.ts'
 import { SandboxNetworks } from './0025-sandbox-networks.ts'
+import { WriteProbe } from './0027-write-probe.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -54,4 +55,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0022-shown-urls', class: ShownUrls },
   { name: '0023-sealed-accounts', class: SealedAccounts },
   { name: '0025-sandbox-networks', class: SandboxNetworks },
+  { name: '0027-write-probe', class: WriteProbe },
 ]

@@ -47,6 +47,11 @@ export class Hub<Session extends Connected = Connected> {
     for (const person of people) for (const session of this.of(person)) session.stir()
   }
 
+  /** Nobody may have been woken for what was written while the database was in trouble. */
+  wakeAll() {
+    for (const sessions of this.#sessions.values()) for (const session of sessions) session.stir()
+  }
+
   /** A thousand sessions woken at once share the few connections of the pool with everyone else. */
   async read(reader: Reader, after: number): Promise<Page> {
     if (this.#reading >= READS_AT_ONCE) {

@@ -38,6 +38,8 @@ export interface Sandbox {
   readonly platform: Platform
   /** The network of this user: nothing of another one can be reached through it. */
   network(user: number): Network
+  /** Something may have been written that nobody heard of: everyone looks. */
+  lookAround(): void
   /** Stores what sessions have confirmed so far. */
   close(): Promise<void>
 }
@@ -96,6 +98,10 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
           open: (native, range, signal) => openFile(inside, native, range, signal),
         },
       }
+    },
+    lookAround() {
+      hub.wakeAll()
+      watchers.notify()
     },
     close: async () => {
       await closing.close()

@@ -20,6 +20,8 @@ export interface Surroundings extends Omit<World, 'network'> {
   readonly now: () => number
 }
 
+const READ_AGAIN_MS = 500
+
 const lostAnswer = () =>
   failed('timeout', 'the sandbox did not answer in time; the message may have been sent', {
     certain: false,
@@ -50,7 +52,7 @@ export class LiveSession implements Session, Connected {
       if (this.#state === 'opening') this.#start(account, opening)
     } catch (error) {
       this.#world.log.warn({ err: error }, 'a sandbox session could not be opened')
-      this.end((report) => report.lost('network'))
+      this.end((report) => report.lost(isAway(error) ? 'storage' : 'network'))
     }
   }
 
@@ -104,7 +106,7 @@ export class LiveSession implements Session, Connected {
     try {
       while (this.#isStirred && this.#state === 'open' && !this.#faults.isSilent) {
         this.#isStirred = false
-        await this.#readPage()
+        await this.#readPage().catch((cause) => this.#readAgain(cause))
       }
     } catch (error) {
       // The next session starts from the stored checkpoint, so nothing is skipped.
@@ -113,6 +115,13 @@ export class LiveSession implements Session, Connected {
     } finally {
       this.#isReading = false
     }
+  }
+
+  /** What is queued stays queued while the database is away. */
+  async #readAgain(cause: unknown) {
+    if (!isAway(cause)) throw cause
+    await pause(READ_AGAIN_MS)
+    this.#isStirred = true
   }
 
   async #readPage() {
@@ -147,10 +156,12 @@ export class LiveSession implements Session, Connected {
     throw lostAnswer()
   }
 
+  /** The database is the service's own: that it is away says nothing of this network. */
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
     await this.#answering(signal)
-    await this.#world.db.query('select from sandbox_session where id = $1', [this.reader.session])
+    // Whoever wrote may not have been able to wake anybody.
+    this.stir()
     return performance.now() - began
   }
 
@@ -183,6 +194,9 @@ export class LiveSession implements Session, Connected {
 
 /** Until the session is open. */
 const NOBODYS_NETWORK = 0
+const isAway = (cause: unknown) =>
+  cause instanceof RequestFailed ? cause.failure.code === 'unavailable' : isUnavailable(cause)
+
 const nobody: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
 
 async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,151 @@
+/** Whether the database takes writes: the outcome of the latest commits, and small writes of its own to find out. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Storage } from '../../actors/ports.ts'
+import type { Log } from './log.ts'
+import { whyUnavailable } from './unavailable.ts'
+
+export interface WriteWatchOptions {
+  /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */
+  probe(bytes: number): Promise<void>
+  readonly log: Pick<Log, 'warn' | 'info'>
+  readonly now?: () => number
+}
+
+/** The last success proves nothing for longer than this. */
+const FRESH_MS = 1_000
+const FIRST_PROBE_AGAIN_MS = 50
+const LAST_PROBE_AGAIN_MS = 500
+/** A full disk often has room for one small row; after a failure the probe asks for more than a page has left. */
+const ROOM_BYTES = 65_536
+/** Commits are retried within a second, and one may wait for locks for two. */
+const STILL_FAILING_MS = 4_000
+
+export class WriteWatch implements Storage {
+  readonly #probe: WriteWatchOptions['probe']
+  readonly #log: WriteWatchOptions['log']
+  readonly #now: () => number
+  #workedAt = Number.NEGATIVE_INFINITY
+  /** Why the latest write failed; undefined once a write has worked since. */
+  #cause: unknown
+  #isSuspected = false
+  /** The last probe failed as well: nobody needs to try before one has worked. */
+  #isDown = false
+  readonly #closing = new AbortController()
+  /** Commits of updates that failed in a row. */
+  #failedCommits = 0
+  #failedAt = Number.NEGATIVE_INFINITY
+  #probing: Promise<boolean> | undefined
+  readonly #waiting = new Set<() => void>()
+  readonly #recoveries = new Set<() => void>()
+
+  constructor({ probe, log, now = Date.now }: WriteWatchOptions) {
+    this.#probe = probe
+    this.#log = log
+    this.#now = now
+  }
+
+  /** Updates were committed. */
+  committed(): void {
+    this.#failedCommits = 0
+    this.#workedAgain()
+  }
+
+  /** Updates were not committed, and not because of what is in them. */
+  notCommitted(cause: unknown): void {
+    this.#failedCommits++
+    this.#failedAt = this.#now()
+    this.suspect(cause)
+  }
+
+  /** Some statement failed because the database is unavailable. */
+  suspect(cause: unknown): void {
+    this.#cause = cause
+    if (this.#isSuspected || this.#closing.signal.aborted) return
+    this.#isSuspected = true
+    void this.#findOut()
+  }
+
+  recovered(atMostMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      // Whoever tries while nothing can be written only adds to the load.
+      if (!this.#isDown) done()
+    }, atMostMs)
+    const done = () => {
+      clearTimeout(timer)
+      this.#waiting.delete(done)
+      resolve()
+    }
+    this.#waiting.add(done)
+    return promise
+  }
+
+  /** Why no write succeeds, in words for an operator; null while writes succeed. */
+  async trouble(): Promise<string | null> {
+    const isRetried = this.#now() - this.#failedAt < STILL_FAILING_MS
+    if (this.#failedCommits > 1 && isRetried) return whyUnavailable(this.#cause)
+    if (!this.#isSuspected && this.#now() - this.#workedAt < FRESH_MS) return null
+    return (await this.#try()) ? null : whyUnavailable(this.#cause)
+  }
+
+  /** Calls back after each trouble: the outcome of what failed in it may be unknown. */
+  onRecovery(listener: () => void): void {
+    this.#recoveries.add(listener)
+  }
+
+  /** Nobody is kept waiting. */
+  close(): void {
+    this.#closing.abort()
+    this.#isDown = false
+    this.#wake()
+  }
+
+  async #findOut(): Promise<void> {
+    let wait = FIRST_PROBE_AGAIN_MS
+    const { signal } = this.#closing
+    while (this.#isSuspected && !signal.aborted && !(await this.#try())) {
+      await pause(wait, undefined, { signal }).catch(() => undefined)
+      wait = Math.min(2 * wait, LAST_PROBE_AGAIN_MS)
+    }
+  }
+
+  /** One probe for all who want to know. */
+  #try(): Promise<boolean> {
+    this.#probing ??= this.#probe(this.#isSuspected ? ROOM_BYTES : 0)
+      .then(
+        () => {
+          if (this.#isDown) this.#workedAgain()
+          else this.#workedNow()
+          return true
+        },
+        (cause) => {
+          if (!this.#isDown) this.#log.warn({ err: cause }, 'the database takes no writes')
+          this.#isDown = true
+          this.suspect(cause)
+          return false
+        },
+      )
+      .finally(() => {
+        this.#probing = undefined
+      })
+    return this.#probing
+  }
+
+  #workedAgain(): void {
+    if (this.#isDown) this.#log.info({}, 'the database takes writes again')
+    this.#isDown = false
+    this.#workedNow()
+    this.#wake()
+  }
+
+  #workedNow(): void {
+    this.#workedAt = this.#now()
+    if (!this.#isSuspected) return
+    this.#isSuspected = false
+    for (const listener of this.#recoveries) listener()
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done()
+  }
+}
