@@ -41,6 +41,8 @@ export interface Capabilities {
   readonly surfaces: readonly Surface[]
   /** What a message may carry. */
   readonly content: readonly ContentName[]
+  /** Animations are GIF files: they are not made anything else. */
+  readonly gifs?: boolean
   readonly buttons: boolean
   /** Buttons may also open apps, copy texts and the like. */
   readonly actionButtons?: boolean
@@ -192,4 +194,6 @@ export interface FileStream {
   readonly stream: ReadableStream<Uint8Array>
   readonly size?: number
   readonly mime?: string
+  /** What its sender called it; shown to people, never used as a path. */
+  readonly name?: string
 }

@@ -55,6 +55,7 @@ export async function mediaOf(
       kind,
       source,
       ...(thumbnail && { thumbnail }),
+      ...(call.platform.capabilities.gifs && { keepsGifs: true }),
       hints: hintsOf(args),
     },
     call.signal(),

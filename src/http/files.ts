@@ -62,6 +62,10 @@ export const filePaths = {
   },
 }
 
+/** Types in which nothing runs, even where a browser shows them. */
+const inert =
+  /^(image\/(?!svg)[\w.+-]+|(audio|video)\/[\w.+-]+|application\/(pdf|zip|ogg|json|x-tgsticker)|text\/plain)$/
+
 async function send(
   request: FastifyRequest<Route>,
   reply: FastifyReply,
@@ -78,7 +82,7 @@ async function send(
     etag: file.etag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
-    'content-type': 'application/octet-stream',
+    'content-type': inert.test(file.mime ?? '') ? file.mime : 'application/octet-stream',
     'content-disposition': disposition(file.name ?? basename(file.path)),
     'content-security-policy': "default-src 'none'; sandbox",
   })

@@ -74,10 +74,25 @@ const taken: Readonly<Record<MediaKind, RegExp | undefined>> = {
   video_note: undefined,
 }
 
+const sound = 'audio and MP4'
+const inWords: Readonly<Record<MediaKind, string>> = {
+  photo: 'JPEG, PNG, WebP, GIF and TIFF pictures',
+  document: 'GIF, PDF and ZIP files (upload others)',
+  video: 'video',
+  animation: 'GIF pictures and video',
+  audio: sound,
+  voice: sound,
+  sticker: 'WebP, PNG, JPEG and GIF pictures, WebM video and TGS',
+  video_note: 'nothing',
+}
+
 export function assertByUrl(kind: MediaKind): void {
   if (!taken[kind]) throw failed('bad_request', "can't upload file by URL")
 }
 
+/** Begins in the reference's words, which libraries test for. */
 export function assertTaken(kind: MediaKind, mime: string): void {
-  if (!taken[kind]?.test(mime)) throw failed('bad_request', 'wrong type of the web page content')
+  if (taken[kind]?.test(mime)) return
+  const why = `${mime} is not taken from an address as a ${kind}, only ${inWords[kind]}`
+  throw failed('bad_request', `wrong type of the web page content: ${why}`)
 }

@@ -2,9 +2,11 @@
 import type { Readable } from 'node:stream'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Media, MediaKind } from '../../machines/content.ts'
+import type { Log } from '../database/log.ts'
+import { UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import type { BlobStore } from './blobs.ts'
-import { assertByUrl, assertTaken, fetchUpload } from './by-url.ts'
+import { assertByUrl, assertTaken, fetchUpload, urlFrom } from './by-url.ts'
 import { cleanName, isLookedInto, mimeOf } from './formats.ts'
 import type { Intake } from './intake.ts'
 import { document } from './kinds/document.ts'
@@ -33,6 +35,7 @@ export interface DeskOptions {
   readonly agent: GuardedAgent
   readonly limits: MediaLimits
   readonly measures: MediaMeasures
+  readonly log: Log
 }
 
 const kinds: Readonly<Record<MediaKind, Prepare>> = {
@@ -127,13 +130,25 @@ export class Desk implements MediaDesk {
         assertByUrl(kind)
         const limit = urlLimit(kind, limits)
         const options = { agent, intake, takes: limits.urlTakes, limit }
-        return await fetchUpload(source.url, options, signal)
+        return await fetchUpload(source.url, options, signal).catch((error: unknown) => {
+          this.#tell(source.url, error)
+          throw error
+        })
       }
       case 'blob': {
         const { stream, mime, size } = await blobs.open(source.blob)
         return await intake.receive(stream, { limit: size, mime }, signal)
       }
     }
+  }
+
+  /** The sender is told no more than that there is nothing; addresses may hold secrets behind their host. */
+  #tell(url: string, error: unknown): void {
+    const cause = error instanceof RequestFailed ? error.cause : undefined
+    if (!(cause instanceof Error) || cause instanceof UrlRefused) return
+    const reason = cause.cause instanceof Error ? cause.cause : cause
+    const err = `${reason.name}: ${reason.message}`
+    this.#options.log.info({ host: urlFrom(url).host, err }, 'a file could not be fetched')
   }
 
   async #judge(
@@ -149,11 +164,11 @@ export class Desk implements MediaDesk {
     if (size > limits.uploadBytes) throw failed('bad_request', 'file is too big')
     const name = cleanName(ingestion.name ?? upload.name)
     const told = ingestion.mime ?? upload.mime
-    const { hints = {} } = ingestion
+    const { hints = {}, keepsGifs = false } = ingestion
     const given = (look: Look, path: string): Given => {
       const mime = mimeOf(look.mime, { ...(name && { name }), ...(told && { mime: told }) })
       if (ingestion.source.from === 'url') assertTaken(ingestion.kind, mime)
-      return { ...look, path, mime, ...(name && { name }), hints }
+      return { ...look, path, mime, ...(name && { name }), hints, keepsGifs }
     }
     if (!sealed) return given(await pool.run('look', { path }, signal), path)
     const { sniffed } = sealed

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { FileStream } from '../../actors/platform.ts'
+import { cleanName } from './formats.ts'
 import type { FilePaths, IssuedPath, MediaDesk, PathRequest } from './media.ts'
 
 export interface DownloadsOptions {
@@ -28,6 +29,8 @@ export interface Download extends IssuedPath {
    */
   open(offset: number, length: number | undefined, signal: AbortSignal): Promise<Readable>
 }
+
+type Facts = Pick<PathRequest, 'size' | 'mime' | 'name'>
 
 const ASK_MS = 30_000
 
@@ -70,14 +73,15 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
   }
 
   /** Only a network that is asked tells whether a file is still there, and how large it is. */
-  async #facts({ credentialId, file }: PathRequest): Promise<{ size?: number; mime?: string }> {
+  async #facts({ credentialId, file }: PathRequest): Promise<Facts> {
     const { desk, download } = this.#options
     if ('blob' in file) return await desk.facts(file.blob)
     const signal = AbortSignal.timeout(ASK_MS)
     try {
-      const { stream, size, mime } = await download(credentialId, file.native, 0, signal)
+      const { stream, ...facts } = await download(credentialId, file.native, 0, signal)
       await stream.cancel()
-      return { ...(size !== undefined && { size }), ...(mime !== undefined && { mime }) }
+      const name = cleanName(facts.name)
+      return { ...facts, ...(name && { name }) }
     } catch (cause) {
       if (cause instanceof RequestFailed && cause.failure.code === 'unavailable') throw cause
       const description = 'wrong file_id or the file is temporarily unavailable'

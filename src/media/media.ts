@@ -38,6 +38,8 @@ export interface Ingestion {
   /** Instead of the names that the source brings along. */
   readonly name?: string
   readonly mime?: string
+  /** A GIF that is to be an animation stays a GIF. */
+  readonly keepsGifs?: boolean
   /** A thumbnail of the sender's own: a JPEG of at most 200 kB. */
   readonly thumbnail?: Upload
   /** What the sender says of it; what the bytes say counts more. */

@@ -91,7 +91,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
   const intake = new Intake(temporary, pool)
   const paths = new PostgresFilePaths(db)
   return {
-    desk: new Desk({ blobs, temporary, intake, pool, studio, agent, limits, measures }),
+    desk: new Desk({ blobs, temporary, intake, pool, studio, agent, limits, measures, log }),
     paths,
     limits,
     transcodes: studio.isOpen,

@@ -20,12 +20,12 @@ t.teardown(() => database.close())
 const content = randomBytes(200_000)
 
 /** A document in the store; returns the path that it was given. */
-async function issued(bytes: Buffer, name?: string): Promise<string> {
+async function issued(bytes: Buffer, name?: string, mime?: string): Promise<string> {
   const source = { from: 'stream' as const, stream: Readable.from([bytes]) }
   const [row] = await database.query<{ id: number }>('select id from app_user')
   const ingestion = { userId: user?.id ?? row?.id ?? 0, kind: 'document' as const, source }
   const { media: stored } = await media.desk.ingest(ingestion, new AbortController().signal)
-  const about = { size: bytes.length, ...(name && { name }) }
+  const about = { size: bytes.length, ...(name && { name }), ...(mime && { mime }) }
   const folder = 'documents' as const
   const { path } = await media.paths.issue({ credentialId, folder, file: stored.file, ...about })
   return path
@@ -56,6 +56,21 @@ t.test('a file comes whole, as bytes that no browser shows', async (t) => {
     'content-security-policy': /sandbox/,
     etag: /^"[\w-]{27}"$/,
   })
+})
+
+t.test('what runs nowhere keeps its type, what could run in a browser is bytes', async (t) => {
+  const types = [
+    ['image/png', 'image/png'],
+    ['video/mp4', 'video/mp4'],
+    ['application/pdf', 'application/pdf'],
+    ['image/svg+xml', 'application/octet-stream'],
+    ['text/html', 'application/octet-stream'],
+    ['application/xhtml+xml', 'application/octet-stream'],
+  ] as const
+  for (const [mime, served] of types) {
+    const { headers } = await get(await issued(randomBytes(10), 'a.bin', mime))
+    t.match(headers, { 'content-type': served, 'content-disposition': /^attachment/ }, mime)
+  }
 })
 
 t.test('HEAD says the same without the bytes', async (t) => {

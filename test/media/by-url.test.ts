@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { usualLimits } from '../../src/media/limits.ts'
 import { refused } from '../actors/refused.ts'
+import { quietLog } from '../support/log.ts'
 import { deskRig, drawn } from './desk-rig.ts'
 import { forever } from './rig.ts'
 
@@ -61,16 +62,20 @@ t.test('where private addresses are allowed', async (t) => {
   t.test('everything else is refused in the reference’s words, and nothing is kept', async (t) => {
     const before = await left()
     const nothing = 'failed to get HTTP URL content'
-    const wrong = 'wrong type of the web page content'
+    const wrong = (mime: string, kind: string, taken: string) =>
+      `wrong type of the web page content: ${mime} is not taken from an address as a ${kind}, only ${taken}`
+    const pictures = 'JPEG, PNG, WebP, GIF and TIFF pictures'
+    const stickers = 'WebP, PNG, JPEG and GIF pictures, WebM video and TGS'
+    const papers = 'GIF, PDF and ZIP files (upload others)'
     const cases = [
       ['photo', `http://${base}/missing.png`, nothing],
       ['photo', 'http://127.0.0.1:1/shut.png', nothing],
       ['photo', `http://${base}/cut`, nothing],
       ['photo', `http://${base}/slow`, nothing],
       ['photo', `http://${base}/endless`, 'file is too big'],
-      ['photo', `http://${base}/page`, wrong],
-      ['sticker', `http://${base}/paper.pdf`, wrong],
-      ['document', `http://${base}/notes.txt`, wrong],
+      ['photo', `http://${base}/page`, wrong('application/octet-stream', 'photo', pictures)],
+      ['sticker', `http://${base}/paper.pdf`, wrong('application/pdf', 'sticker', stickers)],
+      ['document', `http://${base}/notes.txt`, wrong('text/plain', 'document', papers)],
       ['video_note', `http://${base}/cat.png`, "can't upload file by URL"],
       [
         'photo',
@@ -89,6 +94,25 @@ t.test('where private addresses are allowed', async (t) => {
     }
     t.same(await left(), before)
   })
+})
+
+t.test('the operator learns why an address gave nothing, without its path', async (t) => {
+  const lines: object[] = []
+  const log = {
+    ...quietLog,
+    info: (fields: object, message: string) => lines.push({ ...fields, message }),
+  }
+  const { desk, userId } = await deskRig(t, { log })
+  const url = 'http://127.0.0.1:1/secret-path'
+  const source = { from: 'url', url } as const
+  await t.rejects(desk.ingest({ userId, kind: 'photo', source }, forever))
+  const line = lines.find((line) => 'host' in line)
+  t.match(line, {
+    host: '127.0.0.1:1',
+    message: 'a file could not be fetched',
+    err: /ECONNREFUSED/,
+  })
+  t.notMatch(JSON.stringify(line), /secret-path/)
 })
 
 t.test('where they are not, the inside looks like nothing at all', async (t) => {

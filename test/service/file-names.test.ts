@@ -31,6 +31,27 @@ t.test('telegraf writes them with quotes', async (t) => {
   }
 })
 
+t.test('a download is called as its sender called it, and says its type', async (t) => {
+  const { api } = new Bot(key, { client: { apiRoot: service.url } })
+  for (const [name, type, ending] of [
+    ['my report.pdf', 'application/octet-stream', '.pdf'],
+    ['data.bin', 'application/octet-stream', '.bin'],
+    ['words.txt', 'text/plain', '.txt'],
+  ] as const) {
+    const { document } = await api.sendDocument(
+      ada.id,
+      new InputFile(Buffer.from(`words of ${name}`), name),
+    )
+    const { file_path } = await api.getFile(document.file_id)
+    t.ok(file_path?.endsWith(ending), `${file_path}`)
+    const answer = await fetch(`${service.url}/file/bot${key}/${file_path}`)
+    const disposition = answer.headers.get('content-disposition') ?? ''
+    t.ok(disposition.includes(encodeURIComponent(name)), disposition)
+    t.equal(answer.headers.get('content-type'), type, name)
+    await answer.body?.cancel()
+  }
+})
+
 t.test('a part without a name is a parameter, whatever it says that it is', async (t) => {
   const part = (name: string, value: string) =>
     `--b\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n${value}\r\n`

@@ -4,11 +4,11 @@ import { Prosody } from '../support/prosody.ts'
 import { startService } from '../support/service.ts'
 import { Slixmpp } from '../support/slixmpp.ts'
 
-export async function xmppScene(t: Test) {
+export async function xmppScene(t: Test, options: Parameters<typeof startService>[1] = {}) {
   const prosody = await Prosody.start()
   t.teardown(() => prosody.stop())
   const slixmpp = new Slixmpp()
   t.teardown(() => slixmpp.stop())
-  const service = await startService(t)
+  const service = await startService(t, options)
   return { prosody, slixmpp, service, client: await service.client() }
 }

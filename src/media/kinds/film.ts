@@ -4,11 +4,12 @@ import { isFastStart } from '../mp4.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { asDocument } from './document.ts'
-import type { Given, Hands, Prepared } from './kind.ts'
+import { type Given, type Hands, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
 import { called, lasting } from './sound.ts'
 import { stillOf } from './still.ts'
 
 const MP4 = 'video/mp4'
+const GIF = 'image/gif'
 const tooCostly = 'sent as a document: it has too many pixels in all its frames to be made an MP4'
 const playable = [undefined, 'aac', 'mp3']
 
@@ -45,6 +46,9 @@ export const videoNote = film({
 function film(wanted: Wanted) {
   return async (given: Given, hands: Hands): Promise<Prepared> => {
     const { studio, work } = hands
+    if (wanted.kind === 'animation' && given.keepsGifs && given.picture && given.mime === GIF) {
+      return await asGif(given, given.picture, hands)
+    }
     if (!studio.isOpen) return await untouched(given, hands, wanted)
     if (given.picture && isTooCostly(given.picture, given.size)) {
       return await asDocument(given, hands, [tooCostly])
@@ -65,6 +69,26 @@ function film(wanted: Wanted) {
     }
     const note = fits ? 'its parts were put in order for streaming' : 'it was made an MP4 (H.264)'
     return await shown({ path, mime: MP4 }, given, hands, wanted, [note])
+  }
+}
+
+async function asGif(
+  given: Given,
+  { width, height }: NonNullable<Given['picture']>,
+  hands: Hands,
+): Promise<Prepared> {
+  const { path, mime, name } = given
+  const thumbnail = (await smaller(path, [THUMBNAIL_SIDE], hands))?.[0]
+  return {
+    kind: 'animation',
+    path,
+    mime,
+    width,
+    height,
+    ...(name && { name }),
+    ...lasting(given, undefined),
+    ...(thumbnail && { thumbnail }),
+    notes: [],
   }
 }
 

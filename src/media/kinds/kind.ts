@@ -14,6 +14,7 @@ export interface Given extends Look {
   readonly mime: string
   readonly name?: string
   readonly hints: NonNullable<Ingestion['hints']>
+  readonly keepsGifs?: boolean
 }
 
 /** Everything in `work` is gone once the files that came of it are stored. */

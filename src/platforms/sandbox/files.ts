@@ -34,13 +34,15 @@ export async function openFile(
   range: Range,
   signal: AbortSignal,
 ): Promise<FileStream> {
-  const [known] = await db.query(
-    'select from sandbox_file where user_id = $1 and native = $2 limit 1',
+  const [known] = await db.query<{ name: string | null }>(
+    `select media->>'name' as name from sandbox_file where user_id = $1 and native = $2
+     order by kind = 'thumbnail' limit 1`,
     [network, native],
   )
   if (!known) throw wrongFile()
   const { stream, size, mime } = await media.open(native, range).catch(missing)
-  return { stream: webStream(addAbortSignal(signal, stream)), size, mime }
+  const { name } = known
+  return { stream: webStream(addAbortSignal(signal, stream)), size, mime, ...(name && { name }) }
 }
 
 /** What was sent once can be sent again by its name; any size of a photo stands for the whole of it. */

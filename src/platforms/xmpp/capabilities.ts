@@ -37,6 +37,7 @@ export const capabilities: Capabilities = {
     'venue',
     'contact',
   ],
+  gifs: true,
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
   updates: ['message', 'edited_message', 'deleted_messages', 'my_chat_member'],
