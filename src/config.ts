@@ -11,6 +11,7 @@ import { type MediaSettings, mediaFrom, mediaVariables } from './config-media.ts
 import { proxiesFrom } from './config-proxies.ts'
 import { otpSenderFrom } from './config-sender.ts'
 import { type WebhookSettings, webhooksFrom, webhookVariables } from './config-webhooks.ts'
+import type { RoomLimits } from './platforms/sandbox/room.ts'
 
 const Url = Type.String({
   pattern: '^https?://[^/]+$',
@@ -45,6 +46,10 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
+  /** Of each user. */
+  SANDBOX_PEOPLE: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
+  SANDBOX_CHATS: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
+  SANDBOX_MESSAGES: Type.Integer({ minimum: 1, maximum: 1e12, default: 1_000_000 }),
   TELEGRAM_API_ID: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
   TELEGRAM_API_HASH: Type.Optional(
     Type.String({ pattern: '^[0-9a-f]{32}$', description: 'must be 32 hexadecimal digits' }),
@@ -86,6 +91,7 @@ export interface Config {
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
   readonly trustProxy: string[] | false
   readonly sandbox: boolean
+  readonly sandboxLimits: RoomLimits
   /** The service's own registration with Telegram; absent: no accounts of Telegram. */
   readonly telegram: { readonly id: number; readonly hash: string } | undefined
   readonly retention: {
@@ -138,6 +144,11 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
+    sandboxLimits: {
+      people: env.SANDBOX_PEOPLE,
+      chats: env.SANDBOX_CHATS,
+      messages: env.SANDBOX_MESSAGES,
+    },
     telegram: telegramFrom(env.TELEGRAM_API_ID, env.TELEGRAM_API_HASH),
     retention: {
       updateDays: env.UPDATE_RETENTION,

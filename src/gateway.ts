@@ -129,7 +129,9 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   })
   opened.defer(() => media.close())
 
-  const sandbox = config.sandbox ? createSandbox({ db, log: logger, media: media.desk }) : undefined
+  const sandbox = config.sandbox
+    ? createSandbox({ db, log: logger, media: media.desk, limits: config.sandboxLimits })
+    : undefined
   if (sandbox) opened.defer(() => sandbox.close())
   // A statement whose connection was lost may be carried out a moment later still.
   const lookAround = () => sandbox?.lookAround()

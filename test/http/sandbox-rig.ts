@@ -3,17 +3,18 @@ import type { Test } from 'tap'
 import { failed } from '../../actors/errors.ts'
 import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
 import { validators } from '../../src/http/validators.ts'
+import type { SandboxOptions } from '../../src/platforms/sandbox/sandbox.ts'
 import { ownedSandbox } from '../platforms/sandbox/owned.ts'
 import { testDatabase } from '../support/database.ts'
 import { fileDesk, fileOwner } from '../support/files.ts'
 import { quietLog } from '../support/log.ts'
 import { bareServer } from './observability-rig.ts'
 
-export async function sandboxServer(t: Test) {
+export async function sandboxServer(t: Test, limits?: SandboxOptions['limits']) {
   const { database: db } = await testDatabase(t)
   const media = await fileDesk(t, db)
   const user = { id: await fileOwner(db) }
-  const sandbox = ownedSandbox({ db, log: quietLog, media }, user.id)
+  const sandbox = ownedSandbox({ db, log: quietLog, media, ...(limits && { limits }) }, user.id)
   const app = bareServer(t)
   app.setValidatorCompiler(validators())
   await app.register(sandboxRoutes, {

@@ -51,14 +51,13 @@ t.test('an album of one is a message, and an answer keeps its target', async (t)
 })
 
 t.test('people hear of all of it', async (t) => {
-  const { client: other } = { client: await service.client() }
-  const eve = await other.person('Eve')
-  const { key: evesKey } = await other.key(await other.link(eve))
+  const eve = await client.person('Eve')
+  const { key: evesKey } = await client.key(await client.link(eve))
   await album([item('photo', 'one'), item('photo', 'two')], { chat_id: eve.id })
   const updates: { message: { media_group_id?: string } }[] = []
   while (updates.length < 2) {
     const offset = -10
-    const { body } = await other.bot(evesKey, 'getUpdates', { timeout: 5, offset })
+    const { body } = await client.bot(evesKey, 'getUpdates', { timeout: 5, offset })
     updates.splice(0, updates.length, ...body.result)
   }
   t.ok(updates[0]!.message.media_group_id)

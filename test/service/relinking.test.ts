@@ -1,9 +1,33 @@
 /** Linking an account again, and links that are refused. */
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import type { Platform } from '../../actors/platform.ts'
+import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
+import { type Service, startService } from '../support/service.ts'
 import { refused, troubledAccount } from './scene.ts'
 
-const service = await startService(t)
+/** A network where everybody who has the code can link the accounts of one user. */
+const sharedNetwork = (sandbox: () => Platform, owner: () => number): Platform => ({
+  id: 'shared',
+  name: 'Shared',
+  ids: 'integer',
+  linkMethods: [
+    { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
+  ],
+  capabilities,
+  startLink: (method, fields, signal) => sandbox().startLink(method, fields, signal, owner()),
+  resumeLink: (stored, signal) => sandbox().resumeLink(stored, signal),
+  open: (account, report, signal) => sandbox().open(account, report, signal),
+})
+let owner = 0
+
+const service: Service = await startService(t, {
+  platforms: [
+    sharedNetwork(
+      () => service.gateway.sandbox!.platform,
+      () => owner,
+    ),
+  ],
+})
 const account = (name: string) => troubledAccount(service, name)
 type Account = Awaited<ReturnType<typeof account>>
 
@@ -111,9 +135,16 @@ t.test('flows that link one account at the same time all link it', async (t) => 
 
 t.test('two users can link one account, each as a credential of their own', async (t) => {
   const shared = await account('shared_bot')
+  owner = (await shared.client.result('GET', '/user')).user_id
   const other = await service.client()
-  const id = await other.link(shared.bot)
+  const begun = { phone: shared.bot.phone }
+  const { session_id } = await other.result('POST', '/platforms/shared/link/start', begun)
+  const otp = await shared.client.code(shared.bot.id)
+  const verified = { session_id, otp }
+  const linked = await other.result('POST', '/platforms/shared/link/verify', verified)
+  const { credential_id: id } = linked.credential
   t.not(id, shared.credentialId)
+  await other.state(id, 'active')
   await shared.state('active')
 })
 

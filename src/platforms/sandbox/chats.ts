@@ -1,6 +1,7 @@
 /** Groups and channels, and who is in them. */
 import { failed } from '../../../actors/errors.ts'
 import type { Chat } from '../../../machines/content.ts'
+import type { Queryable } from '../../database/database.ts'
 import { type ChatCard, chatCard, type PersonCard, personCard } from './cards.ts'
 import { tellMembers } from './founding.ts'
 import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
@@ -65,8 +66,10 @@ export class Chats {
       throw failed('bad_request', 'only supergroups with a username can be joined by request')
     }
     const base = chat.kind === 'group' ? 0 : -1_000_000_000_000
-    const [row] = await this.#world.db
-      .query<{ id: number; native: number }>(
+    const { db, room, network } = this.#world
+    const insert = async (tx: Queryable) => {
+      await room.assertForChat(tx, network)
+      return tx.query<{ id: number; native: number }>(
         `with chat as (
            insert into sandbox_chat
              (kind, native, title, username, description, is_forum, last_message, join_by_request,
@@ -83,10 +86,11 @@ export class Chats {
         [
           ...[chat.kind, base, chat.title, chat.username ?? null, chat.description ?? null],
           ...[chat.owner, people, isForum, isForum ? GENERAL_TOPIC : 0, chat.asks ?? false],
-          this.#world.network,
+          network,
         ],
       )
-      .catch(takenName)
+    }
+    const [row] = await db.transaction(insert).catch(takenName)
     const { id, native } = row!
     await inTurn(this.#world, { chat: id, person: chat.owner }, (turn) =>
       tellMembers(turn, id, chat.owner),

@@ -17,6 +17,7 @@ import { chatNative } from './natives.ts'
 import type { Outbox } from './outbox.ts'
 import { changeProfile, profilePhotos } from './profile.ts'
 import { removeReaction } from './reactions.ts'
+import { growthOf, type Room } from './room.ts'
 import { stickerSet } from './sticker-sets.ts'
 import { deleteStory, postStory } from './stories.ts'
 import { changeTopic } from './topics.ts'
@@ -25,6 +26,7 @@ import { showTyping } from './typing.ts'
 export interface World {
   /** The user whose network this is: nothing in it sees or reaches anything outside. */
   readonly network: number
+  readonly room: Room
   readonly db: Database
   readonly outbox: Outbox
   readonly media: Files['media']
@@ -41,7 +43,18 @@ export interface Doer {
 
 const done: OperationResult = { kind: 'done' }
 
-export async function carryOut(
+export function carryOut(
+  world: World,
+  doer: Doer,
+  operation: Operation,
+  request: string,
+): Promise<OperationResult> {
+  const growth = growthOf(operation)
+  if (growth === 0) return execute(world, doer, operation, request)
+  return world.room.holding(world.network, growth, () => execute(world, doer, operation, request))
+}
+
+async function execute(
   world: World,
   doer: Doer,
   operation: Operation,

@@ -49,7 +49,7 @@ const columns = `id, phone, username, first_name, last_name, language_code,
 /** Numbers that no operator assigns. */
 const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`
 
-type Surroundings = Pick<World, 'network' | 'db' | 'wake' | 'now'>
+type Surroundings = Pick<World, 'network' | 'room' | 'db' | 'wake' | 'now'>
 
 export class People {
   readonly #db: Queryable
@@ -64,8 +64,10 @@ export class People {
   async create(people: readonly NewPerson[]): Promise<PersonRecord[]> {
     await assertFreeUsernames(this.#world, people)
     const rows = await Promise.all(people.map(rowOf))
-    return this.#db
-      .query<PersonRecord>(
+    const { db, room, network } = this.#world
+    const insert = async (tx: Queryable) => {
+      await room.assertForPeople(tx, network, rows.length)
+      return tx.query<PersonRecord>(
         `insert into sandbox_person (id, phone, username, first_name, last_name, language_code,
            password_hash, password_hint, user_id)
          select nextval('sandbox_person_id'), coalesce(phone, ${madeUpPhone}), username, first_name,
@@ -73,9 +75,10 @@ export class People {
          from jsonb_to_recordset($1::jsonb) as p (phone text, username text, first_name text,
            last_name text, language_code text, password_hash text, password_hint text)
          returning ${columns}`,
-        [JSON.stringify(rows), this.#world.network],
+        [JSON.stringify(rows), network],
       )
-      .catch(takenName)
+    }
+    return db.transaction(insert).catch(takenName)
   }
 
   async get(id: number): Promise<PersonRecord> {

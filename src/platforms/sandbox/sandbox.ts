@@ -15,6 +15,7 @@ import { Linking } from './link.ts'
 import { Outbox } from './outbox.ts'
 import { People } from './people.ts'
 import { Residents } from './residents.ts'
+import { Room, type RoomLimits } from './room.ts'
 import { LiveSession } from './session.ts'
 import { StickerSets } from './sticker-sets.ts'
 import { Watchers } from './watchers.ts'
@@ -48,11 +49,18 @@ export interface SandboxOptions {
   readonly db: Database
   readonly log: Log
   readonly media: Files['media']
+  readonly limits: RoomLimits
   /** Unix milliseconds. */
   readonly clock?: () => number
 }
 
-export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptions): Sandbox {
+export function createSandbox({
+  db,
+  log,
+  media,
+  limits,
+  clock = Date.now,
+}: SandboxOptions): Sandbox {
   const hub = new Hub<LiveSession>(db, log)
   const watchers = new Watchers()
   const wake = (people: readonly number[]) => {
@@ -62,7 +70,8 @@ export function createSandbox({ db, log, media, clock = Date.now }: SandboxOptio
   const outbox = new Outbox(db, wake)
   const closing = new Closing({ db, wake, now: clock }, log)
   closing.look()
-  const world = { db, outbox, media, closing, wake, hub, log, now: clock }
+  const room = new Room(db, limits, clock)
+  const world = { db, room, outbox, media, closing, wake, hub, log, now: clock }
   const linking = new Linking(db, outbox, clock)
   const residents = new Residents(db)
   return {

@@ -26,18 +26,21 @@ export class StickerSets {
   async create({ name, title, stickers: given }: NewStickerSet): Promise<StickerSet> {
     if (given.some(({ kind }) => kind !== 'sticker')) throw bad('wrong file type')
     const holder = `stickers:${crypto.randomUUID()}`
-    return holdingWhile(this.#world, [holder], async () => {
-      const stickers: Media[] = []
-      for (const sticker of given) {
-        // The database takes no half surrogate pairs.
-        const known = { emoji: sticker.emoji.toWellFormed(), setName: name }
-        const stored = await storedMedia(this.#world, { ...sticker, ...known }, holder)
-        stickers.push({ ...stored, ...known })
-      }
-      const set = { name, title, stickers }
-      await this.#world.db.transaction((tx) => store(tx, this.#world.network, set))
-      return set
-    })
+    const { room, network } = this.#world
+    const make = () =>
+      holdingWhile(this.#world, [holder], async () => {
+        const stickers: Media[] = []
+        for (const sticker of given) {
+          // The database takes no half surrogate pairs.
+          const known = { emoji: sticker.emoji.toWellFormed(), setName: name }
+          const stored = await storedMedia(this.#world, { ...sticker, ...known }, holder)
+          stickers.push({ ...stored, ...known })
+        }
+        const set = { name, title, stickers }
+        await this.#world.db.transaction((tx) => store(tx, this.#world.network, set))
+        return set
+      })
+    return room.holding(network, 1, make)
   }
 
   async get(name: string): Promise<StickerSet> {

@@ -9,8 +9,13 @@ import {
 
 export type OwnedSandbox = Sandbox & Network
 
-export function ownedSandbox(options: SandboxOptions, owner: number): OwnedSandbox {
-  const sandbox = createSandbox(options)
+const ample = { people: 1_000_000, chats: 1_000_000, messages: 1_000_000 }
+
+export function ownedSandbox(
+  options: Omit<SandboxOptions, 'limits'> & Partial<SandboxOptions>,
+  owner: number,
+): OwnedSandbox {
+  const sandbox = createSandbox({ limits: ample, ...options })
   const startLink: Platform['startLink'] = (method, fields, signal) =>
     sandbox.platform.startLink(method, fields, signal, owner)
   return {
