@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runChild } from './child.mjs'
 import { installWhatIsMissing } from './install.mjs'
+import { keepRunning } from './keep-running.mjs'
 import { buildPanelWhenStale } from './panel.mjs'
 import { findRuntime } from './runtime.mjs'
 
@@ -21,14 +22,18 @@ const slow = [
   'test/{bin,fuzz,kill,panel,database/embedded}/**',
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
-  'test/service/{process,drop-signing-keys,lost-connections,upstream-restarts}.test.ts',
-  'test/service/{media-round-trips,storage-trouble,two-addresses,xmpp-bot}.test.ts',
+  'test/service/{process,start-failures,drop-signing-keys,lost-connections}.test.ts',
+  'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',
+  'test/service/xmpp-bot.test.ts',
 ].map((files) => `--exclude=${files}`)
 const wholeTree = { development: true, panel: true, timed: true }
 
-/** A step is what Node.js is given to run; `development` says that it needs the test tools, `panel` the built panel. */
+/**
+ * A step is what Node.js is given to run; `development` says that it needs the test tools, `panel` the built panel, and
+ * `kept` that it is started again when it ends unexpectedly.
+ */
 const commands = {
-  start: { steps: [['src/main.ts']], panel: true },
+  start: { steps: [['src/main.ts']], panel: true, kept: true },
   'build-panel': { steps: [], panel: true },
   'drop-signing-keys': { steps: [['src/drop-signing-keys.ts']] },
   unlock: { steps: [['src/unlock.ts']] },
@@ -51,17 +56,20 @@ function environment(runtime) {
   return { NODE_COMPILE_CACHE, ...process.env, PATH: path.join(delimiter) }
 }
 
-async function run({ steps, development = false, panel = false, timed = false }) {
-  installWhatIsMissing(root, { development })
+const say = (line) => process.stderr.write(`chapar: ${line}\n`)
+
+async function run({ steps, development = false, panel = false, timed = false, kept = false }) {
+  await installWhatIsMissing(root, { development }, say)
   const runtime = findRuntime(root)
   if (panel) buildPanelWhenStale(root, runtime)
   for (const [script, ...args] of steps) {
     const startedAt = performance.now()
     const options = { cwd: root, env: environment(runtime) }
-    const code = await runChild(runtime, [join(root, script), ...args, ...rest], options)
+    const child = [runtime, [join(root, script), ...args, ...rest], options]
+    const code = await (kept ? keepRunning(child, say) : runChild(...child))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     const verdict = code === 0 ? 'passed' : `failed with exit code ${code}`
-    if (timed) process.stderr.write(`chapar: ${script} ${verdict} in ${seconds} s\n`)
+    if (timed) say(`${script} ${verdict} in ${seconds} s`)
     if (code !== 0) return code
   }
   return 0
@@ -71,7 +79,7 @@ if (Object.hasOwn(commands, command)) {
   try {
     process.exitCode = await run(commands[command])
   } catch (error) {
-    process.stderr.write(`chapar: ${error.message}\n`)
+    say(error.message)
     process.exitCode = 1
   }
 } else {
