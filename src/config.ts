@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import type { OtpSenderOptions } from './accounts/senders/sender.ts'
+import { databaseUrlFrom, redisUrlFrom } from './config-addresses.ts'
 import { type BotApiSettings, botApiFrom, botApiVariables } from './config-bot-api.ts'
 import { environmentFrom } from './config-environment.ts'
 import { ConfigurationError } from './config-error.ts'
@@ -23,7 +24,7 @@ const Milliseconds = (standard: number) =>
 
 const Environment = Type.Object({
   NODE_ENV: Type.String({ default: 'development' }),
-  HOST: Type.String({ default: '0.0.0.0' }),
+  HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
   BASE_URL: Type.Optional(Url),
   INTL_BASE_URL: Type.Optional(Url),
@@ -128,16 +129,19 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   if (env.METRICS_PORT === env.PORT) {
     throw new ConfigurationError('METRICS_PORT must differ from PORT')
   }
+  const otpSender = otpSenderFrom(source, production)
+  // Everybody who reaches a service that prints its codes is welcome to what it prints.
+  const isForOthers = production || otpSender.kind !== 'console'
   const isTrial = env.DATABASE_URL === undefined && !production
   return {
     production,
-    host: env.HOST,
+    host: env.HOST ?? (isForOthers ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
     baseUrls: [home, env.INTL_BASE_URL ?? home],
     panelUrls: [panel, env.INTL_PANEL_URL ?? panel],
     dataDir: env.DATA_DIR,
-    databaseUrl: env.DATABASE_URL,
-    redisUrl: env.REDIS_URL,
+    databaseUrl: databaseUrlFrom(env.DATABASE_URL),
+    redisUrl: redisUrlFrom(env.REDIS_URL),
     keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
     node: env.NODE_NAME,
     logLevel: env.LOG_LEVEL,
@@ -172,7 +176,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     webhooks: webhooksFrom(env, isTrial),
     media: mediaFrom(env, isTrial, source.PATH),
     botApi: botApiFrom(env),
-    otpSender: otpSenderFrom(source, production),
+    otpSender,
   }
 }
 

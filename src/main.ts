@@ -4,10 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { type Config, readConfig } from './config.ts'
 import { ConfigurationError } from './config-error.ts'
+import { prepareFolder } from './data-folder.ts'
 import { assertDurable } from './database/durability.ts'
-import { keepRunning } from './database/embedded/supervisor.ts'
+import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
+import { exitCodes } from './exit-codes.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
+import { concerning, StartFailure } from './start-failure.ts'
 import { welcome } from './welcome.ts'
 
 const STOP_WITHIN_MS = 15_000
@@ -20,11 +23,9 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 // It is somebody's defect, but not the end of everybody: what was under way has failed, and nothing else.
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
+const prepared = concerning('DATA_DIR', prepareFolder(config.dataDir))
 /** Also while it is only just being started. */
-const postgres =
-  config.databaseUrl === undefined
-    ? keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
-    : undefined
+const postgres = config.databaseUrl === undefined ? embeddedPostgres() : undefined
 const starting = start()
 let isStopping = false
 
@@ -47,15 +48,23 @@ try {
 } catch (err) {
   // Stopped in the middle of its start, it may miss the database that was taken from it.
   if (!isStopping) {
-    logger.fatal({ err }, 'the service could not start')
     await stopPostgres()
-    process.exit(1)
+    tellFailure(err)
+    process.exit(exitCodes.cannotStart)
   }
 }
 
+async function embeddedPostgres(): Promise<KeptPostgres> {
+  await prepared
+  return keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
+}
+
 async function start(): Promise<Gateway> {
+  await prepared
   const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
-  await assertDurable({ url: databaseUrl, production: config.production, log: logger })
+  if (config.databaseUrl !== undefined) {
+    await assertDurable({ url: databaseUrl, production: config.production, log: logger })
+  }
   return startGateway({ config, databaseUrl, logger, print })
 }
 
@@ -70,6 +79,16 @@ async function stopPostgres(): Promise<void> {
   await started?.stop()
 }
 
+/** The last line that is seen; what nobody has foreseen needs its stack. */
+function tellFailure(err: unknown): void {
+  if (!(err instanceof StartFailure)) {
+    logger.fatal({ err }, 'the service could not start')
+    return
+  }
+  logger.debug({ err }, 'the service could not start')
+  process.stderr.write(`chapar: ${err.message}\n`)
+}
+
 /** Whoever mistyped a variable is told which, and needs no stack. */
 function configured(): Config {
   try {
@@ -77,6 +96,6 @@ function configured(): Config {
   } catch (err) {
     if (!(err instanceof ConfigurationError)) throw err
     process.stderr.write(`chapar: ${err.message}\n`)
-    process.exit(1)
+    process.exit(exitCodes.misconfigured)
   }
 }

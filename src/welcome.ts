@@ -7,7 +7,9 @@ const howToSignIn: Record<Config['otpSender']['kind'], string> = {
   http: 'the code comes by SMS',
 }
 
-export function welcome({ baseUrls, panelUrls: [panel], otpSender, sandbox }: Config): string {
+export function welcome(config: Config): string {
+  const { baseUrls, panelUrls, otpSender, sandbox, host } = config
+  const [panel] = panelUrls
   const [home, abroad] = baseUrls
   const lines = [
     '',
@@ -17,6 +19,7 @@ export function welcome({ baseUrls, panelUrls: [panel], otpSender, sandbox }: Co
     ...(abroad === home ? [] : [`  International  ${abroad}`]),
     `  Bot API        ${home}/bot<API_KEY>/<METHOD>`,
     `  Documentation  ${home}/docs`,
+    ...(isLoopback(host) ? ['  Reachable from this machine only; HOST=0.0.0.0 opens it'] : []),
     ...(sandbox ? [`  Sandbox        ${home}/sandbox/people`] : []),
     '',
     `Sign in (${howToSignIn[otpSender.kind]}):`,
@@ -26,3 +29,5 @@ export function welcome({ baseUrls, panelUrls: [panel], otpSender, sandbox }: Co
   ]
   return lines.join('\n')
 }
+
+const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)

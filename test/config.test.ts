@@ -14,7 +14,7 @@ const http = { OTP_SENDER: 'http', OTP_HTTP_URL: 'https://sms.test/{phone}' }
 t.test('nothing needs to be set', async (t) => {
   t.match(readConfig({}), {
     production: false,
-    host: '0.0.0.0',
+    host: '127.0.0.1',
     port: 8080,
     baseUrls: ['http://localhost:8080', 'http://localhost:8080'],
     panelUrls: ['http://localhost:8080', 'http://localhost:8080'],
@@ -63,6 +63,36 @@ t.test('addresses follow each other where they are not given', async (t) => {
     baseUrls: ['https://a.test', 'https://b.test'],
     panelUrls: ['https://a.test', 'https://a.test'],
   })
+})
+
+t.test('a service that prints its codes listens on this machine only, unless told', async (t) => {
+  const host = (env: NodeJS.ProcessEnv) => readConfig(env).host
+  t.equal(host({}), '127.0.0.1')
+  t.equal(host({ DATABASE_URL: 'postgres://h/d', HOST: ' ' }), '127.0.0.1')
+  t.equal(host({ HOST: '0.0.0.0' }), '0.0.0.0')
+  t.equal(host(smtp), '0.0.0.0')
+  t.equal(host({ ...smtp, NODE_ENV: 'production' }), '0.0.0.0')
+})
+
+t.test('addresses of servers that are none are told before anything is reached', async (t) => {
+  const refused = (env: NodeJS.ProcessEnv, name: string) =>
+    t.throws(() => readConfig(env), { name: 'ConfigurationError', message: new RegExp(name) })
+  for (const DATABASE_URL of ['postgres://u:a#b@h/db', 'postgres://u:p@h:abc/db', 'mysql://h/db']) {
+    refused({ DATABASE_URL }, 'DATABASE_URL must')
+  }
+  for (const REDIS_URL of ['redis://:a#b@h:1', 'redis://h/abc', 'redis://h:99999', 'redis://']) {
+    refused({ REDIS_URL }, 'REDIS_URL must')
+  }
+  for (const DATABASE_URL of [
+    'postgres://u:p@/db?host=/run',
+    'postgresql:///db',
+    'postgres://u:p%23@h:1/d',
+  ]) {
+    t.equal(readConfig({ DATABASE_URL }).databaseUrl, DATABASE_URL)
+  }
+  for (const REDIS_URL of ['redis://h', 'rediss://u:p%23@h:1/5', 'redis://[::1]:6379/']) {
+    t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
+  }
 })
 
 t.test('proxies are addresses and networks', async (t) => {

@@ -7,6 +7,10 @@ import type { Log } from './log.ts'
 const ask = `select name, setting from pg_settings
   where name in ('synchronous_commit', 'fsync', 'full_page_writes') and setting = 'off' order by name`
 
+/** The oldest that has everything which the service asks of it. */
+const OLDEST = 14
+const askVersion = `select current_setting('server_version_num')::int as version`
+
 const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
 export interface DurabilityOptions {
@@ -16,13 +20,18 @@ export interface DurabilityOptions {
   readonly log: Log
 }
 
-/** Rejects with the name of the setting by which commits may be lost. */
-export async function assertDurable({ url, production, log }: DurabilityOptions): Promise<void> {
+/** Rejects with the name of the setting by which commits may be lost, or with what else makes it unfit. */
+export function assertDurable(options: DurabilityOptions): Promise<void> {
+  return concerning('DATABASE_URL', judge(options))
+}
+
+async function judge({ url, production, log }: DurabilityOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...patience })
   // Its statement fails of it.
   client.on('error', () => undefined)
-  await concerning('DATABASE_URL', client.connect())
+  await client.connect()
   try {
+    await assertNewEnough(client)
     const { rows } = await client.query<{ name: string }>(ask)
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return
@@ -33,4 +42,10 @@ export async function assertDurable({ url, production, log }: DurabilityOptions)
   } finally {
     await client.end()
   }
+}
+
+async function assertNewEnough(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(askVersion)
+  const major = Math.floor((rows[0]?.version ?? 0) / 10_000)
+  if (major < OLDEST) throw new Error(`PostgreSQL ${OLDEST} or newer is needed, this is ${major}`)
 }

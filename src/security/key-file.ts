@@ -1,7 +1,8 @@
 /** The file of key-encryption keys: one a line in base64, the first encrypts, all decrypt. */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { makeFolder } from '../data-folder.ts'
 import type { Log } from '../database/log.ts'
 
 const KEY_BYTES = 32
@@ -47,7 +48,7 @@ export function parseKeyFile(text: string): readonly Kek[] {
 /** Never overwrites: of two nodes starting at once, one writes and the other fails. */
 export async function createKeyFile(path: string): Promise<readonly Kek[]> {
   const key = randomBytes(KEY_BYTES)
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(resolve(path)))
   await writeFile(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
   return [kek(key)]
 }

@@ -94,7 +94,7 @@ t.test('a bad variable is told in one line, and nothing is started', async (t) =
   const DATA_DIR = dirname(embeddedFolder(t))
   const { exit, errors, child } = launch(t, { DATA_DIR, TRUST_PROXY: 'canary-7f3a' })
   const closed = once(child.stderr, 'close')
-  t.same(await exit, [1, null])
+  t.same(await exit, [78, null])
   await closed
   t.equal(errors.length, 1)
   t.match(errors[0], /^chapar: configuration: TRUST_PROXY /)
