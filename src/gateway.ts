@@ -71,7 +71,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger, print } = options
   await assertPortsFree(config)
-  for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated')
+  const store = config.databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'
+  const migrated = await concerning(store, migrate(databaseUrl))
+  for (const name of migrated) logger.info({ migration: name }, 'migrated')
   const probe = openWriteProbe({ url: databaseUrl, node: config.node, log: logger })
   opened.defer(() => probe.close())
   const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
@@ -79,7 +81,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const onUnavailable = (cause: unknown) => writes.suspect(cause)
   const db = openDatabase({ url: databaseUrl, log: logger, onUnavailable })
   opened.defer(() => db.close())
-  const orm = await openOrm(databaseUrl)
+  const orm = await concerning(store, openOrm(databaseUrl))
   opened.defer(() => orm.close())
   const { keyFile } = config
   const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
@@ -95,6 +97,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const opening = createJobs({ databaseUrl, log: logger, ...redis })
   const jobs = await (config.redisUrl ? concerning('REDIS_URL', opening) : opening)
   opened.defer(() => jobs.close())
+  metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
   const sender = createSender(config.otpSender, { production: config.production, print })
   opened.defer(() => sender.close())
   const issuer = config.baseUrls[0]
@@ -114,7 +117,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   })
 
   const { limits, searchPath, mustConfine, s3, allowPrivate } = config.media
-  const media = await openMedia({
+  const openingMedia = openMedia({
     db,
     vault,
     log: logger,
@@ -127,6 +130,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     guard: { allowPrivate },
     measures: metrics.media,
   })
+  const media = await concerning('DATA_DIR', openingMedia)
   opened.defer(() => media.close())
 
   const sandbox = config.sandbox
@@ -184,7 +188,19 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
   const readiness = createReadiness({ database: db, log: logger })
   readiness.addCheck(() => writes.trouble(), 'the database takes no writes')
   const draining = new AbortController()
-  const world = { config, logger, metrics, journal, readiness, accounts, core, db, sandbox, media }
+  const world = {
+    config,
+    logger,
+    metrics,
+    journal,
+    readiness,
+    accounts,
+    core,
+    db,
+    sandbox,
+    media,
+    jobs,
+  }
   const { close, address } = await listen({ ...world, draining: draining.signal })
   opened.defer(async () => {
     readiness.drain()

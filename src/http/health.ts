@@ -1,37 +1,50 @@
 /** GET /health/live and /health/ready: for whoever restarts this process or sends it requests. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { failed } from '../../actors/errors.ts'
 import { answers, ok } from './envelope.ts'
 import type { Readiness } from './readiness.ts'
 
 export interface HealthOptions {
   readonly readiness: Pick<Readiness, 'ask'>
+  /** What is missing though requests can be served, in words for an operator. */
+  readonly missing?: () => readonly string[]
 }
 
 const config = { audit: false }
 
-const schema = <Status extends string>(summary: string, status: Status) => ({
+const Live = Type.Object({ status: Type.Literal('live') })
+const Ready = Type.Object({
+  status: Type.Literal('ready'),
+  degraded: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What is missing though requests can be served, such as the job queue',
+    }),
+  ),
+})
+
+const schema = <Body extends TSchema>(summary: string, body: Body) => ({
   tags: ['operations'],
   summary,
-  response: answers(Type.Object({ status: Type.Literal(status) })),
+  response: answers(body),
 })
 
 export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (
   app,
-  { readiness },
+  { readiness, missing = () => [] },
 ) => {
-  app.get('/health/live', { config, schema: schema('Does the process run?', 'live') }, async () =>
+  app.get('/health/live', { config, schema: schema('Does the process run?', Live) }, async () =>
     ok({ status: 'live' as const }),
   )
 
   app.get(
     '/health/ready',
-    { config, schema: schema('Can the process serve requests?', 'ready') },
+    { config, schema: schema('Can the process serve requests?', Ready) },
     async () => {
       const reason = await readiness.ask()
       if (reason !== null) throw failed('unavailable', reason, { retryAfterSeconds: 1 })
-      return ok({ status: 'ready' as const })
+      const degraded = [...missing()]
+      return ok({ status: 'ready' as const, ...(degraded.length > 0 && { degraded }) })
     },
   )
 }

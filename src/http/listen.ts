@@ -13,6 +13,7 @@ import { ReceiveSettingsDesk } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/create.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/backlog.ts'
 import { KeyDesk } from '../keys/desk.ts'
 import { LinkPages } from '../links/pages.ts'
@@ -70,6 +71,7 @@ export interface ListenOptions {
   readonly db: Database
   readonly sandbox: Sandbox | undefined
   readonly media: OpenedMedia
+  readonly jobs: Pick<Jobs, 'trouble'>
   /** Aborted when the service goes down. */
   readonly draining: AbortSignal
 }
@@ -119,7 +121,8 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   })
   const { supervisor: credentials, timeline, links, platformOf } = core
 
-  await app.register(healthRoutes, { readiness })
+  const missing = () => [options.jobs.trouble()].filter((trouble) => trouble !== null)
+  await app.register(healthRoutes, { readiness, missing })
   await app.register(metricsRoute, { metrics, token: config.metrics.token })
   await app.register(authRoutes, { accounts })
   await app.register(panelSessionRoutes, { accounts, baseUrls, panelUrls })

@@ -41,7 +41,8 @@ export interface JobWorker {
   run(): Promise<void>
   pause(doNotWaitActive: boolean): Promise<void>
   resume(): void
-  close(): Promise<void>
+  /** Waits for the jobs at hand, unless it is forced. */
+  close(force?: boolean): Promise<void>
   /** At once; what it resolves with is of no use where nobody answers. */
   disconnect(): Promise<void>
 }
@@ -75,14 +76,21 @@ export async function postgresBackend(url: string): Promise<Backend> {
   }
 }
 
+/** It is asked for again every second: a machine that is back is in use again at once. */
+const RECONNECT_MILLISECONDS = 1_000
+
 export function redisBackend(url: string): Backend {
-  const connection = { url, connectTimeout: CONNECT_MILLISECONDS }
+  const connection = {
+    url,
+    connectTimeout: CONNECT_MILLISECONDS,
+    retryStrategy: () => RECONNECT_MILLISECONDS,
+  }
   return {
     // Whoever adds a job wants to know at once that it cannot be added; a worker waits for as long as it takes.
     queue: (name, options) =>
       new Queue<Target>(name, {
         ...options,
-        connection: { ...connection, maxRetriesPerRequest: 1 },
+        connection: { ...connection, maxRetriesPerRequest: 0, enableOfflineQueue: false },
       }),
     worker: (name, process, options) =>
       new Worker<Target, void>(name, process, {

@@ -3,17 +3,12 @@ import { UnrecoverableError } from 'bullmq'
 import { failed } from '../../actors/errors.ts'
 import { within } from '../../actors/time.ts'
 import type { Log } from '../database/log.ts'
-import {
-  type Backend,
-  type JobProcessor,
-  type JobQueue,
-  postgresBackend,
-  type RunningJob,
-  redisBackend,
-  type Target,
-} from './backend.ts'
-import { breather } from './breather.ts'
+import { boundedWarnings } from '../observability/bounded-warnings.ts'
+import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'
 import { PermanentFailure } from './failure.ts'
+import { Meanwhile } from './meanwhile.ts'
+import { codes, openQueues, type Queues, reminders } from './queues.ts'
+import { RedisQueues } from './redis-queues.ts'
 
 export interface Reminder extends Target {
   readonly at: Date
@@ -31,12 +26,16 @@ export interface Jobs {
   onSendCode(handler: JobHandler): void
   /**
    * At most one reminder waits for each target: a later call replaces it. One may come early, late or twice, so
-   * whoever is reminded looks at the facts and asks for the next one.
+   * whoever is reminded looks at the facts and asks for the next one. While the queue is away this node remembers.
    */
   remind(reminder: Reminder): Promise<void>
   onReminder(kind: string, handler: JobHandler): void
+  /** Called whenever a queue that was away is back: it may have forgotten everything. */
+  onBack(listener: () => void): void
   /** Takes up work; called once all handlers are known. */
   start(): void
+  /** Why the queue takes nothing at the moment, in words for an operator, or null. */
+  trouble(): string | null
   /** Waits for the jobs at hand, for a while. */
   close(): Promise<void>
 }
@@ -47,13 +46,20 @@ export interface JobsOptions {
   readonly log: Log
 }
 
-const READY_MILLISECONDS = 10_000
+/** Where the queues are, if they are to be had now. */
+export interface QueueSource {
+  readonly queues: Queues | undefined
+  readonly trouble: string | null
+  onBack(listener: () => void): void
+  work(): void
+  /** Longer than most jobs take; one that does not answer keeps nobody from stopping. */
+  close(withinMs: number): Promise<void>
+}
+
 const JOB_MILLISECONDS = 30_000
 /** A queue that is frozen keeps nobody waiting for longer. */
-const ADD_MILLISECONDS = 8_000
-
-/** Longer than most jobs take; a queue that does not answer keeps nobody from stopping. */
-const CLOSE_MILLISECONDS = 8_000
+const ADD_MILLISECONDS = 700
+const CLOSE_MILLISECONDS = 4_000
 const LATER = { retryAfterSeconds: 60 }
 
 const backoff = (delay: number) => ({ type: 'exponential', delay, jitter: 0.2 })
@@ -71,64 +77,91 @@ const reminderOptions = {
   removeOnComplete: true,
   removeOnFail: { age: 86_400, count: 1_000 },
 }
-/** By default the second crash of a node with a job at hand would fail the job for good. */
-const workerOptions = { maxStalledCount: 1_000, autorun: false }
-
-const codes = 'one-time-codes'
-const reminders = 'reminders'
 
 export async function createJobs({ databaseUrl, redisUrl, log }: JobsOptions): Promise<Jobs> {
-  const backend = redisUrl ? redisBackend(redisUrl) : await postgresBackend(databaseUrl)
   const handlers = new Map<string, JobHandler>()
   const process = processorFor(handlers)
-  const opened = [
-    open(backend, codes, process, 10, log),
-    open(backend, reminders, process, 50, log),
-  ] as const
-  const [code, reminder] = opened
-  await ready(opened.map(({ queue }) => queue.waitUntilReady()))
-  const abandon = (err: unknown) => {
-    log.warn({ err }, 'the job queues were left without a word')
-    for (const part of opened.flatMap(({ queue, worker }) => [queue, worker])) {
-      part.disconnect().catch((err) => log.warn({ err }, 'a job queue did not let go'))
+  const source = redisUrl
+    ? await RedisQueues.start({ url: redisUrl, process, log })
+    : await queuesInPostgres(databaseUrl, process, log)
+  const warn = boundedWarnings(log)
+  const remindHere = ({ kind, id }: Reminder) => {
+    process({ data: { kind, id }, attemptsMade: 0, opts: {} }).catch((err) =>
+      log.warn({ err, kind, id }, 'a reminder failed while the queue was away'),
+    )
+  }
+  const meanwhile = new Meanwhile(remindHere)
+  const remind = async (reminder: Reminder) => {
+    try {
+      await addReminder(source.queues, reminder)
+      meanwhile.forget(reminder)
+    } catch (err) {
+      meanwhile.keep(reminder)
+      warn(
+        { err, kept: meanwhile.size },
+        'a reminder is kept here, since the queue did not take it',
+      )
     }
   }
+  source.onBack(() => {
+    for (const reminder of meanwhile.take()) void remind(reminder)
+  })
 
   return {
     async sendCode(id) {
       const target = { kind: codes, id }
-      const options = { ...codeOptions, jobId: `code-${id}` }
-      await add(code.queue, codes, target, options).catch(async (err) => {
-        log.warn({ err, queue: codes }, 'a code is sent past the queue')
-        await process({ data: target, attemptsMade: 0, opts: {} }).catch((cause) => {
-          log.error({ err: cause, queue: codes, id }, 'a code was not sent')
-          throw failed('unavailable', 'the code could not be sent', LATER, { cause })
-        })
-      })
+      await add(source.queues?.codes, codes, target, { ...codeOptions, jobId: `code-${id}` }).catch(
+        async (err) => {
+          warn({ err, queue: codes }, 'a code is sent past the queue')
+          await process({ data: target, attemptsMade: 0, opts: {} }).catch((cause) => {
+            log.error({ err: cause, queue: codes, id }, 'a code was not sent')
+            throw failed('unavailable', 'the code could not be sent', LATER, { cause })
+          })
+        },
+      )
     },
     onSendCode: (handler) => void handlers.set(codes, handler),
-    async remind({ kind, id, at }) {
-      const deduplication = { id: `${kind}/${id}`, replace: true, keepLastIfActive: true }
-      const delay = Math.max(0, at.getTime() - Date.now())
-      await add(reminder.queue, kind, { kind, id }, { ...reminderOptions, deduplication, delay })
-    },
+    remind,
     onReminder: (kind, handler) => void handlers.set(kind, handler),
-    start() {
-      for (const { worker, name } of opened) {
-        worker.run().catch((error) => log.error({ err: error, queue: name }, 'a worker has ended'))
-      }
+    onBack: (listener) => source.onBack(listener),
+    start: () => source.work(),
+    trouble: () => source.trouble,
+    async close() {
+      meanwhile.take()
+      await source.close(CLOSE_MILLISECONDS)
     },
-    close: () => within(CLOSE_MILLISECONDS, undefined, () => closeAll(opened)).catch(abandon),
   }
 }
 
-async function closeAll(opened: readonly Opened[]): Promise<void> {
-  await Promise.all(opened.map(({ worker }) => worker.close()))
-  await Promise.all(opened.map(({ queue }) => queue.close()))
+async function addReminder(queues: Queues | undefined, { kind, id, at }: Reminder): Promise<void> {
+  const deduplication = { id: `${kind}/${id}`, replace: true, keepLastIfActive: true }
+  const delay = Math.max(0, at.getTime() - Date.now())
+  const options = { ...reminderOptions, deduplication, delay }
+  await add(queues?.[reminders], kind, { kind, id }, options)
 }
 
-function add(queue: JobQueue, ...job: Parameters<JobQueue['add']>): Promise<unknown> {
-  return within(ADD_MILLISECONDS, undefined, () => queue.add(...job))
+async function add(queue: JobQueue | undefined, ...job: Parameters<JobQueue['add']>) {
+  if (!queue) throw new Error('the job queue does not answer')
+  await within(ADD_MILLISECONDS, undefined, () => queue.add(...job))
+}
+
+async function queuesInPostgres(
+  url: string,
+  process: JobProcessor,
+  log: Log,
+): Promise<QueueSource> {
+  const queues = await openQueues(await postgresBackend(url), process, log)
+  return {
+    queues,
+    trouble: null,
+    onBack: () => undefined,
+    work: () => queues.work(),
+    close: (withinMs) =>
+      within(withinMs, undefined, () => queues.close()).catch((err) => {
+        log.warn({ err }, 'the job queues were left without a word')
+        queues.abandon()
+      }),
+  }
 }
 
 function processorFor(handlers: ReadonlyMap<string, JobHandler>): JobProcessor {
@@ -140,46 +173,5 @@ function processorFor(handlers: ReadonlyMap<string, JobHandler>): JobProcessor {
     } catch (error) {
       throw error instanceof PermanentFailure ? new UnrecoverableError(error.message) : error
     }
-  }
-}
-
-type Opened = ReturnType<typeof open>
-
-function open(
-  backend: Backend,
-  name: string,
-  process: JobProcessor,
-  concurrency: number,
-  log: Log,
-) {
-  const queue = backend.queue(name, {})
-  const worker = backend.worker(name, process, { ...workerOptions, concurrency })
-  const trouble = (error: unknown) => log.warn({ err: error, queue: name }, 'a queue has trouble')
-  for (const part of [queue, worker]) {
-    part.on('error', trouble)
-  }
-  worker.on('error', breather(worker, trouble))
-  worker.on('failed', (job, error) => {
-    const target = { queue: name, kind: job?.data.kind, id: job?.data.id }
-    if (isOver(job, error)) log.error({ err: error, ...target }, 'a job was given up')
-    else log.warn({ err: error, ...target }, 'a job failed and will be tried again')
-  })
-  return { name, queue, worker }
-}
-
-function isOver(job: RunningJob | undefined, error: Error): boolean {
-  return !job || error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
-}
-
-async function ready(queues: readonly Promise<unknown>[]): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => reject(new Error('the job queue does not answer')),
-    READY_MILLISECONDS,
-  )
-  try {
-    await Promise.race([Promise.all(queues), late])
-  } finally {
-    clearTimeout(timer)
   }
 }

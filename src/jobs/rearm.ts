@@ -13,7 +13,7 @@ export interface RearmOptions {
 
 /** Returns how to stop. */
 export function rearm(
-  jobs: Pick<Jobs, 'remind'>,
+  jobs: Pick<Jobs, 'remind' | 'onBack'>,
   targets: readonly Pick<Reminder, 'kind' | 'id'>[],
   log: Log,
   { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
@@ -26,6 +26,7 @@ export function rearm(
         .catch((err) => log.warn({ err, kind, id }, 'a reminder could not be asked for anew'))
     }
   }
+  jobs.onBack(ask)
   const timer = setInterval(ask, everyMs).unref()
   return () => clearInterval(timer)
 }

@@ -30,6 +30,8 @@ export interface Metrics {
   backlogAge(read: () => number | Promise<number>): void
   waitingPolls(read: () => number): void
   pendingRecords(read: () => number): void
+  /** 1 while the queue takes jobs, 0 while it is away. */
+  jobQueueUp(read: () => number): void
   readonly media: MediaMeasures
   /** The exposition format of Prometheus, and its content type. */
   text(): Promise<string>
@@ -129,6 +131,7 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
     waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
     pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
+    jobQueueUp: gauge('chapar_job_queue_up', 'Whether the job queue takes jobs.'),
     media: createMediaMetrics(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,

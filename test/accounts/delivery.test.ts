@@ -82,6 +82,8 @@ t.test('what waited in a lost queue is sent after a restart, unless it is too la
     onSendCode: () => undefined,
     remind: async () => undefined,
     onReminder: () => undefined,
+    onBack: () => undefined,
+    trouble: () => null,
     start: () => undefined,
     close: async () => undefined,
   }

@@ -34,7 +34,7 @@ t.test('a frozen queue keeps no code and no stop waiting', { skip }, async (t) =
   await Promise.all([
     jobs.sendCode('a').then(() => t.same(sent, ['a'])),
     refused(t, jobs.sendCode('impossible'), { code: 'unavailable', retryAfterSeconds: 60 }),
-    t.rejects(jobs.remind({ kind: 'webhook', id: '1', at: new Date() })),
+    jobs.remind({ kind: 'webhook', id: '1', at: new Date(Date.now() + 60_000) }),
   ])
   await jobs.close()
 })

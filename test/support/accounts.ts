@@ -28,6 +28,8 @@ export function inlineJobs() {
     },
     remind: async ({ kind, id }) => void reminders.push(`${kind}/${id}`),
     onReminder: () => undefined,
+    onBack: () => undefined,
+    trouble: () => null,
     start: () => undefined,
     close: async () => undefined,
   }

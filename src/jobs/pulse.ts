@@ -1,0 +1,103 @@
+/** Whether Redis takes what it is given, asked twice a second on a connection of its own: a frozen one says nothing. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { within } from '../../actors/time.ts'
+
+const EVERY_MS = 500
+const ANSWERS_WITHIN_MS = 500
+const KEY = 'chapar:pulse'
+const KEPT_SECONDS = 60
+
+export interface PulseOptions {
+  readonly url: string
+  /** It takes nothing any more, or never did; called once until it is back. */
+  away(reason: Error): void
+  back(): void
+}
+
+export class Pulse {
+  readonly #redis: Redis
+  readonly #options: PulseOptions
+  readonly #stopping = new AbortController()
+  #isUp: boolean | undefined
+  /** What the connection last complained of: a command that found none says less. */
+  #complaint: Error | undefined
+
+  constructor(options: PulseOptions) {
+    this.#options = options
+    this.#redis = new Redis(options.url, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 2_000,
+      retryStrategy: () => EVERY_MS,
+    })
+    this.#redis.on('error', (error) => {
+      this.#complaint = error
+    })
+  }
+
+  get isUp(): boolean {
+    return this.#isUp === true
+  }
+
+  /** Resolves with the first verdict: undefined, or why nothing can be had of it. */
+  async start(): Promise<Error | undefined> {
+    const reason = await this.#connect()
+    this.#tell(reason)
+    void this.#go()
+    return reason
+  }
+
+  /** Whether it still takes something at this moment. */
+  async isAlive(): Promise<boolean> {
+    return this.isUp && (await this.#ask()) === undefined
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#redis.disconnect()
+  }
+
+  async #connect(): Promise<Error | undefined> {
+    try {
+      await within(2_000, undefined, () => this.#redis.connect())
+    } catch (error) {
+      return this.#complaint ?? asError(error)
+    }
+    return this.#ask()
+  }
+
+  async #go(): Promise<void> {
+    const { signal } = this.#stopping
+    for (;;) {
+      await pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      if (signal.aborted) return
+      const reason = await this.#ask()
+      if (!signal.aborted) this.#tell(reason)
+    }
+  }
+
+  /** By a write: one that is full, or only a copy of another, answers everything else. */
+  async #ask(): Promise<Error | undefined> {
+    try {
+      await within(ANSWERS_WITHIN_MS, undefined, () =>
+        this.#redis.set(KEY, `${Date.now()}`, 'EX', KEPT_SECONDS),
+      )
+      this.#complaint = undefined
+      return undefined
+    } catch (error) {
+      return this.#redis.status === 'ready' ? asError(error) : (this.#complaint ?? asError(error))
+    }
+  }
+
+  #tell(reason: Error | undefined) {
+    const isUp = reason === undefined
+    if (isUp === this.#isUp) return
+    this.#isUp = isUp
+    if (reason) this.#options.away(reason)
+    else this.#options.back()
+  }
+}
+
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

@@ -1,0 +1,97 @@
+/** The two queues with their workers, open until they are closed or left without a word. */
+import { UnrecoverableError } from 'bullmq'
+import { within } from '../../actors/time.ts'
+import type { Log } from '../database/log.ts'
+import { boundedWarnings } from '../observability/bounded-warnings.ts'
+import type { Backend, JobProcessor, JobQueue, JobWorker, RunningJob } from './backend.ts'
+import { breather } from './breather.ts'
+
+export const codes = 'one-time-codes'
+export const reminders = 'reminders'
+
+const READY_MILLISECONDS = 10_000
+/** By default the second crash of a node with a job at hand would fail the job for good. */
+const workerOptions = { maxStalledCount: 1_000, autorun: false }
+
+interface Part {
+  readonly name: string
+  readonly queue: JobQueue
+  readonly worker: JobWorker
+}
+
+export interface Queues {
+  readonly codes: JobQueue
+  readonly reminders: JobQueue
+  /** Takes up work. */
+  work(): void
+  /** Waits for the jobs at hand. */
+  close(): Promise<void>
+  /** At once. */
+  abandon(): void
+}
+
+/** Rejects, with nothing left open, where they do not answer. */
+export async function openQueues(
+  backend: Backend,
+  process: JobProcessor,
+  log: Log,
+): Promise<Queues> {
+  const parts = [open(backend, codes, process, 10, log), open(backend, reminders, process, 50, log)]
+  const [code, reminder] = parts as [Part, Part]
+  const abandon = () => {
+    const failed = (err: unknown) => log.warn({ err }, 'a job queue did not let go')
+    for (const { queue, worker } of parts) {
+      // One that was only cut off would try for ever to take up work.
+      worker.close(true).catch(failed)
+      for (const part of [queue, worker]) part.disconnect().catch(failed)
+    }
+  }
+  try {
+    const ready = () => Promise.all(parts.map(({ queue }) => queue.waitUntilReady()))
+    await within(READY_MILLISECONDS, undefined, ready)
+  } catch (cause) {
+    abandon()
+    throw new Error('the job queue does not answer', { cause })
+  }
+  return {
+    codes: code.queue,
+    reminders: reminder.queue,
+    work() {
+      for (const { worker, name } of parts) {
+        worker.run().catch((error) => log.error({ err: error, queue: name }, 'a worker has ended'))
+      }
+    },
+    async close() {
+      await Promise.all(parts.map(({ worker }) => worker.close()))
+      await Promise.all(parts.map(({ queue }) => queue.close()))
+    },
+    abandon,
+  }
+}
+
+function open(
+  backend: Backend,
+  name: string,
+  process: JobProcessor,
+  concurrency: number,
+  log: Log,
+): Part {
+  const queue = backend.queue(name, {})
+  const worker = backend.worker(name, process, { ...workerOptions, concurrency })
+  const warn = boundedWarnings(log)
+  const trouble = (err: unknown) => warn({ err, queue: name }, 'a queue has trouble')
+  for (const part of [queue, worker]) {
+    part.on('error', trouble)
+  }
+  worker.on('error', breather(worker, trouble))
+  worker.on('failed', (job, error) => {
+    const target = { queue: name, kind: job?.data.kind, id: job?.data.id }
+    if (isOver(job, error)) log.error({ err: error, ...target }, 'a job was given up')
+    else log.warn({ err: error, ...target }, 'a job failed and will be tried again')
+  })
+  return { name, queue, worker }
+}
+
+function isOver(job: RunningJob | undefined, error: Error): boolean {
+  return !job || error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
+}

@@ -1,0 +1,130 @@
+/** Queues on a Redis that may come and go: opened when it answers, passed by while it does not. */
+import { within } from '../../actors/time.ts'
+import type { Log } from '../database/log.ts'
+import { boundedWarnings } from '../observability/bounded-warnings.ts'
+import { type JobProcessor, redisBackend } from './backend.ts'
+import type { QueueSource } from './jobs.ts'
+import { Pulse } from './pulse.ts'
+import { openQueues, type Queues } from './queues.ts'
+
+export interface RedisQueuesOptions {
+  readonly url: string
+  readonly process: JobProcessor
+  readonly log: Log
+}
+
+const AWAY = 'Redis takes no jobs'
+const AGAIN_MS = 1_000
+const SAY_AGAIN_MS = 60_000
+/** What it says to somebody whom it does not know: no waiting helps. */
+const refusals =
+  /^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid (user)?name|invalid password|DB index))/
+
+export class RedisQueues implements QueueSource {
+  readonly #options: RedisQueuesOptions
+  readonly #pulse: Pulse
+  readonly #listeners: (() => void)[] = []
+  readonly #warn: Log['warn']
+  #opened: Queues | undefined
+  #reason: string | undefined
+  #isWorking = false
+  #isClosed = false
+  #away = Promise.withResolvers<void>()
+  #reminding: NodeJS.Timeout | undefined
+
+  private constructor(options: RedisQueuesOptions) {
+    this.#options = options
+    this.#warn = boundedWarnings(options.log)
+    this.#pulse = new Pulse({
+      url: options.url,
+      away: (reason) => this.#onAway(reason),
+      back: () => this.#onBack(),
+    })
+  }
+
+  /** Rejects where it is there and refuses us; where it is away, that is said, and the rest goes on. */
+  static async start(options: RedisQueuesOptions): Promise<RedisQueues> {
+    const queues = new RedisQueues(options)
+    const reason = await queues.#pulse.start()
+    if (reason === undefined) await queues.#open()
+    else if (refusals.test(reason.message)) {
+      await queues.close(0)
+      throw reason
+    }
+    return queues
+  }
+
+  get queues(): Queues | undefined {
+    return this.#pulse.isUp ? this.#opened : undefined
+  }
+
+  get trouble(): string | null {
+    return this.queues ? null : AWAY
+  }
+
+  onBack(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  work(): void {
+    this.#isWorking = true
+    this.#opened?.work()
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#reminding)
+    const queues = this.#opened
+    if (queues && (await this.#pulse.isAlive())) {
+      const closed = () => Promise.race([queues.close(), this.#away.promise])
+      await within(withinMs, undefined, closed).catch((err) =>
+        this.#options.log.warn({ err }, 'the job queues were left without a word'),
+      )
+    }
+    // Of those that were closed nothing is left to be let go.
+    queues?.abandon()
+    this.#pulse.stop()
+  }
+
+  /** A connection that is lost in the midst of its first words never recovers: the queues are opened anew then. */
+  async #open(): Promise<void> {
+    const { url, process, log } = this.#options
+    try {
+      const queues = await openQueues(redisBackend(url), process, log)
+      if (this.#isClosed) return queues.abandon()
+      this.#opened = queues
+      if (this.#isWorking) queues.work()
+      this.#told()
+    } catch (err) {
+      this.#warn({ err }, 'the job queues could not be opened')
+      if (!this.#isClosed) setTimeout(() => void this.#open(), AGAIN_MS).unref()
+    }
+  }
+
+  #onAway({ message }: Error) {
+    const since = performance.now()
+    const tell = () => {
+      const seconds = Math.round((performance.now() - since) / 1000)
+      const what = 'codes are sent past the queue, reminders wait here'
+      this.#options.log.warn({ reason: message, seconds }, `${AWAY}: ${what}`)
+    }
+    this.#reason = message
+    tell()
+    this.#reminding = setInterval(tell, SAY_AGAIN_MS).unref()
+    this.#away.resolve()
+  }
+
+  #onBack() {
+    clearInterval(this.#reminding)
+    this.#away = Promise.withResolvers()
+    if (this.#reason !== undefined) this.#options.log.info({}, 'Redis takes jobs again')
+    // At the start they are opened by whoever waits for it.
+    else return
+    if (this.#opened) this.#told()
+    else void this.#open()
+  }
+
+  #told() {
+    for (const listener of this.#listeners) listener()
+  }
+}
