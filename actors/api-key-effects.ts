@@ -30,6 +30,7 @@ export class ApiKeyEffects {
   #webhook: KeyWebhook | undefined
   #stop: (() => void) | undefined
   #burst: unknown
+  #holdsPolls = true
 
   constructor(facts: KeyFacts, world: EffectsWorld, actor: KeyActor) {
     this.#facts = facts
@@ -65,8 +66,17 @@ export class ApiKeyEffects {
     const { log, clock, logger } = this.#world
     const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
     const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
-    if (!outcome.ok) this.#actor.send({ type: 'poll.failed', poll, failure: outcome.failure })
-    else this.#actor.send({ type: 'poll.read', poll, ...outcome.result, now: clock.now() })
+    if (!outcome.ok) {
+      this.#actor.send({ type: 'poll.failed', poll, failure: outcome.failure })
+      return
+    }
+    const read = this.#holdsPolls ? poll : { ...poll, timeoutMs: 0 }
+    this.#actor.send({ type: 'poll.read', poll: read, ...outcome.result, now: clock.now() })
+  }
+
+  /** From now on no poll is held, also none that is being read for just now. */
+  endPolls(): void {
+    this.#holdsPolls = false
   }
 
   /** Reads once there is something newer than the poll has seen; what it listened for before is let go. */

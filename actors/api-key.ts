@@ -47,7 +47,6 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
   #limiter: RateLimiter | undefined
   #calls = 0
   #asked = 0
-  #isDraining = false
 
   constructor(facts: KeyFacts, home: KeyHome, actor: KeyRef) {
     super(home.now)
@@ -119,7 +118,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
 
   /** The service goes down: the held poll is answered with nothing, and no other one is held. */
   endPolls(): void {
-    this.#isDraining = true
+    this.effects.endPolls()
     this.letGo()
   }
 
@@ -134,7 +133,6 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
       {
         type: 'updates.poll',
         ...request,
-        ...(this.#isDraining && { timeoutMs: 0 }),
         next,
         now: this.#world.clock.now(),
       },

@@ -58,6 +58,7 @@ const Environment = Type.Object({
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
   UPDATE_LIMIT: Type.Integer({ minimum: 10, maximum: 1e12, default: 1_000_000 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+  DRAIN_SECONDS: Type.Number({ minimum: 0, maximum: 600, default: 5 }),
   START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
   PROBE_INTERVAL_MS: Milliseconds(60_000),
   PROBE_RETRY_MS: Milliseconds(15_000),
@@ -100,6 +101,8 @@ export interface Config {
     readonly updates: number
     readonly requestDays: number
   }
+  /** How long it is open and not ready before it stops. */
+  readonly drainMs: number
   readonly startBudget: number
   readonly timing: {
     readonly probeEvery: number
@@ -159,6 +162,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       updates: env.UPDATE_LIMIT,
       requestDays: env.REQUEST_LOG_RETENTION,
     },
+    drainMs: 1000 * env.DRAIN_SECONDS,
     startBudget: env.START_BUDGET,
     timing: {
       probeEvery: env.PROBE_INTERVAL_MS,

@@ -138,6 +138,7 @@ export function createCore({
     onCrash: () => metrics.actorRestarted('credential'),
   })
 
+  let isGoingDown = false
   const apiKeys = new ApiKeys({
     log,
     keys: keyStore,
@@ -153,7 +154,9 @@ export function createCore({
       const facts = await keyStore.load(apiKeyId)
       if (!facts) throw failed('not_found')
       await log.open(facts.credentialId)
-      return apiKeys.begin(facts)
+      const key = apiKeys.begin(facts)
+      if (isGoingDown) key.endPolls()
+      return key
     },
     { isTold: true },
   )
@@ -217,6 +220,7 @@ export function createCore({
 
     /** Held polls are answered with nothing. */
     endPolls(): void {
+      isGoingDown = true
       for (const [, key] of keys.live()) key.endPolls()
     },
 

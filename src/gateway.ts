@@ -1,4 +1,5 @@
 /** The composition root: every adapter is built here and handed to those who need it. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/platform.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
@@ -39,7 +40,8 @@ export interface Gateway {
   readonly address: string
   /** The network of its own, for those who move its people. */
   readonly sandbox: Sandbox | undefined
-  stop(): Promise<void>
+  /** `atOnce`: without waiting for a balancer to notice. */
+  stop(options?: { readonly atOnce?: boolean }): Promise<void>
 }
 
 export interface GatewayOptions {
@@ -63,12 +65,17 @@ const LATE_WRITES_MS = 1_000
 /** What was opened before a failure is closed again, last first. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
-  const { address, core, media, sandbox } = await open(options, opened)
+  const hurry = new AbortController()
+  const { address, core, media, sandbox } = await open(options, opened, hurry.signal)
   const toClose = opened.move()
-  return { core, media, sandbox, address, stop: () => toClose.disposeAsync() }
+  const stop: Gateway['stop'] = ({ atOnce = false } = {}) => {
+    if (atOnce) hurry.abort()
+    return toClose.disposeAsync()
+  }
+  return { core, media, sandbox, address, stop }
 }
 
-async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
+async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, databaseUrl, logger, print } = options
   await assertPortsFree(config)
   const store = config.databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'
@@ -187,7 +194,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
 
   const readiness = createReadiness({ database: db, log: logger })
   readiness.addCheck(() => writes.trouble(), 'the database takes no writes')
-  const draining = new AbortController()
+  const [leaving, draining] = [new AbortController(), new AbortController()]
   const world = {
     config,
     logger,
@@ -201,9 +208,16 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack) {
     media,
     jobs,
   }
-  const { close, address } = await listen({ ...world, draining: draining.signal })
+  const { close, address } = await listen({
+    ...world,
+    leaving: leaving.signal,
+    draining: draining.signal,
+  })
   opened.defer(async () => {
     readiness.drain()
+    leaving.abort()
+    // Whoever asks until a balancer has noticed is answered as ever.
+    await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)
     draining.abort()
     core.endPolls()
     await close()

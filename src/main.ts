@@ -13,7 +13,8 @@ import { createLog } from './observability/log.ts'
 import { concerning, StartFailure } from './start-failure.ts'
 import { welcome } from './welcome.ts'
 
-const STOP_WITHIN_MS = 15_000
+/** Beside the time it stays open while it is not ready any more. */
+const STOP_WITHIN_MS = 20_000
 const START_WITHIN_MS = 10_000
 
 const config = configured()
@@ -29,13 +30,15 @@ const postgres = config.databaseUrl === undefined ? embeddedPostgres() : undefin
 const starting = start()
 let isStopping = false
 
-const closing = { delay: STOP_WITHIN_MS, logger, skip: ['unhandledRejection' as const] }
-closeWithGrace(closing, async ({ err }) => {
+const delay = STOP_WITHIN_MS + config.drainMs
+const closing = { delay, logger, skip: ['unhandledRejection' as const] }
+closeWithGrace(closing, async ({ err, signal }) => {
   isStopping = true
   if (err) logger.error({ err }, 'the service ends on an error')
   try {
     const gateway = await soon(starting)
-    await gateway?.stop()
+    // Whoever presses Ctrl-C has no balancer that would have to notice, and after an error nothing is worth a wait.
+    await gateway?.stop({ atOnce: signal !== 'SIGTERM' })
   } finally {
     await stopPostgres()
   }

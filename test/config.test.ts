@@ -31,13 +31,14 @@ t.test('nothing needs to be set', async (t) => {
 })
 
 t.test('the default limits are the documented ones', async (t) => {
-  const { rates, retention, startBudget, timing } = readConfig({})
+  const { drainMs, rates, retention, startBudget, timing } = readConfig({})
   t.strictSame(rates, {
     key: { perSecond: 30, burst: 60 },
     chat: { perSecond: 1, burst: 20 },
   })
   t.strictSame(retention, { updateDays: 7, updates: 1_000_000, requestDays: 30 })
   t.equal(startBudget, 20)
+  t.equal(drainMs, 5_000)
   t.strictSame(timing, {
     probeEvery: 60_000,
     probeAgain: 15_000,

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 const SWEEP_MS = 50
-/** An answer that takes longer than this after the end has begun is cut. */
+const SILENT_MS = 250
+/** Once no answer has ended for so long, those that are left are cut: on a machine that starves, all take long. */
 const LONGEST_MS = 10_000
 
 /** Call it before the server listens; it returns how to close. */
@@ -24,17 +25,23 @@ export function drained(app: FastifyInstance): () => Promise<void> {
     if (silent.delete(socket)) socket.off('close', forget)
   })
 
+  let closedAt = 0
+  let answeredAt = 0
+  app.addHook('onResponse', (_, __, done) => {
+    answeredAt = performance.now()
+    done()
+  })
+
   const sweep = () => {
-    for (const socket of silent) socket.destroy()
+    // What a new one asks may just be on its way.
+    if (performance.now() - closedAt > SILENT_MS) for (const socket of silent) socket.destroy()
+    if (performance.now() - answeredAt > LONGEST_MS) server.closeAllConnections()
     // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
     server.closeIdleConnections()
   }
   return async () => {
+    closedAt = answeredAt = performance.now()
     const sweeping = setInterval(sweep, SWEEP_MS)
-    const end = setTimeout(() => server.closeAllConnections(), LONGEST_MS)
-    await app.close().finally(() => {
-      clearInterval(sweeping)
-      clearTimeout(end)
-    })
+    await app.close().finally(() => clearInterval(sweeping))
   }
 }

@@ -72,6 +72,8 @@ export interface ListenOptions {
   readonly sandbox: Sandbox | undefined
   readonly media: OpenedMedia
   readonly jobs: Pick<Jobs, 'trouble'>
+  /** Aborted when the service is to be left: it answers still, and keeps no connection for another request. */
+  readonly leaving: AbortSignal
   /** Aborted when the service goes down. */
   readonly draining: AbortSignal
 }
@@ -86,7 +88,7 @@ export async function listen(options: ListenOptions) {
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths({ ...botPaths(), ...filePaths })
   app.addHook('onSend', async (_, reply) => {
-    if (options.draining.aborted) reply.header('connection', 'close')
+    if (options.leaving.aborted) reply.header('connection', 'close')
   })
   await registerRoutes(app, options)
   const end = drained(app)

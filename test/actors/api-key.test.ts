@@ -191,3 +191,19 @@ t.test('whatever ends a poll while a burst is gathered leaves nothing behind', a
     t.equal(rig.polls.length, 1, 'nothing is read for nobody')
   }
 })
+
+t.test('a poll that is just being read for when all end is answered, not held', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const reading = Promise.withResolvers<void>()
+  rig.onRead = async (poll) => {
+    await reading.promise
+    return rig.page(poll)
+  }
+  const polled = rig.poll({ timeoutMs: 50_000 })
+  await settled()
+  rig.actor.endPolls()
+  reading.resolve()
+  t.same(await polled, { json: '[]', count: 0 })
+  t.same(await rig.poll({ timeoutMs: 50_000 }), { json: '[]', count: 0 }, 'and so are later ones')
+  t.equal(rig.listeners.size, 0)
+})

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { isAlive } from '../../src/database/embedded/processes.ts'
-import { ask } from '../support/client.ts'
+import { ask, until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { embeddedFolder } from '../support/embedded.ts'
 
@@ -17,7 +17,7 @@ const { DATABASE_URL: _, ...rest } = process.env
 
 function start(t: Test, env: NodeJS.ProcessEnv, args: readonly string[] = []) {
   const service = spawn(process.execPath, [...args, 'src/main.ts'], {
-    env: { ...rest, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...env },
+    env: { ...rest, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => service.kill('SIGKILL'))
@@ -60,4 +60,25 @@ t.test('stopped in the middle of its start, it leaves no database behind', async
   await lineWith('Stopped.')
   t.same(await exit, [0, null])
   t.notOk(await isAlive(pid))
+})
+
+t.test('SIGTERM leaves time to be noticed; Ctrl-C, or a second signal, leaves none', async (t) => {
+  const { url } = await testDatabase(t)
+  const env = { DATABASE_URL: url, DATA_DIR: t.testdir(), DRAIN_SECONDS: '600' }
+  const begun = async () => {
+    const process = start(t, env)
+    const { msg } = JSON.parse(await process.lineWith('Server listening at'))
+    await process.lineWith('Chapar is running')
+    return { ...process, ready: () => ask(msg.replace(/^.* /, ''), 'GET', '/health/ready') }
+  }
+  const interrupted = await begun()
+  interrupted.service.kill('SIGINT')
+  await interrupted.lineWith('Stopped.')
+  t.same(await interrupted.exit, [0, null])
+
+  const drained = await begun()
+  drained.service.kill('SIGTERM')
+  await until(async () => (await drained.ready()).status === 503)
+  drained.service.kill('SIGTERM')
+  t.same(await drained.exit, [1, null])
 })

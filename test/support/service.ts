@@ -32,6 +32,7 @@ const defaults = {
   HOST: '127.0.0.1',
   BASE_URL: 'http://chapar.test',
   LOG_LEVEL: 'fatal',
+  DRAIN_SECONDS: '0',
   PROBE_INTERVAL_MS: '500',
   PROBE_RETRY_MS: '300',
   PROBE_TIMEOUT_MS: '2000',
