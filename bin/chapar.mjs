@@ -21,6 +21,7 @@ const judging = [
 const slow = [
   'test/{bin,fuzz,kill,panel,database/embedded}/**',
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
+  'test/service/refused-then-served.test.ts',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
   'test/service/{process,start-failures,drop-signing-keys,lost-connections}.test.ts',
   'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',

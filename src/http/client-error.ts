@@ -36,7 +36,9 @@ export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number
     const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     if (isLate && mayGoOn(answer?.req, requestTimeout, again)) return
     const isMidway = answer?.headersSent === true && !answer.writableFinished
-    if (error.code === 'ECONNRESET' || !socket.writable || isMidway) {
+    // What is late or unreadable is the rest of a request that has its answer: a second one would be the next one's.
+    const isAnswered = answer?.writableFinished === true && !answer.req.complete
+    if (error.code === 'ECONNRESET' || !socket.writable || isMidway || isAnswered) {
       socket.destroy()
       return
     }

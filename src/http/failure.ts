@@ -70,8 +70,6 @@ export function replyWithFailure(
   if (body.parameters?.retry_after !== undefined) {
     reply.header('retry-after', body.parameters.retry_after)
   }
-  // The rest of the body may still be on its way.
-  if (body.error_code === 413) reply.header('connection', 'close')
   return reply.code(body.error_code).send(body)
 }
 

@@ -8,6 +8,7 @@ import { limitHandlers } from './handler-limit.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
 import { collectPaths } from './known-paths.ts'
+import { drainLeftovers } from './leftover.ts'
 import { refuseNul } from './nul.ts'
 import { refuseHugeNumbers } from './numbers.ts'
 import { answerForNode, refuseUnclearLines } from './request-line.ts'
@@ -34,6 +35,9 @@ export const usualLimits = {
   maxConnections: 15_000,
   /** For an answer of the management API. */
   handlerTimeout: 60_000,
+  /** What is read of a body after its answer: as much as the usual upload, which may be refused when little has come. */
+  leftoverBytes: 64 * 2 ** 20,
+  leftoverTimeout: 10_000,
   maxHeaderSize: 16_384,
   bodyLimit: 262_144,
   /** The answer that reaches it says that the connection ends, so nobody's next request is lost. */
@@ -80,6 +84,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
   followAnswers(app)
+  drainLeftovers(app, limits)
   refuseUnclearLines(app)
   answerForNode(app)
   forgetTypeOfNothing(app)
