@@ -148,7 +148,8 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
   /** The key was changed in the store: new terms, perhaps other secrets. */
   async refresh(facts: KeyFacts): Promise<void> {
     // The actor stays in the hands of the owner that began it.
-    this.#facts = { ...facts, epoch: this.#facts.epoch }
+    const { epoch } = this.#facts
+    this.#facts = facts.epoch === epoch ? facts : { ...facts, epoch }
     await this.ask({ type: 'key.changed', terms: facts.terms })
     this.delivery?.poke()
   }

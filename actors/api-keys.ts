@@ -36,6 +36,15 @@ export class ApiKeys implements KeyHome {
     this.#ended(key.id)
   }
 
+  /** Another node has claimed these credentials: held polls are answered with nothing, and the next call asks anew. */
+  leave(credentialIds: ReadonlySet<number>): void {
+    for (const key of [...this.#keys.values()]) {
+      if (!credentialIds.has(key.facts.credentialId)) continue
+      key.letGo()
+      key.stop()
+    }
+  }
+
   #key(id: string): ApiKeyActor {
     const key = this.#keys.get(id)
     if (!key) throw new Error(`no key lives as ${id}`)

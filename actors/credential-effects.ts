@@ -9,7 +9,7 @@ import { admits, type Happening, type ReceiveSettings } from '../machines/happen
 import type { Outcome } from '../machines/protocol.ts'
 import { asWanted, type Wanting } from './as-wanted.ts'
 import type { CredentialWorld } from './credential.ts'
-import { failed, RequestFailed, SecretsUnreadable, settle } from './errors.ts'
+import { failed, OwnershipLost, RequestFailed, SecretsUnreadable, settle } from './errors.ts'
 import { perform } from './perform.ts'
 import type { FileStream, Session } from './platform.ts'
 import type { CredentialFacts } from './ports.ts'
@@ -36,9 +36,12 @@ const MOST_TRIES = 30
 
 /** The actor whose effects these are. */
 interface Owner extends Wanting {
+  getSnapshot(): ReturnType<Wanting['getSnapshot']> & { readonly status: string }
   send(event: CredentialEvent): void
-  stop(): void
 }
+
+/** So long after a claim, the owner before may still hold the session, or take it back once. */
+const SETTLING_MS = 60_000
 
 /** What starts a service returns how to end it. */
 export class CredentialEffects {
@@ -50,6 +53,9 @@ export class CredentialEffects {
   #session: Session | undefined
   #storing = Promise.resolve()
   #releaseTurn = () => {}
+  readonly #begunAt: number
+  /** The session was taken soon after the claim, and was opened once more. */
+  #hasReturned = false
   /** How the newest session is to end. */
   #ending = { signOut: false }
 
@@ -57,6 +63,7 @@ export class CredentialEffects {
     this.#facts = facts
     this.world = world
     this.#owner = owner
+    this.#begunAt = world.clock.now()
     const skipped = () => owner.send({ type: 'messages.skipped' })
     this.#sieve = new Sieve(world, facts.credentialId, skipped)
   }
@@ -113,6 +120,8 @@ export class CredentialEffects {
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),
         onDefect,
+        onLost: () => this.world.lost(this.#facts),
+        replaced: () => this.#replaced(),
       },
       listening.signal,
     )
@@ -206,7 +215,8 @@ export class CredentialEffects {
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
     const onDefect = (cause: unknown) => this.onDefect(cause)
     const [facts, session] = [this.#facts, this.#session]
-    const actor = { ...this.world, facts, session, context, onDefect }
+    const assertOwner = () => this.#assertOwner()
+    const actor = { ...this.world, facts, session, context, assertOwner, onDefect }
     return settle(() => perform(actor, request), onDefect)
   }
 
@@ -227,11 +237,43 @@ export class CredentialEffects {
     work.then(
       () => send({ type: done }),
       (cause) => {
+        if (cause instanceof OwnershipLost) return this.world.lost(this.#facts)
         this.onDefect(cause)
         send({ type: undone })
       },
     )
     return () => {}
+  }
+
+  /** Neither before an operation nor in the middle of one: the next owner may have sent the same already. */
+  #assertOwner(): void {
+    if (this.#owner.getSnapshot().status !== 'active') throw new OwnershipLost()
+    if (this.world.lease.isValid) return
+    const description = 'it is not certain that this node still owns the credential'
+    throw failed('unavailable', description, { retryAfterSeconds: 1 })
+  }
+
+  /**
+   * Another client has taken the session: whoever it was. That may have been the next owner, or the one before who had
+   * not heard yet of the claim. Undefined where there is nothing to say any more.
+   */
+  async #replaced(): Promise<CredentialEvent | undefined> {
+    const { store, clock } = this.world
+    try {
+      const lost = await store.fenced([this.#facts])
+      if (lost.length > 0) {
+        this.world.lost(this.#facts)
+        return undefined
+      }
+    } catch (cause) {
+      this.onDefect(cause)
+      return { type: 'session.lost', reason: 'storage' }
+    }
+    if (this.#hasReturned || clock.now() - this.#begunAt >= SETTLING_MS) {
+      return { type: 'session.replaced' }
+    }
+    this.#hasReturned = true
+    return { type: 'session.lost', reason: 'replaced_elsewhere' }
   }
 
   async #roundTrip(signal: AbortSignal): Promise<number> {
@@ -276,14 +318,13 @@ export class CredentialEffects {
   }
 
   async #append(batch: Batch, happenings: readonly Happening[]): Promise<void> {
-    const { logger, store, clock } = this.world
+    const { store, clock } = this.world
     const { credentialId, epoch } = this.#facts
     const { checkpoint } = batch
     const appended = await this.#sieve.append({ credentialId, epoch, happenings, checkpoint })
     if (!appended.stored) {
-      batch.reject(failed('unavailable', 'another node owns the credential'))
-      logger.warn({ credentialId, epoch }, 'another node took the credential over')
-      this.#owner.stop()
+      batch.reject(new OwnershipLost())
+      this.world.lost(this.#facts)
       return
     }
     batch.resolve()

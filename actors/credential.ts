@@ -6,6 +6,7 @@ import type { Resume } from '../machines/credential-setup.ts'
 import { Activation } from './activation.ts'
 import { CredentialEffects } from './credential-effects.ts'
 import { failed } from './errors.ts'
+import type { Lease } from './lease.ts'
 import { cutShort } from './perform.ts'
 import type { FileStream, Platform } from './platform.ts'
 import type {
@@ -14,6 +15,7 @@ import type {
   CredentialStore,
   Identities,
   Logger,
+  Owned,
   Storage,
   UpdateLog,
 } from './ports.ts'
@@ -43,6 +45,9 @@ export interface CredentialWorld {
   readonly clock: Clock
   readonly logger: Logger
   readonly timing: Timing
+  readonly lease: Pick<Lease, 'isValid'>
+  /** Another node has claimed it: whatever of it lives in this process ends. */
+  lost(owned: Owned): void
 }
 
 const services = new Services<CredentialEffects>()

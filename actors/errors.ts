@@ -48,9 +48,9 @@ export class LinkRefused extends RequestFailed {
 
 /** Another node has claimed the credential: nothing is written, sent or acknowledged for it here any more. */
 export class OwnershipLost extends RequestFailed {
-  constructor() {
+  constructor(retryAfterSeconds = 1) {
     const description = 'another node owns the credential'
-    super({ code: 'unavailable', description, retryAfterSeconds: 1 })
+    super({ code: 'unavailable', description, retryAfterSeconds })
   }
 }
 

@@ -4,9 +4,16 @@ import type { CredentialContext } from '../machines/credential-setup.ts'
 import { admits, endKey, type Happening } from '../machines/happening.ts'
 import type { Operation, OperationKind, OperationResult } from '../machines/operation.ts'
 import { type Reply, refused } from '../machines/protocol.ts'
-import { failed, RequestFailed } from './errors.ts'
+import { failed, OwnershipLost, RequestFailed } from './errors.ts'
 import type { Json, Session } from './platform.ts'
-import type { Clock, CredentialFacts, CredentialStore, Identities, UpdateLog } from './ports.ts'
+import type {
+  Clock,
+  CredentialFacts,
+  CredentialStore,
+  Identities,
+  Owned,
+  UpdateLog,
+} from './ports.ts'
 import { within } from './time.ts'
 import { blobsIn, watchBlobs } from './transfers.ts'
 
@@ -19,6 +26,10 @@ interface Performing {
   readonly timing: { readonly performTakes: number }
   readonly session: Session | undefined
   readonly context: CredentialContext
+  /** Throws once this node may not act for the credential any more. */
+  assertOwner(): void
+  /** Another node has claimed it. */
+  lost(owned: Owned): void
   onDefect(cause: unknown): void
 }
 
@@ -59,8 +70,10 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   const { credentialId } = facts
   if (!session)
     throw failed('unavailable', 'the credential is reconnecting', { retryAfterSeconds: 1 })
-  const ask = (operation: Operation, requestId: string) =>
-    limited(operation, actor.timing.performTakes, (signal) =>
+  const ask = async (operation: Operation, requestId: string) => {
+    // What came before may have taken its time.
+    actor.assertOwner()
+    return limited(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
       if (!timedOut(cause)) throw cause
@@ -68,18 +81,20 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
       if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description)
       throw failed('timeout', lateAnswer(operation.kind), { certain: false })
     })
+  }
 
   const resolve = (name: string) => ask({ kind: 'resolve', name }, request.requestId)
   const operation = await identities.toNative(credentialId, request.operation, resolve)
   const result = await ask(operation, request.requestId)
   try {
-    const json = await identities.present(credentialId, result)
+    const json = await identities.present(facts, result)
     await noteOwn(actor, request, operation, result)
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
     // It is done on the network: whoever is told to try again would do it twice.
-    actor.onDefect(cause)
+    if (cause instanceof OwnershipLost) actor.lost(facts)
+    else actor.onDefect(cause)
     throw failed('timeout', DONE_UNTOLD, { certain: false })
   }
 }
@@ -118,7 +133,7 @@ async function noteName(
 
 /** What was done through the gateway is an update for the other keys, where the settings say so. */
 async function noteOwn(
-  { context, facts, log, clock, onDefect }: Performing,
+  { context, facts, log, clock, lost, onDefect }: Performing,
   request: PerformOperation,
   operation: Operation,
   result: OperationResult,
@@ -129,7 +144,7 @@ async function noteOwn(
   )
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  await log
+  const appended = await log
     .append({
       credentialId,
       epoch,
@@ -138,6 +153,7 @@ async function noteOwn(
       ...(request.traceId !== undefined && { traceId: request.traceId }),
     })
     .catch(onDefect)
+  if (appended?.stored === false) lost(facts)
 }
 
 function ownHappenings(

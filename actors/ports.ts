@@ -65,6 +65,8 @@ export interface CredentialStore {
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */
   saveDeletion(owned: Owned): Promise<void>
+  /** Those of them that another node has claimed since. */
+  fenced(owned: readonly Owned[]): Promise<readonly Owned[]>
   /** Wipes secrets and revokes keys; what was cut short is done again. */
   deactivate(owned: Owned): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
@@ -127,8 +129,11 @@ export interface Identities {
     operation: PublicOperation,
     resolve: (name: string) => Promise<OperationResult>,
   ): Promise<Operation>
-  /** The bot API's JSON of a result; the ids it introduces are stored before it resolves. */
-  present(credentialId: number, result: OperationResult): Promise<Json>
+  /**
+   * The bot API's JSON of a result; the ids it introduces are stored before it resolves. Rejects with `OwnershipLost`
+   * where they may not be.
+   */
+  present(owned: Owned, result: OperationResult): Promise<Json>
 }
 
 export interface KeyFacts extends OwnedKey {

@@ -1,6 +1,6 @@
 /** Turns what a session reports into events of its credential's actor. */
 import type { CredentialEvent } from '../machines/credential-events.ts'
-import { failed } from './errors.ts'
+import { failed, OwnershipLost } from './errors.ts'
 import type { Json, SessionReport } from './platform.ts'
 import type { CredentialStore, Owned } from './ports.ts'
 
@@ -23,6 +23,10 @@ export interface Reporting {
   keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
+  /** Another node has claimed the credential. */
+  onLost(): void
+  /** What to make of a session that another client has taken. */
+  replaced(): Promise<CredentialEvent | undefined>
 }
 
 /** A session whose `signal` is aborted is no longer listened to, and its events are not stored. */
@@ -43,11 +47,20 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       send({ type: 'session.limited', reason, forMs, until: actor.now() + forMs })
     },
     skipped: (what) => send({ type: `${what}.skipped` }),
-    replaced: () => send({ type: 'session.replaced' }),
+    replaced() {
+      actor
+        .replaced()
+        .then((event) => event && send(event))
+        .catch(actor.onDefect)
+    },
     revoked: (reason) => send({ type: 'session.revoked', reason }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
-      if (actor.keepsSecrets()) await store.saveSecrets(owned, changed)
+      if (!actor.keepsSecrets()) return
+      await store.saveSecrets(owned, changed).catch((cause) => {
+        if (cause instanceof OwnershipLost) actor.onLost()
+        throw cause
+      })
     },
     events(happenings, checkpoint) {
       if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))

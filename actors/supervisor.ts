@@ -2,9 +2,9 @@
 import type { Resume } from '../machines/credential-setup.ts'
 import type { ReceiveSettings } from '../machines/happening.ts'
 import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
-import { failed } from './errors.ts'
+import { failed, OwnershipLost } from './errors.ts'
 import { missingPlatform } from './missing-platform.ts'
-import type { CredentialFacts, Platforms } from './ports.ts'
+import type { CredentialFacts, Owned, Platforms } from './ports.ts'
 import { jittered } from './time.ts'
 
 export interface RestartPolicy {
@@ -15,6 +15,9 @@ export interface RestartPolicy {
 }
 
 const POLICY: RestartPolicy = { crashes: 5, withinMs: 60_000, firstDelayMs: 1_000 }
+
+/** What another node has claimed is left to it at least so long. */
+const RECLAIM_MS = 10_000
 
 /** The states of the machine that outlast a restart of the service. A failed credential gets a new chance. */
 const lasting: Record<string, Resume> = {
@@ -35,6 +38,8 @@ export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly platforms: Platforms
   readonly policy?: RestartPolicy
   onCrash(cause: unknown): void
+  /** It was claimed by itself, because somebody asked for it. */
+  claimed?(credentialId: number): void
 }
 
 export class CredentialSupervisor {
@@ -42,6 +47,8 @@ export class CredentialSupervisor {
   readonly #policy: RestartPolicy
   readonly #credentials = new Map<number, Supervised>()
   readonly #starting = new Map<number, Promise<void>>()
+  /** When another node claimed what was owned here. */
+  readonly #lostAt = new Map<number, number>()
   #stopped = false
 
   constructor(world: SupervisorWorld) {
@@ -52,6 +59,7 @@ export class CredentialSupervisor {
   /** Claims the credential for this node and starts its actor; once for concurrent callers. */
   async start(credentialId: number): Promise<void> {
     if (this.#credentials.has(credentialId)) return
+    this.#assertClaimable(credentialId)
     const known = this.#starting.get(credentialId)
     if (known) return known
     const starting = this.#claim(credentialId).finally(() => this.#starting.delete(credentialId))
@@ -91,6 +99,23 @@ export class CredentialSupervisor {
     return this.#credentials.get(credentialId)?.actor
   }
 
+  /** Everything that was claimed and not lost, whatever state it is in. */
+  *owned(): IterableIterator<Owned> {
+    for (const { facts } of this.#credentials.values()) yield facts
+  }
+
+  /** Another node has claimed it: its actor stops without a line in the timeline. False where that is known already. */
+  lose({ credentialId, epoch }: Owned): boolean {
+    const supervised = this.#credentials.get(credentialId)
+    if (supervised?.facts.epoch !== epoch) return false
+    const { clock } = this.#world
+    this.#credentials.delete(credentialId)
+    this.#lostAt.set(credentialId, clock.now())
+    clock.clearTimeout(supervised.timer)
+    supervised.actor?.stop()
+    return true
+  }
+
   *live(): IterableIterator<CredentialActor> {
     for (const { actor } of this.#credentials.values()) if (actor?.isActive) yield actor
   }
@@ -111,6 +136,16 @@ export class CredentialSupervisor {
     if (!facts || facts.state === 'deactivated') throw failed('not_found')
     await this.#world.log.open(credentialId, facts.epoch)
     this.adopt(facts)
+    this.#world.claimed?.(credentialId)
+  }
+
+  /** Two nodes that are both called would else take an account from each other with every call. */
+  #assertClaimable(credentialId: number): void {
+    const lostAt = this.#lostAt.get(credentialId)
+    if (lostAt === undefined) return
+    const left = lostAt + RECLAIM_MS - this.#world.clock.now()
+    if (left > 0) throw new OwnershipLost(Math.ceil(left / 1000))
+    this.#lostAt.delete(credentialId)
   }
 
   #run(supervised: Supervised, resume: Resume): void {
@@ -119,7 +154,8 @@ export class CredentialSupervisor {
     const actor = activateCredential(supervised.facts, resume, { ...this.#world, platform })
     supervised.actor = actor
     actor.closed.then((cause) => {
-      if (this.#stopped) return
+      // What another node has claimed is no longer here, or here once more.
+      if (this.#stopped || this.#credentials.get(credentialId) !== supervised) return
       if (cause === undefined) this.#credentials.delete(credentialId)
       else this.#restart(supervised, cause)
     })

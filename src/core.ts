@@ -2,7 +2,8 @@
 import type { ApiKeyActor } from '../actors/api-key.ts'
 import { ApiKeys } from '../actors/api-keys.ts'
 import { Directory } from '../actors/directory.ts'
-import { failed } from '../actors/errors.ts'
+import { failed, OwnershipLost } from '../actors/errors.ts'
+import { Lease } from '../actors/lease.ts'
 import { missingPlatform } from '../actors/missing-platform.ts'
 import type { Platform } from '../actors/platform.ts'
 import type { Clock } from '../actors/ports.ts'
@@ -14,6 +15,7 @@ import { Translator } from './bot-api/translator.ts'
 import type { Config } from './config.ts'
 import type { Fenced } from './credentials/fence.ts'
 import { HealthBuffer } from './credentials/health-buffer.ts'
+import { Ownership } from './credentials/ownership.ts'
 import { PostgresCredentialStore } from './credentials/store.ts'
 import { TimelineBuffer } from './credentials/timeline-buffer.ts'
 import type { Database } from './database/database.ts'
@@ -71,7 +73,7 @@ export function createCore({
 }: CoreOptions) {
   const clock = systemClock
   /** A write was refused: another node has claimed these since. */
-  const fenced: Fenced = (lost) => logger.warn({ lost }, 'another node took credentials over')
+  const fenced: Fenced = (lost) => ownership.lost(lost)
   const timeline = new TimelineBuffer(db, config.node, logger, fenced)
   const health = new HealthBuffer(db, logger, fenced)
   const store = new PostgresCredentialStore({
@@ -125,6 +127,7 @@ export function createCore({
     },
   })
   const budget = new StartBudget(config.startBudget)
+  const lease = new Lease()
   const supervisor: CredentialSupervisor = new CredentialSupervisor({
     platforms,
     store,
@@ -135,7 +138,24 @@ export function createCore({
     clock,
     logger,
     timing: config.timing,
+    lease,
+    lost: (owned) => ownership.lost([owned]),
+    claimed: (credentialId) => void roster.begin(credentialId),
     onCrash: () => metrics.actorRestarted('credential'),
+  })
+  const ownership: Ownership = new Ownership({
+    store,
+    supervisor,
+    lease,
+    logger,
+    lost(credentialIds) {
+      apiKeys.leave(credentialIds)
+      for (const id of credentialIds) {
+        roster.forget(id)
+        log.close(id)
+        translator.forget(id)
+      }
+    },
   })
 
   let isGoingDown = false
@@ -150,19 +170,31 @@ export function createCore({
     ended: (key) => keys.drop(key.facts.apiKeyId, key),
   })
   const keys: Directory<number, ApiKeyActor> = new Directory<number, ApiKeyActor>(
-    async (apiKeyId) => {
-      const facts = await keyStore.load(apiKeyId)
-      if (!facts) throw failed('not_found')
-      await log.open(facts.credentialId)
-      const key = apiKeys.begin(facts)
-      if (isGoingDown) key.endPolls()
-      return key
-    },
+    (apiKeyId) => beginKey(apiKeyId),
     { isTold: true },
   )
+  /** A key lives where its credential is owned; one that is revoked only says so. */
+  const beginKey = async (apiKeyId: number): Promise<ApiKeyActor> => {
+    let facts = await keyStore.load(apiKeyId)
+    if (!facts) throw failed('not_found')
+    const { credentialId } = facts
+    const held = supervisor.factsOf(credentialId)
+    if (!facts.revoked && held?.epoch !== facts.epoch) {
+      if (held) ownership.lost([held])
+      await supervisor.start(credentialId)
+      facts = (await keyStore.load(apiKeyId)) ?? facts
+    }
+    await log.open(credentialId)
+    const isOwned = supervisor.factsOf(credentialId)?.epoch === facts.epoch
+    if (!isOwned && !facts.revoked) throw new OwnershipLost()
+    const key = apiKeys.begin(facts)
+    if (isGoingDown) key.endPolls()
+    return key
+  }
   const roster = new Roster({
     db,
     log: logger,
+    owns: (credentialId) => supervisor.factsOf(credentialId) !== undefined,
     peek: (id) => keys.peek(id),
     find: (id) => keys.find(id),
   })
@@ -200,6 +232,7 @@ export function createCore({
     keys,
     gate,
     supervisor,
+    ownership,
     translator,
     fileIds,
     timeline,
@@ -227,6 +260,7 @@ export function createCore({
     /** Actors stop, and what is buffered is written. */
     async stop(): Promise<void> {
       await links.stop()
+      ownership.stop()
       await supervisor.stop()
       roster.stop()
       const delivering = [...keys.live()].map(([, key]) => key)

@@ -179,13 +179,14 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
       }),
     remindKey: (apiKeyId, at) => webhookReminder.set(apiKeyId, at),
   })
-  const webhookReminder = remindWebhooks(jobs, (apiKeyId) => core.roster.wake(apiKeyId), logger)
+  const webhookReminder = remindWebhooks(jobs, (apiKeyId) => core.roster.remind(apiKeyId), logger)
   opened.defer(() => core.stop())
 
   await accounts.start()
   everyHour(jobs, { db, log: core.log, limits: config.retention, media, logger })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
+  core.ownership.watch()
   const started = await startAll(core.store, core.log, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
   const behind = await core.roster.start()

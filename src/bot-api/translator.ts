@@ -1,14 +1,15 @@
 /** Between the networks' vocabulary and the bot API's: operations in, results and updates out. */
 import type { Json } from '../../actors/platform.ts'
-import type { Identities } from '../../actors/ports.ts'
+import type { Identities, Owned } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
 import type { OperationResult, PublicOperation } from '../../machines/operation.ts'
+import { isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { IdentityBook } from '../identities/book.ts'
 import { type GivenIds, type Ids, integerIds } from '../identities/ids.ts'
 import { Natively, type Resolve } from '../identities/natively.ts'
 import { Natives } from '../identities/natives.ts'
-import { findChats, findMessages, insertIdentities } from '../identities/store.ts'
+import { findChats, findMessages, insertIdentities, personId } from '../identities/store.ts'
 import type { Draft } from '../updates/row.ts'
 import type { Translated, Translation } from '../updates/translation.ts'
 import type { FileIds } from './file-id.ts'
@@ -37,26 +38,26 @@ export class Translator implements Identities, Translation {
     return this.#natively.operation(credentialId, operation, resolve)
   }
 
-  async present(credentialId: number, result: OperationResult): Promise<Json> {
+  forget(credentialId: number): void {
+    this.#book.forget(credentialId)
+  }
+
+  async present(owned: Owned, result: OperationResult): Promise<Json> {
     if (result.kind === 'done') return true
     const natives = new Natives()
     natives.addResult(result)
-    const ids = await this.#give(credentialId, natives)
-    if (ids.newChats.length + ids.newMessages.length > 0) {
-      await insertIdentities(this.#db, credentialId, ids.newChats, ids.newMessages)
-      ids.stored()
-    }
+    const ids = await this.#stored(owned, () => this.#give(owned, natives))
     return resultJson(result, ids) as Json
   }
 
-  async drafts(credentialId: number, happenings: readonly Happening[]): Promise<Translated> {
+  async drafts(owned: Owned, happenings: readonly Happening[]): Promise<Translated> {
     const natives = new Natives()
     for (const happening of happenings) natives.addHappening(happening)
-    const ids = await this.#give(credentialId, natives)
+    const ids = await this.#give(owned, natives)
     const drafts: Draft[] = []
     for (const happening of happenings) {
       if (happening.kind === 'deleted')
-        drafts.push(...(await this.#deleted(credentialId, happening, ids)))
+        drafts.push(...(await this.#deleted(owned.credentialId, happening, ids)))
       else if (!isForged(happening, ids)) {
         drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
       }
@@ -64,24 +65,38 @@ export class Translator implements Identities, Translation {
     return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
   }
 
-  /** The public id of the account itself. */
-  async idOf(credentialId: number, native: string): Promise<number> {
+  /** The public id of the account itself; for whoever asks, also where another node owns the credential. */
+  async idOf(credentialId: number, native: string, owned: Owned | undefined): Promise<number> {
     const id = Number(native)
     if (Number.isSafeInteger(id)) return id
+    if (!owned) return personId(this.#db, credentialId, native)
     const natives = new Natives()
     natives.addPerson({ native, firstName: '' })
-    const ids = await this.#book.give(credentialId, natives)
-    if (ids.newChats.length > 0) {
-      await insertIdentities(this.#db, credentialId, ids.newChats, [])
-      ids.stored()
-    }
-    return ids.chat(native)
+    return (await this.#stored(owned, () => this.#book.give(owned, natives))).chat(native)
   }
 
-  async #give(credentialId: number, natives: Natives): Promise<GivenIds & Names> {
+  async #give(owned: Owned, natives: Natives): Promise<GivenIds & Names> {
+    const { credentialId } = owned
     const isInteger = this.#idForm(credentialId) === 'integer'
-    const ids = isInteger ? integerIds : await this.#book.give(credentialId, natives)
+    const ids = isInteger ? integerIds : await this.#book.give(owned, natives)
     return { ...ids, file: (file) => this.#files.write(credentialId, file) }
+  }
+
+  /** Ids that turn out to be taken were given to nobody yet: what is known of them is read anew, and they are given again. */
+  async #stored<Given extends GivenIds>(owned: Owned, give: () => Promise<Given>): Promise<Given> {
+    for (let isAgain = false; ; isAgain = true) {
+      const ids = await give()
+      if (ids.newChats.length + ids.newMessages.length === 0) return ids
+      try {
+        await insertIdentities(this.#db, owned, ids.newChats, ids.newMessages)
+        ids.stored()
+        return ids
+      } catch (cause) {
+        if (!isIdentityConflict(cause)) throw cause
+        this.forget(owned.credentialId)
+        if (isAgain) throw cause
+      }
+    }
   }
 
   /** One update for each chat; messages that no key was ever told of are left out. */

@@ -180,7 +180,7 @@ export class PostgresCredentialStore implements CredentialStore {
   /** The last statement says that there is nothing left to do. */
   async deactivate(owned: Owned): Promise<void> {
     const { credentialId, epoch } = owned
-    const [ended] = await this.#db.query<{ keys: number[] }>(
+    const ended = await this.#db.query<{ key: number | null }>(
       `with ended as (
          update credential set secrets = null, account = null, account_sealed = null,
                 native_id = '', deleting_at = coalesce(deleting_at, now()), state = 'deactivated',
@@ -190,11 +190,11 @@ export class PostgresCredentialStore implements CredentialStore {
          update api_key k set revoked_at = coalesce(revoked_at, now()) from ended
           where k.credential_id = ended.id returning k.id
        )
-       select array(select id from revoked) as keys from ended`,
+       select revoked.id as key from ended left join revoked on true`,
       [credentialId, epoch],
     )
-    if (!ended) return this.#assertOwned(owned)
-    await this.#keysRevoked(ended.keys)
+    if (ended.length === 0) return this.#assertOwned(owned)
+    await this.#keysRevoked(ended.map(({ key }) => key).filter((key) => key !== null))
     await this.#vault.shred(`credential:${credentialId}`)
     this.irregularities.forget(credentialId)
     await this.#db.query(

@@ -9,6 +9,13 @@ export function failedOfItsValues(error: unknown): boolean | undefined {
   return error instanceof pg.DatabaseError ? states.test(error.code ?? '') : undefined
 }
 
+/** An integer was given twice, or a native id has another one: violations of the tables that map them. */
+export function isIdentityConflict(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  const isMapped = error.table === 'chat_identity' || error.table === 'message_identity'
+  return isMapped && (error.code === '23505' || error.code === '23502')
+}
+
 /** Deadlock, and a lock that was waited for too long. */
 const blocked = ['40P01', '55P03']
 

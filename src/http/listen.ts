@@ -109,7 +109,8 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   const source: RecordSource = {
     db,
     flush: () => core.store.flush(),
-    accountId: (credentialId, native) => core.translator.idOf(credentialId, native),
+    accountId: (credentialId, native) =>
+      core.translator.idOf(credentialId, native, core.supervisor.factsOf(credentialId)),
     identity: (row) => core.store.identityOf(row),
   }
   const { gate } = core
@@ -198,7 +199,7 @@ function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads
   return {
     profile: async (credentialId) =>
       profileOf(await core.store.identity(credentialId), (native) =>
-        core.translator.idOf(credentialId, native),
+        core.translator.idOf(credentialId, native, core.supervisor.factsOf(credentialId)),
       ),
     profileStore: profileStore(db),
     media: media.desk,

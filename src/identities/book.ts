@@ -1,5 +1,7 @@
 /** Gives integers to native ids: the same one for ever, messages ascending in their chat. */
 import { LRUCache } from 'lru-cache'
+import { OwnershipLost } from '../../actors/errors.ts'
+import type { Owned } from '../../actors/ports.ts'
 import type { Surface } from '../../machines/content.ts'
 import type { Database } from '../database/database.ts'
 import type { NewChat, NewMessage } from '../updates/commit.ts'
@@ -24,13 +26,22 @@ interface Known {
   readonly own: boolean
 }
 
+/** What one owner of a credential knows of it. The next one begins with nothing: others have written since. */
+interface Chapter {
+  readonly epoch: number
+  /** Of its own, before each key of it in the caches. */
+  readonly number: number
+  /** Given and not committed yet: part of every batch until one commit with them is through. */
+  readonly unstored: Set<string>
+}
+
 export class IdentityBook {
   readonly #db: Database
   readonly #chats = new LRUCache<string, number>(cached)
   readonly #messages = new LRUCache<string, Known>(cached)
   readonly #newest = new LRUCache<string, number>(cached)
-  /** Given and not committed yet: part of every batch until one commit with them is through. */
-  readonly #unstored = new Map<string, NewChat | NewMessage>()
+  readonly #chapters = new Map<number, Chapter>()
+  #chaptersBegun = 0
   readonly #last = new Map<number, Promise<unknown>>()
 
   constructor(db: Database) {
@@ -38,9 +49,10 @@ export class IdentityBook {
   }
 
   /** One at a time for each credential, so that no native id gets two integers. */
-  async give(credentialId: number, natives: Natives): Promise<GivenIds> {
+  async give(owned: Owned, natives: Natives): Promise<GivenIds> {
+    const { credentialId } = owned
     const giving = (this.#last.get(credentialId) ?? Promise.resolve()).then(() =>
-      this.#give(credentialId, natives),
+      this.#give(credentialId, this.#chapter(owned), natives),
     )
     const settled = giving.catch(() => undefined)
     this.#last.set(credentialId, settled)
@@ -50,17 +62,32 @@ export class IdentityBook {
     return giving
   }
 
-  async #give(credentialId: number, natives: Natives): Promise<GivenIds> {
-    const key = (native: string) => `${credentialId}\n${native}`
-    const messageKey = (chatId: number, native: string) => `${credentialId}\n${chatId}\n${native}`
+  /** Another node has claimed it, or what was given turned out to be wrong. */
+  forget(credentialId: number): void {
+    this.#chapters.delete(credentialId)
+  }
+
+  #chapter({ credentialId, epoch }: Owned): Chapter {
+    const known = this.#chapters.get(credentialId)
+    if (known?.epoch === epoch) return known
+    if (known && known.epoch > epoch) throw new OwnershipLost()
+    const begun = { epoch, number: ++this.#chaptersBegun, unstored: new Set<string>() }
+    this.#chapters.set(credentialId, begun)
+    return begun
+  }
+
+  async #give(credentialId: number, chapter: Chapter, natives: Natives): Promise<GivenIds> {
+    const { unstored } = chapter
+    const key = (native: string) => `${chapter.number}\n${native}`
+    const messageKey = (chatId: number, native: string) => `${chapter.number}\n${chatId}\n${native}`
     await this.#loadChats(credentialId, [...natives.chats.keys()], key)
     const newChats: NewChat[] = []
     const chatIds = new Map<string, number>()
     for (const [native, surface] of natives.chats) {
       const chatId =
-        this.#chats.get(key(native)) ?? (await this.#newChat(key(native), native, surface))
+        this.#chats.get(key(native)) ?? (await this.#newChat(chapter, key(native), surface))
       chatIds.set(native, chatId)
-      if (this.#unstored.has(key(native))) newChats.push({ native, chatId })
+      if (unstored.has(key(native))) newChats.push({ native, chatId })
     }
 
     const wanted = [...pairs(natives.messages, chatIds), ...pairs(natives.mentioned, chatIds)]
@@ -71,8 +98,8 @@ export class IdentityBook {
       const own = natives.own.has(native)
       const known =
         this.#messages.get(at) ??
-        (await this.#newMessage(credentialId, at, { native, chatId }, own))
-      if (this.#unstored.has(at)) newMessages.push({ native, chatId, ...known })
+        (await this.#newMessage(credentialId, chapter, at, { chatId, own }))
+      if (unstored.has(at)) newMessages.push({ native, chatId, ...known })
     }
     const known = (chat: string, native: string) =>
       this.#messages.get(messageKey(chatIds.get(chat) ?? 0, native))
@@ -83,9 +110,9 @@ export class IdentityBook {
       newChats,
       newMessages,
       stored: () => {
-        for (const { native } of newChats) this.#unstored.delete(key(native))
+        for (const { native } of newChats) unstored.delete(key(native))
         for (const { chatId, native } of newMessages) {
-          this.#unstored.delete(messageKey(chatId, native))
+          unstored.delete(messageKey(chatId, native))
         }
       },
     }
@@ -120,27 +147,27 @@ export class IdentityBook {
     }
   }
 
-  async #newChat(at: string, native: string, surface: Surface): Promise<number> {
+  async #newChat({ unstored }: Chapter, at: string, surface: Surface): Promise<number> {
     const chatId = formOf[surface](await nextChatNumber(this.#db))
     this.#chats.set(at, chatId)
-    this.#unstored.set(at, { native, chatId })
+    unstored.add(at)
     return chatId
   }
 
   async #newMessage(
     credentialId: number,
+    { number, unstored }: Chapter,
     at: string,
-    message: NewChat,
-    own: boolean,
+    { chatId, own }: { readonly chatId: number; readonly own: boolean },
   ): Promise<Known> {
-    const counter = `${credentialId}\n${message.chatId}`
+    const counter = `${number}\n${chatId}`
     const newest =
-      this.#newest.get(counter) ?? (await newestMessage(this.#db, credentialId, message.chatId))
+      this.#newest.get(counter) ?? (await newestMessage(this.#db, credentialId, chatId))
     const messageId = newest + 1
     this.#newest.set(counter, messageId)
     const known = { messageId, own }
     this.#messages.set(at, known)
-    this.#unstored.set(at, { ...message, ...known })
+    unstored.add(at)
     return known
   }
 }

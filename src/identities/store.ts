@@ -1,6 +1,8 @@
 /** The tables that map native ids to integers, one question a function. */
+import { OwnershipLost } from '../../actors/errors.ts'
+import type { Owned } from '../../actors/ports.ts'
 import type { Database } from '../database/database.ts'
-import type { NewChat, NewMessage } from '../updates/commit.ts'
+import { type NewChat, type NewMessage, unlessSame } from '../updates/commit.ts'
 
 export async function findChats(
   db: Database,
@@ -45,6 +47,32 @@ export async function nextChatNumber(db: Database): Promise<number> {
   return row.number
 }
 
+/** Of somebody whom nobody need have met yet: found, or given, for a reader that does not own the credential. */
+export async function personId(
+  db: Database,
+  credentialId: number,
+  native: string,
+): Promise<number> {
+  for (;;) {
+    const [row] = await db.query<{ chat_id: number }>(
+      `with given as (
+         insert into chat_identity (credential_id, native, chat_id)
+         select id, $2, nextval('chat_number') from credential
+          where id = $1 and not exists (
+            select from chat_identity where credential_id = $1 and native = $2)
+         on conflict (credential_id, native) do nothing
+         returning chat_id
+       )
+       select chat_id from given
+       union all
+       select chat_id from chat_identity where credential_id = $1 and native = $2`,
+      [credentialId, native],
+    )
+    // Nothing: somebody else gave it while the statement ran, and it can be read now.
+    if (row) return row.chat_id
+  }
+}
+
 export async function nativeChat(
   db: Database,
   credentialId: number,
@@ -73,36 +101,42 @@ export async function nativeMessage(
 
 /**
  * For ids that come with a result rather than with an update. In the same order as the log's own statement: two who
- * store the same ids at once would else wait for each other.
+ * store the same ids at once would else wait for each other. Rejects with `OwnershipLost` where nothing was stored,
+ * because the next owner may have given the same integers.
  */
 export async function insertIdentities(
   db: Database,
-  credentialId: number,
+  owned: Owned,
   chats: readonly NewChat[],
   messages: readonly NewMessage[],
 ): Promise<void> {
-  await db.query(
-    `with chats as (
+  const stored = await db.query(
+    `with owned as materialized (
+       select id from credential where id = $1 and epoch = $8 for share
+     ), chats as (
        insert into chat_identity (credential_id, native, chat_id)
-       select $1::bigint, * from unnest($2::text[], $3::bigint[]) as c (native, chat_id)
+       select owned.id, c.* from owned, unnest($2::text[], $3::bigint[]) as c (native, chat_id)
        order by native
-       on conflict do nothing
+       ${unlessSame.chat}
      ), messages as (
        insert into message_identity (credential_id, native, chat_id, message_id, own)
-       select $1::bigint, * from unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
+       select owned.id, c.*
+         from owned, unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
               as c (native, chat_id, message_id, own)
        order by native
-       on conflict do nothing
+       ${unlessSame.message}
      )
-     select`,
+     select from owned`,
     [
-      credentialId,
+      owned.credentialId,
       chats.map(({ native }) => native),
       chats.map(({ chatId }) => chatId),
       messages.map(({ native }) => native),
       messages.map(({ chatId }) => chatId),
       messages.map(({ messageId }) => messageId),
       messages.map(({ own }) => own),
+      owned.epoch,
     ],
   )
+  if (stored.length === 0) throw new OwnershipLost()
 }

@@ -46,13 +46,24 @@ const moved = `
       join moved m using (credential_id)
   )`
 
+/**
+ * Two who store the same pair at once both succeed. A native id that has another integer already fails the statement,
+ * and so does an integer that stands for another native id: an update must not name a message that is another one.
+ */
+export const unlessSame = {
+  chat: `on conflict (credential_id, native) do update set native = null
+      where chat_identity.chat_id <> excluded.chat_id`,
+  message: `on conflict (credential_id, native, chat_id) do update set native = null
+      where message_identity.message_id <> excluded.message_id`,
+}
+
 const mapped = `, chats as (
     insert into chat_identity (credential_id, native, chat_id)
     select c.credential_id, c.native, c.chat_id
       from unnest($13::bigint[], $14::text[], $15::bigint[]) as c (credential_id, native, chat_id)
       join moved using (credential_id)
      order by c.credential_id, c.native
-    on conflict do nothing
+    ${unlessSame.chat}
   ), messages as (
     insert into message_identity (credential_id, native, chat_id, message_id, own)
     select c.credential_id, c.native, c.chat_id, c.message_id, c.own
@@ -60,7 +71,7 @@ const mapped = `, chats as (
            as c (credential_id, native, chat_id, message_id, own)
       join moved using (credential_id)
      order by c.credential_id, c.native
-    on conflict do nothing
+    ${unlessSame.message}
   )`
 
 const result = ' select credential_id, first_id from moved'

@@ -2,10 +2,11 @@
 import { EventsUnstorable, failed, RequestFailed } from '../../actors/errors.ts'
 import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
 import type { Poll } from '../../machines/api-key-events.ts'
-import { failedOfItsValues } from '../database/at-fault.ts'
+import type { Happening } from '../../machines/happening.ts'
+import { failedOfItsValues, isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
-import { type CommitObserver, GroupCommit } from './group-commit.ts'
+import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { cursorBefore } from './newest.ts'
 import { type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import { Tail } from './tail.ts'
@@ -13,6 +14,8 @@ import type { Translation } from './translation.ts'
 
 interface OpenLog {
   epoch: number
+  /** False once another node has claimed it. */
+  isOpen: boolean
   tail: Tail
   /** Loaded by the first append: an idle credential costs nothing. */
   recent: RecentKeys | undefined
@@ -51,7 +54,7 @@ export class PostgresUpdateLog implements UpdateLog {
 
   async open(credentialId: number, epoch?: number): Promise<void> {
     const known = this.#logs.get(credentialId)
-    if (known && (epoch === undefined || known.epoch === epoch)) return
+    if (known?.isOpen && (epoch === undefined || known.epoch === epoch)) return
     const [row] = await this.#db.query<{ epoch: number; next_update_id: number }>(
       'select epoch, next_update_id from credential_log where credential_id = $1',
       [credentialId],
@@ -67,6 +70,7 @@ export class PostgresUpdateLog implements UpdateLog {
     const known = this.#logs.get(credentialId)
     this.#logs.set(credentialId, {
       epoch,
+      isOpen: true,
       tail: new Tail(next),
       recent: undefined,
       usedAt: Date.now(),
@@ -75,6 +79,20 @@ export class PostgresUpdateLog implements UpdateLog {
       listeners: known?.listeners ?? new Map(),
     })
     for (const [notify, after] of [...(known?.listeners ?? [])]) if (next - 1 > after) notify()
+  }
+
+  /**
+   * Another node has claimed the credential: nothing is read or written here any more. What is being stored ends by
+   * itself, and keeps its turn before whatever comes if the credential is claimed back.
+   */
+  close(credentialId: number): void {
+    const log = this.#logs.get(credentialId)
+    if (!log) return
+    log.isOpen = false
+    forget(log)
+    void log.last.then(() => {
+      if (this.#logs.get(credentialId) === log) this.#logs.delete(credentialId)
+    })
   }
 
   /** Retention took everything up to this id. */
@@ -106,6 +124,7 @@ export class PostgresUpdateLog implements UpdateLog {
   }
 
   async append(batch: Append): Promise<Appended> {
+    if (this.#logs.get(batch.credentialId)?.isOpen === false) return { stored: false }
     const log = this.#log(batch.credentialId)
     const appended = log.last.then(() => this.#append(log, batch))
     log.last = appended.catch(() => undefined)
@@ -135,27 +154,15 @@ export class PostgresUpdateLog implements UpdateLog {
 
   async #append(log: OpenLog, batch: Append): Promise<Appended> {
     const { credentialId, epoch } = batch
-    if (log.epoch !== epoch) return { stored: false }
+    if (log.epoch !== epoch || !log.isOpen) return { stored: false }
     log.recent ??= await RecentKeys.load(this.#db, credentialId)
     const recent = log.recent
     log.usedAt = Date.now()
     const fresh = onceEach(batch.happenings, (key) => recent.has(key))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
-    const translated = await this.#translation.drafts(credentialId, fresh).catch(blame(true))
-    const submitted = this.#commits.submit({
-      credentialId,
-      epoch,
-      drafts: translated.drafts,
-      chats: translated.chats,
-      messages: translated.messages,
-      checkpoint: batch.checkpoint === undefined ? null : JSON.stringify(batch.checkpoint),
-      apiKeyId: batch.apiKeyId ?? null,
-      traceId: batch.traceId ?? null,
-    })
-    const committed = await submitted.catch(blame(false))
+    const committed = await this.#commit(batch, fresh)
     if (committed.fenced) return { stored: false }
-    translated.stored()
     const { drafts, firstId } = committed
     const told = log.tail.next
     log.tail.reach(firstId)
@@ -169,9 +176,36 @@ export class PostgresUpdateLog implements UpdateLog {
     return { stored: true, count: drafts.length }
   }
 
+  /** Ids that turn out to be taken were given to nobody yet: what is known of them is read anew, and they are given again. */
+  async #commit(batch: Append, fresh: readonly Happening[]): Promise<Committed> {
+    const { credentialId, epoch } = batch
+    for (let isAgain = false; ; isAgain = true) {
+      const translated = await this.#translation.drafts(batch, fresh).catch(blame(true))
+      try {
+        const committed = await this.#commits.submit({
+          credentialId,
+          epoch,
+          drafts: translated.drafts,
+          chats: translated.chats,
+          messages: translated.messages,
+          checkpoint: batch.checkpoint === undefined ? null : JSON.stringify(batch.checkpoint),
+          apiKeyId: batch.apiKeyId ?? null,
+          traceId: batch.traceId ?? null,
+        })
+        if (!committed.fenced) translated.stored()
+        return committed
+      } catch (cause) {
+        if (!isIdentityConflict(cause)) return blame(false)(cause)
+        this.#translation.forget(credentialId)
+        if (isAgain) throw cause
+      }
+    }
+  }
+
   #log(credentialId: number): OpenLog {
     const log = this.#logs.get(credentialId)
-    if (!log) throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+    if (!log?.isOpen)
+      throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
     return log
   }
 }

@@ -1,4 +1,5 @@
 /** What the log needs to know to turn what happened on a network into updates of the bot API. */
+import type { Owned } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
 import type { NewChat, NewMessage } from './commit.ts'
 import type { Draft } from './row.ts'
@@ -13,5 +14,8 @@ export interface Translated {
 }
 
 export interface Translation {
-  drafts(credentialId: number, happenings: readonly Happening[]): Promise<Translated>
+  /** Rejects with `OwnershipLost` for an owner that another one came after. */
+  drafts(owned: Owned, happenings: readonly Happening[]): Promise<Translated>
+  /** What was given for this credential is not to be trusted any more. */
+  forget(credentialId: number): void
 }

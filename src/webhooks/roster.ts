@@ -6,6 +6,8 @@ import type { Log } from '../database/log.ts'
 export interface RosterOptions {
   readonly db: Database
   readonly log: Log
+  /** Whether this node owns the credential. */
+  owns(credentialId: number): boolean
   peek(apiKeyId: number): unknown
   find(apiKeyId: number): Promise<ApiKeyActor>
 }
@@ -31,15 +33,37 @@ export class Roster {
 
   /** Resolves with how many keys have something to deliver; those are woken. */
   async start(): Promise<number> {
+    return this.#take(undefined)
+  }
+
+  /** The credential was claimed by itself: its keys that have something to deliver are woken. */
+  async begin(credentialId: number): Promise<void> {
+    await this.#take(credentialId).catch((err) => {
+      this.#options.log.warn(
+        { err, credentialId },
+        'the webhooks of a credential were not looked for',
+      )
+    })
+  }
+
+  /** Another node has claimed the credential, and delivers for it. */
+  forget(credentialId: number): void {
+    this.#byCredential.delete(credentialId)
+  }
+
+  async #take(credentialId: number | undefined): Promise<number> {
     const rows = await this.#options.db.query<Row>(
       `select k.id, k.credential_id, k.cursor < l.next_update_id - 1 as is_behind
          from webhook w
          join api_key k on k.id = w.api_key_id and k.revoked_at is null
          join credential_log l on l.credential_id = k.credential_id
-        where w.sealed is not null and w.suspended_at is null`,
+        where w.sealed is not null and w.suspended_at is null
+          and ($1::bigint is null or k.credential_id = $1)`,
+      [credentialId ?? null],
     )
-    for (const row of rows) this.#add(row.credential_id, row.id)
-    const behind = rows.filter(({ is_behind }) => is_behind)
+    const owned = rows.filter((row) => this.#options.owns(row.credential_id))
+    for (const row of owned) this.#add(row.credential_id, row.id)
+    const behind = owned.filter(({ is_behind }) => is_behind)
     for (const { id } of behind) this.wake(id)
     return behind.length
   }
@@ -77,15 +101,22 @@ export class Roster {
     )
   }
 
+  /** The time of a rest is over: the reminder may come to any node, and only the owner has something to do. */
+  remind(apiKeyId: number): void {
+    if (this.#isKnown(apiKeyId)) this.wake(apiKeyId)
+  }
+
   /** Whoever sleeps though its rest is over: a queue that was lost, or was away, reminds nobody. */
   async wakeDue(): Promise<void> {
-    const due = await this.#options.db.query<{ id: number }>(
-      `select k.id from webhook w join api_key k on k.id = w.api_key_id
+    const due = await this.#options.db.query<{ id: number; credential_id: number }>(
+      `select k.id, k.credential_id from webhook w join api_key k on k.id = w.api_key_id
         where w.sealed is not null and w.suspended_at is null and w.due_at < $1
           and k.revoked_at is null and coalesce(k.expires_at > $1, true)`,
       [new Date()],
     )
-    for (const { id } of due) if (!this.#options.peek(id)) this.wake(id)
+    for (const { id, credential_id } of due) {
+      if (this.#options.owns(credential_id) && !this.#options.peek(id)) this.wake(id)
+    }
   }
 
   stop(): void {
@@ -105,8 +136,13 @@ export class Roster {
     })
   }
 
+  #isKnown(apiKeyId: number): boolean {
+    for (const keys of this.#byCredential.values()) if (keys.has(apiKeyId)) return true
+    return false
+  }
+
   #later(apiKeyId: number) {
-    const isKnown = [...this.#byCredential.values()].some((keys) => keys.has(apiKeyId))
+    const isKnown = this.#isKnown(apiKeyId)
     if (isKnown) this.#waking.add(apiKeyId)
     else this.#waking.delete(apiKeyId)
     const again = () => {

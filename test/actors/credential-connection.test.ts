@@ -187,3 +187,53 @@ t.test('a session of a link before leaves the secrets of the new one alone', asy
   await rig.platform.session.report.secrets('new')
   t.same(saved, ['moved on', 'new'])
 })
+
+t.test('a session that the next owner took is no matter of a stranger', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  rig.store.fenced = [{ credentialId: 1, epoch: 3 }]
+  const lines = rig.store.transitions.length
+  rig.platform.session.report.replaced()
+  await settled()
+  t.match(rig.lost, [{ credentialId: 1, epoch: 3 }])
+  t.notOk(actor.isActive)
+  t.equal(rig.store.transitions.length, lines, 'the state is the next owner’s to tell')
+})
+
+t.test('a session that is taken soon after the claim is opened once more', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  rig.platform.session.report.replaced()
+  await rig.clock.advance(2_000)
+  t.equal(stateOf(actor), 'live.online', 'the owner before may not have heard yet')
+  t.equal(rig.platform.sessions.length, 2)
+  rig.platform.session.report.replaced()
+  await settled()
+  t.equal(stateOf(actor), 'replaced', 'two would take it from each other for ever')
+  t.same(rig.lost, [])
+})
+
+t.test('a session that is taken later is left to whoever took it', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  await rig.clock.advance(60_000)
+  rig.platform.session.report.replaced()
+  await settled()
+  t.equal(stateOf(actor), 'replaced')
+  t.equal(rig.platform.sessions.length, 1)
+})
+
+t.test('while nobody can say who owns it, a taken session is opened again', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  await rig.clock.advance(60_000)
+  const fenced = rig.store.port.fenced
+  rig.store.port.fenced = () => Promise.reject(new Error('storage is down'))
+  rig.platform.session.report.replaced()
+  await settled()
+  t.equal(stateOf(actor), 'stalled', 'until the database is back')
+  t.equal(actor.snapshot.context.reason, 'storage')
+  rig.store.port.fenced = fenced
+  await rig.clock.advance(2_000)
+  t.equal(stateOf(actor), 'live.online')
+})

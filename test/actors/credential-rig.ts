@@ -5,7 +5,7 @@ import {
   type CredentialActor,
   type CredentialWorld,
 } from '../../actors/credential.ts'
-import type { CredentialFacts, Identities } from '../../actors/ports.ts'
+import type { CredentialFacts, Identities, Owned } from '../../actors/ports.ts'
 import { StartBudget } from '../../actors/start-budget.ts'
 import { visibleState } from '../../actors/timeline.ts'
 import type { Resume } from '../../machines/credential-setup.ts'
@@ -61,6 +61,9 @@ export class CredentialRig {
   readonly store: FakeCredentialStore
   readonly log: FakeLog
   readonly world: CredentialWorld
+  /** What another node was found to have claimed. */
+  readonly lost: Owned[] = []
+  readonly #actors: CredentialActor[] = []
 
   constructor(t: Test, more: Partial<CredentialWorld> = {}) {
     this.platform = new FakePlatform(t)
@@ -79,12 +82,19 @@ export class CredentialRig {
       clock: this.clock,
       logger: this.logger,
       timing,
+      lease: { isValid: true },
+      lost: (owned) => {
+        this.lost.push(owned)
+        for (const actor of this.#actors) actor.stop()
+      },
       ...more,
     }
   }
 
   activate(facts: Partial<CredentialFacts> = {}, resume: Resume = 'queued'): CredentialActor {
-    return activateCredential(factsOf(1, facts), resume, this.world)
+    const actor = activateCredential(factsOf(1, facts), resume, this.world)
+    this.#actors.push(actor)
+    return actor
   }
 
   async online(facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {

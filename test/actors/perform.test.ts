@@ -1,9 +1,11 @@
 /** What is known of an operation that the network did not answer in time. */
 import t, { type Test } from 'tap'
-import { RequestFailed } from '../../actors/errors.ts'
+import { OwnershipLost, RequestFailed } from '../../actors/errors.ts'
 import type { Identities } from '../../actors/ports.ts'
 import type { Operation, OperationResult } from '../../machines/operation.ts'
+import { settled } from '../support/clock.ts'
 import { CredentialRig, timing } from './credential-rig.ts'
+import { refused } from './refused.ts'
 
 // A limit alone keeps no process running.
 const running = setInterval(() => undefined, 1_000)
@@ -52,4 +54,49 @@ t.test('a message that was handed over may have been sent', async (t) => {
 
 t.test('where the chat was not even found in time, nothing was sent', async (t) => {
   t.same(await failureOf(t, 'resolve'), { code: 'timeout', description: 'no answer in time' })
+})
+
+t.test('nothing is sent while it is not certain who owns the account', async (t) => {
+  const lease = { isValid: true }
+  const rig = new CredentialRig(t, { identities, lease })
+  const actor = await rig.online()
+  lease.isValid = false
+  await refused(t, actor.ask(send), {
+    code: 'unavailable',
+    description: 'it is not certain that this node still owns the credential',
+    retryAfterSeconds: 1,
+  })
+})
+
+t.test('an operation whose account is lost in the middle of it is not sent', async (t) => {
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  const resolved = Promise.withResolvers<OperationResult>()
+  const performed: string[] = []
+  rig.platform.session.onPerform = ({ kind }) => {
+    performed.push(kind)
+    return resolved.promise
+  }
+  const asked = refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  await settled()
+  rig.world.lost({ credentialId: 1, epoch: 3 })
+  resolved.resolve({ kind: 'done' } as OperationResult)
+  await asked
+  await settled()
+  t.same(performed, ['resolve'])
+})
+
+t.test('a result that may not be stored any more ends the owner', async (t) => {
+  const fenced = {
+    toNative: async (_: number, operation: Operation) => operation,
+    present: async () => {
+      throw new OwnershipLost()
+    },
+  } as unknown as Identities
+  const rig = new CredentialRig(t, { identities: fenced })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  await refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  await settled()
+  t.match(rig.lost, [{ credentialId: 1 }])
 })

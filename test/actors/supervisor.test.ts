@@ -231,3 +231,41 @@ t.test('stopping closes every session and cancels every restart', async (t) => {
   rig.supervisor.adopt(factsOf(3))
   t.equal(rig.supervisor.peek(3), undefined, 'and nothing begins any more')
 })
+
+t.test(
+  'what another node has claimed ends without a word, and is left to it for a while',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    const actor = await rig.find(1)
+    const { session } = rig.platform
+    const lines = rig.store.transitions.length
+    t.notOk(rig.supervisor.lose({ credentialId: 1, epoch: 2 }), 'that was an owner before')
+    t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
+    t.notOk(rig.supervisor.lose({ credentialId: 1, epoch: 3 }), 'once')
+    t.notOk(actor.isActive)
+    await settled()
+    t.same(session.closings, [{ signOut: false }])
+    t.equal(rig.store.transitions.length, lines)
+    t.same([...rig.supervisor.owned()], [])
+    await refused(t, rig.supervisor.find(1), {
+      code: 'unavailable',
+      description: 'another node owns the credential',
+      retryAfterSeconds: 10,
+    })
+    await rig.clock.advance(9_001)
+    await refused(t, rig.supervisor.find(1), { code: 'unavailable', retryAfterSeconds: 1 })
+    await rig.clock.advance(999)
+    t.equal(stateOf(await rig.find(1, { epoch: 5 })), 'live.online')
+    t.match([...rig.supervisor.owned()], [{ credentialId: 1, epoch: 5 }])
+  },
+)
+
+t.test('one that is lost while it waits for its restart is not restarted', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.crash(1)
+  t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
+  await rig.restart(1_000)
+  t.equal(rig.supervisor.peek(1), undefined)
+  t.equal(rig.clock.timers, 0)
+})

@@ -5,6 +5,7 @@ import type { Happening } from '../../machines/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { testDatabase } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'
+import { stage } from '../updates/stage.ts'
 
 const chat = { native: 'ada@example.org', surface: 'private', firstName: 'Ada' } as const
 const ada = { native: 'ada@example.org', firstName: 'Ada' }
@@ -42,7 +43,7 @@ t.test('in a private chat only the writer edits or deletes', async (t) => {
   const { database } = await testDatabase(t)
   const translator = new Translator(database, testFileIds, () => 'mapped')
   const keys = async (...happenings: Happening[]) => {
-    const { drafts } = await translator.drafts(1, happenings)
+    const { drafts } = await translator.drafts({ credentialId: 1, epoch: 0 }, happenings)
     return drafts.map(({ sourceKey }) => sourceKey)
   }
   await keys(written('mine', 'own'), written('hers', 'incoming'))
@@ -63,10 +64,11 @@ t.test('in a private chat only the writer edits or deletes', async (t) => {
 })
 
 t.test('who wrote a message is remembered by the table', async (t) => {
-  const { database } = await testDatabase(t)
+  const { db, credential } = await stage(t)
+  const owned = { credentialId: await credential(), epoch: 0 }
   const result = { kind: 'message', message: written('sent', 'own').message } as const
-  await new Translator(database, testFileIds, () => 'mapped').present(1, result)
-  const later = new Translator(database, testFileIds, () => 'mapped')
-  t.same((await later.drafts(1, [deleted('sent', 'incoming')])).drafts, [])
-  t.equal((await later.drafts(1, [deleted('sent', 'own')])).drafts.length, 1)
+  await new Translator(db, testFileIds, () => 'mapped').present(owned, result)
+  const later = new Translator(db, testFileIds, () => 'mapped')
+  t.same((await later.drafts(owned, [deleted('sent', 'incoming')])).drafts, [])
+  t.equal((await later.drafts(owned, [deleted('sent', 'own')])).drafts.length, 1)
 })

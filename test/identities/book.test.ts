@@ -4,6 +4,7 @@ import t from 'tap'
 import type { Happening } from '../../machines/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
+import { commit } from '../../src/updates/commit.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { type Stage, stage, written } from '../updates/stage.ts'
 
@@ -20,9 +21,12 @@ async function ids(
   happenings: readonly Happening[],
   store = true,
 ): Promise<Told[]> {
-  const { drafts, chats, messages, stored } = await translator.drafts(credentialId, happenings)
+  const { drafts, chats, messages, stored } = await translator.drafts(
+    { credentialId, epoch: 0 },
+    happenings,
+  )
   if (store) {
-    await insertIdentities(db, credentialId, chats, messages)
+    await insertIdentities(db, { credentialId, epoch: 0 }, chats, messages)
     stored()
   }
   return drafts.map(({ payload }) => {
@@ -109,9 +113,68 @@ t.test('an answer to a message nobody knows gives that message no id', async (t)
       ? { ...event, message: { ...event.message, replyTo: { native } } }
       : event
   }
-  const [draft] = (await book.drafts(id, [answer('a', 'ancient')])).drafts
+  const [draft] = (await book.drafts({ credentialId: id, epoch: 0 }, [answer('a', 'ancient')]))
+    .drafts
   t.notOk(draft?.payload.includes('reply_to_message'))
-  const { drafts } = await book.drafts(id, [answer('b', 'a')])
+  const { drafts } = await book.drafts({ credentialId: id, epoch: 0 }, [answer('b', 'a')])
   const { message } = JSON.parse(`{${drafts[0]?.payload}}`)
   t.match(message, { message_id: 2, reply_to_message: { message_id: 1 } })
+})
+
+t.test('whoever claims an account reads anew what others gave in between', async (t) => {
+  const scene = await stage(t)
+  const { db, epoch } = scene
+  const id = await scene.credential()
+  const [a, b] = [translator(scene), translator(scene)]
+  /** The message ids as they are told, and as the table has them. */
+  const given = async (book: Translator, owner: number, ...names: string[]) => {
+    const owned = { credentialId: id, epoch: owner }
+    const drafts = await book.drafts(
+      owned,
+      names.map((name) => written(name)),
+    )
+    await insertIdentities(db, owned, drafts.chats, drafts.messages)
+    drafts.stored()
+    return drafts.drafts.map(({ payload }) => JSON.parse(`{${payload}}`).message.message_id)
+  }
+  t.same(await given(a, 0, 'm1', 'm2', 'm3'), [1, 2, 3])
+  await epoch(id, 1)
+  t.same(await given(b, 1, 'm4', 'm5', 'm6'), [4, 5, 6])
+  await epoch(id, 2)
+  t.same(await given(a, 2, 'm7', 'm8'), [7, 8])
+  t.same(
+    await db.query('select native, message_id as id from message_identity order by message_id'),
+    [1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ native: `m${n}`, id: n })),
+  )
+  await t.rejects(given(b, 1, 'm9'), { name: 'RequestFailed' }, 'an owner before gives none')
+  await t.rejects(a.drafts({ credentialId: id, epoch: 0 }, []), 'nor does it in the same process')
+})
+
+t.test('an integer that is taken is an error, and nothing is stored beside it', async (t) => {
+  const scene = await stage(t)
+  const id = await scene.credential()
+  const owned = { credentialId: id, epoch: 0 }
+  const message = (native: string, messageId: number) => ({
+    native,
+    chatId: 7,
+    messageId,
+    own: false,
+  })
+  const chat = { native: 'ada', chatId: 7 }
+  await insertIdentities(scene.db, owned, [chat], [message('m1', 1)])
+  await insertIdentities(scene.db, owned, [chat], [message('m1', 1)])
+  const wrong = [
+    [[chat], [message('m2', 2), message('m3', 1)]],
+    [[chat], [message('m2', 2), message('m1', 3)]],
+    [[{ native: 'ada', chatId: 8 }], []],
+    [[{ native: 'bob', chatId: 7 }], []],
+  ] as const
+  for (const [chats, messages] of wrong) {
+    await t.rejects(insertIdentities(scene.db, owned, chats, messages))
+    const batch = { ...owned, drafts: [], checkpoint: null, apiKeyId: null, traceId: null }
+    await t.rejects(commit(scene.db, [{ ...batch, chats, messages }]))
+  }
+  t.same(await scene.db.query('select native, message_id from message_identity'), [
+    { native: 'm1', message_id: 1 },
+  ])
 })

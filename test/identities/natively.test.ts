@@ -9,6 +9,7 @@ import { stage, written } from '../updates/stage.ts'
 
 const scene = await stage(t)
 const credentialId = await scene.credential()
+const owned = { credentialId, epoch: 0 }
 const translator = new Translator(scene.db, testFileIds, () => 'mapped')
 const unresolved = async () => {
   throw new Error('no name is asked for')
@@ -17,8 +18,8 @@ const native = (operation: PublicOperation): Promise<ReturnType<typeof JSON.pars
   translator.toNative(credentialId, operation, unresolved)
 
 /** `ada` and her messages are known by their integers. */
-const told = await translator.drafts(credentialId, [written('a', { chat: 'ada' })])
-await insertIdentities(scene.db, credentialId, told.chats, told.messages)
+const told = await translator.drafts(owned, [written('a', { chat: 'ada' })])
+await insertIdentities(scene.db, owned, told.chats, told.messages)
 told.stored()
 const chat = told.chats.find((known) => known.native === 'ada')!.chatId
 
@@ -105,7 +106,7 @@ t.test('all whom a result speaks of have an integer', async (t) => {
     content: { kind: 'text', ...mentioning('lea') },
   })
   const shown = JSON.stringify(
-    await translator.present(credentialId, {
+    await translator.present(owned, {
       kind: 'message',
       message: message('b', { replyTo: { native: answered.native, message: answered } }),
     }),
@@ -122,7 +123,7 @@ t.test('an old message gets no new number because it is pinned', async (t) => {
     content: { kind: 'text', text: 'x', entities: [] },
   })
   const described = (name: string) =>
-    translator.present(credentialId, {
+    translator.present(owned, {
       kind: 'chat',
       chat: { native: 'ada', surface: 'private', pinned: pinned(name) },
     })

@@ -27,7 +27,7 @@ t.test('the same new ids are stored by results and by the log', async (t) => {
         const [chats = [], messages = []] = orders.slice(2 * n)
         return n % 3 === 0
           ? commit(db, [{ ...update, credentialId, chats, messages }])
-          : insertIdentities(db, credentialId, chats, messages)
+          : insertIdentities(db, { credentialId, epoch: 0 }, chats, messages)
       }),
     )
     const [row] = await db.query<{ stored: number }>(

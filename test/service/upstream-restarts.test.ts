@@ -36,10 +36,18 @@ t.test('a token links once: again it is the same account', async (t) => {
 })
 
 t.test('another poller takes the updates over, until the account is restarted', async (t) => {
-  const other = near.bot(token, 'getUpdates', { timeout: 1 })
+  const over = new AbortController()
+  // So soon after a start the first time may be the owner before, which has not heard yet.
+  const polling = (async () => {
+    for (;;) {
+      const answer = await near.bot(token, 'getUpdates', { timeout: 1 })
+      if (over.signal.aborted && answer.status === 200) return answer
+    }
+  })()
   const record = await far.state(credentialId, 'failed')
+  over.abort()
   t.match(record, { reason: 'replaced_elsewhere' }, JSON.stringify(record))
-  t.match(await other, { status: 200 })
+  t.match(await polling, { status: 200 })
   t.match(await far.bot(outerKey, 'sendMessage', { chat_id: ada.id, text: 'x' }), { status: 403 })
   await far.result('POST', `/platforms/credentials/${credentialId}/restart`)
   await far.state(credentialId, 'active')

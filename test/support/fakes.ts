@@ -13,6 +13,7 @@ import type {
   CredentialFacts,
   CredentialStore,
   Logger,
+  Owned,
   Transition,
   UpdateLog,
 } from '../../actors/ports.ts'
@@ -133,6 +134,8 @@ export class FakeCredentialStore {
   readonly transitions: Transition[] = []
   readonly health: Parameters<CredentialStore['noteHealth']>[1][] = []
   readonly deactivated: number[] = []
+  /** What another node has claimed. */
+  fenced: Owned[] = []
   readonly facts = new Map<number, CredentialFacts>()
   readonly port: CredentialStore
 
@@ -147,6 +150,7 @@ export class FakeCredentialStore {
         recoverChannels: false,
       }),
       saveIdentity: async () => undefined,
+      fenced: async () => this.fenced,
       saveDeletion: async () => undefined,
       noteEvents: () => undefined,
       deactivate: async ({ credentialId }) => {

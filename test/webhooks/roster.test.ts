@@ -45,6 +45,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   const roster = new Roster({
     db: database,
     log: quietLog,
+    owns: () => true,
     peek: () => live,
     find: () => {
       const next = Promise.withResolvers<ApiKeyActor>()
@@ -86,6 +87,7 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
   const roster = new Roster({
     db: database,
     log: quietLog,
+    owns: () => true,
     peek: (id) => (id === awake ? actor : undefined),
     find: async (id) => {
       woken.push(id)

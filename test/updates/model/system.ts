@@ -28,6 +28,7 @@ const translation: Translation = {
     messages: [],
     stored: () => undefined,
   }),
+  forget: () => undefined,
 }
 
 const happening = ({ sourceKey, kind }: Event): Happening =>

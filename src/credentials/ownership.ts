@@ -1,0 +1,67 @@
+/** What this node owns: asked for again and again, and let go of as a whole once another node has claimed it. */
+import type { Lease } from '../../actors/lease.ts'
+import type { CredentialStore, Owned } from '../../actors/ports.ts'
+import type { CredentialSupervisor } from '../../actors/supervisor.ts'
+import type { Log } from '../database/log.ts'
+
+export interface OwnershipOptions {
+  readonly store: Pick<CredentialStore, 'fenced'>
+  readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
+  readonly lease: Lease
+  readonly logger: Log
+  /** Ends whatever else of these lives in this process. Their actors have ended. */
+  lost(credentialIds: ReadonlySet<number>): void
+}
+
+/** Without events nothing else would tell that another node has taken an account over. */
+const CHECK_MS = 1_000
+
+export class Ownership {
+  readonly #options: OwnershipOptions
+  #timer: NodeJS.Timeout | undefined
+  #checking: Promise<void> | undefined
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options
+  }
+
+  /** Each is let go of once, however often and by whomever it is found to be lost. */
+  lost(credentials: readonly Owned[]): void {
+    const { supervisor, logger, lost } = this.#options
+    const gone = credentials.filter((owned) => supervisor.lose(owned))
+    if (gone.length === 0) return
+    const ids = gone.map(({ credentialId }) => credentialId)
+    lost(new Set(ids))
+    const some = { credentials: ids.length, first: ids.slice(0, 20) }
+    logger.warn(some, 'another node took credentials over')
+  }
+
+  watch(): void {
+    this.#timer = setInterval(() => void this.check(), CHECK_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** One statement for all that is owned; one at a time. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async #check(): Promise<void> {
+    const { store, supervisor, lease, logger } = this.#options
+    const askedAt = lease.now()
+    try {
+      const owned = [...supervisor.owned()]
+      if (owned.length > 0) this.lost(await store.fenced(owned))
+      lease.renew(askedAt)
+    } catch (err) {
+      if (lease.isValid) return
+      logger.warn({ err }, 'nothing is sent before the database says what this node owns')
+    }
+  }
+}
