@@ -16,7 +16,8 @@ const grey = { width: 16, height: 16, channels: 3, background: '#888' } as const
 
 t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
   const service = await startService(t)
-  const client = await service.client()
+  const phone = '+14155559301'
+  const client = await service.client(phone)
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   const visitor = await visit(browser, service)
@@ -32,7 +33,7 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
     await bubble(text).getByRole('button', { name: 'What to do with this message' }).click()
     await page.getByRole('menuitem', { name: item }).click()
   }
-  await signIn(visitor, service, '+14155559301')
+  await signIn(visitor, service, phone)
 
   await t.test('where nobody lives, a person is made', async () => {
     await page.goto('/dashboard/sandbox')

@@ -43,7 +43,8 @@ function waiter(key: string, url: string): Bot {
 
 t.test('the keys of a bot', { skip: noBrowser }, async (t) => {
   const service = await startService(t)
-  const { client, bot: person, ada, key } = await linkedAccount(service)
+  const phone = '+14155559311'
+  const { client, bot: person, ada, key } = await linkedAccount(service, 'gatebot', phone)
   const bot = waiter(key, service.url)
   const polling = Promise.withResolvers<void>()
   bot.start({ onStart: () => polling.resolve(), timeout: 5 }).catch(polling.reject)
@@ -53,7 +54,7 @@ t.test('the keys of a bot', { skip: noBrowser }, async (t) => {
   t.teardown(() => browser.close())
 
   /** At Ada's chat with the bot, which has just shown its keys. */
-  const atKeys = async (looks: Looks, phone: string, words: { field: string; keys: string }) => {
+  const atKeys = async (looks: Looks, words: { field: string; keys: string }) => {
     const visitor = await visit(browser, service, looks)
     const { page } = visitor
     await signIn(visitor, service, phone)
@@ -69,7 +70,7 @@ t.test('the keys of a bot', { skip: noBrowser }, async (t) => {
 
   await t.test('are pressed, and what they ask for is given', async (t) => {
     const words = { field: 'Write a message', keys: 'Keyboard of the bot' }
-    const { page, field, keys, bubble, complaints } = await atKeys({}, '+14155559311', words)
+    const { page, field, keys, bubble, complaints } = await atKeys({}, words)
     const key = (name: string) => keys.getByRole('button', { name })
     const toggle = page.getByRole('button', { name: words.keys })
     t.equal(await field.getAttribute('placeholder'), 'What would you like?')
@@ -109,7 +110,7 @@ t.test('the keys of a bot', { skip: noBrowser }, async (t) => {
 
   await t.test('say in a group whom they answer', async (t) => {
     const words = { field: 'Write a message', keys: 'Keyboard of the bot' }
-    const { page, keys, bubble } = await atKeys({}, '+14155559313', words)
+    const { page, keys, bubble } = await atKeys({}, words)
     const group = { kind: 'supergroup', title: 'Team', owner: ada.id, members: [person.id] }
     const { id: chat_id } = await client.result('POST', '/sandbox/chats', group)
     const reply_markup = { keyboard: [[{ text: 'Tea' }]], is_persistent: true }
@@ -125,7 +126,7 @@ t.test('the keys of a bot', { skip: noBrowser }, async (t) => {
   await t.test('fit on a phone, in Persian', async (t) => {
     const looks = { language: 'fa', width: 390, height: 844 } as const
     const words = { field: 'پیامی بنویسید', keys: 'صفحه‌کلید بات' }
-    const { page, keys, complaints } = await atKeys(looks, '+14155559312', words)
+    const { page, keys, complaints } = await atKeys(looks, words)
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     t.match(await keys.getByRole('button', { name: 'Pick' }).innerText(), /در محیط آزمایشی نیست/)
     await keys.getByRole('button', { name: 'Tea' }).first().focus()

@@ -13,8 +13,8 @@ export async function scene(t: Testing, options: ServiceOptions = {}) {
 }
 
 /** The bot is reached as `@<name>`, and Ada as `@<name>_friend`. */
-export async function linkedAccount(service: Service, name = 'gatebot') {
-  const client = await service.client()
+export async function linkedAccount(service: Service, name = 'gatebot', phone?: string) {
+  const client = await service.client(phone)
   const bot = await client.person('Bot', name)
   const ada = await client.person('Ada', `${name}_friend`)
   const credentialId = await client.link(bot)

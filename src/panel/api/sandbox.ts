@@ -22,6 +22,7 @@ export const groupsQuery = queryOptions({
 
 export interface NewPerson {
   readonly first_name: string
+  readonly phone?: string
   readonly username?: string
   readonly password?: string
 }

@@ -6,7 +6,7 @@ export interface DialogProps {
   readonly title: string
   readonly open: boolean
   readonly wide?: boolean
-  /** A dialog that shows something only once is not closed by a click beside it. */
+  /** A dialog that shows something only once is closed by its own buttons alone: not by Esc or a click beside it. */
   readonly isFirm?: boolean
   readonly children: ReactNode
   onClose(): void
@@ -18,7 +18,7 @@ export function Dialog({ title, open, wide, isFirm = false, children, onClose }:
       open={open}
       disablePointerDismissal={isFirm}
       onOpenChange={(isOpen) => {
-        if (!isOpen) onClose()
+        if (!isOpen && !isFirm) onClose()
       }}
     >
       <Base.Portal>

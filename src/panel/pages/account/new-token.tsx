@@ -25,7 +25,7 @@ export function NewTokenDialog({ onClose }: { onClose(): void }) {
   })
   if (making.data) return <Shown token={making.data.token} onClose={onClose} />
   return (
-    <Dialog title={t('tokens.make')} open onClose={onClose}>
+    <Dialog title={t('tokens.make')} open isFirm={making.isPending} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -50,7 +50,9 @@ export function NewTokenDialog({ onClose }: { onClose(): void }) {
           onChange={setDays}
         />
         <div className="actions">
-          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button disabled={making.isPending} onClick={onClose}>
+            {t('cancel')}
+          </Button>
           <Button type="submit" kind="first" busy={making.isPending}>
             {t('tokens.make')}
           </Button>

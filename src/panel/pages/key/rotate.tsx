@@ -35,7 +35,7 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
     )
   }
   return (
-    <Dialog title={t('keys.rotate.title')} open onClose={close}>
+    <Dialog title={t('keys.rotate.title')} open isFirm={rotating.isPending} onClose={close}>
       <p className="quiet">{t('keys.rotate.text')}</p>
       <Choice
         label={t('keys.rotate.overlap')}
@@ -49,7 +49,9 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
         </p>
       )}
       <div className="actions">
-        <Button onClick={close}>{t('cancel')}</Button>
+        <Button disabled={rotating.isPending} onClick={close}>
+          {t('cancel')}
+        </Button>
         <Button kind="first" busy={rotating.isPending} onClick={() => rotating.mutate()}>
           {t('keys.rotate')}
         </Button>

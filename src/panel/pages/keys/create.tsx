@@ -50,7 +50,7 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
     )
   }
   return (
-    <Dialog title={t('account.keys.create')} open onClose={close}>
+    <Dialog title={t('account.keys.create')} open isFirm={creating.isPending} onClose={close}>
       {failure ? (
         <Failed cause={failure} />
       ) : hasNone ? (
@@ -111,7 +111,9 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
             </p>
           )}
           <div className="actions">
-            <Button onClick={close}>{t('cancel')}</Button>
+            <Button disabled={creating.isPending} onClick={close}>
+              {t('cancel')}
+            </Button>
             <Button
               type="submit"
               kind="first"

@@ -10,6 +10,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { Invite } from './invite.tsx'
+import { SANDBOX, SentCode } from './sandbox-person.tsx'
 import { LinkSteps } from './steps.tsx'
 
 const open = ['code_sent', 'password_needed', 'waiting']
@@ -78,6 +79,9 @@ export function LinkSessionPage() {
             }
             resend={() => call<LinkSession>('POST', `${path}/resend`)}
           />
+          {platform === SANDBOX && flow.data.state === 'code_sent' && (
+            <SentCode phone={query.get('phone') ?? ''} />
+          )}
           {isOpen && (
             <>
               <Card title={t('linking.invite')}>

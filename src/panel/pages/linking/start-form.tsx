@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
 import { useFieldReason, useReason } from '../../ui/states.tsx'
 import { Toggle } from '../../ui/toggle.tsx'
+import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 
 /** Not something to be told, but to be agreed to. */
 const CONSENT = 'delete_webhook'
@@ -28,6 +29,7 @@ export function StartForm({ platform, again }: StartFormProps) {
   const [method, setMethod] = useState(platform.link[0]?.method ?? '')
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const fields = platform.link.find((one) => one.method === method)?.fields ?? []
+  const isSandbox = platform.platform === SANDBOX
   const starting = useMutation({
     mutationFn: () => {
       const given = fields
@@ -42,9 +44,13 @@ export function StartForm({ platform, again }: StartFormProps) {
       })
     },
     onSuccess: ({ session_id }) =>
-      navigate(addressOf(`/dashboard/link/${platform.platform}/${session_id}`, { again }), {
-        replace: true,
-      }),
+      navigate(
+        addressOf(`/dashboard/link/${platform.platform}/${session_id}`, {
+          again,
+          phone: isSandbox ? values.phone : undefined,
+        }),
+        { replace: true },
+      ),
   })
   const wrongIn = (name: string) => fieldReason(starting.error, name)
   const isShown = fields.some(({ name }) => wrongIn(name) !== undefined)
@@ -64,6 +70,12 @@ export function StartForm({ platform, again }: StartFormProps) {
             (one) => [one.method, t.word('linking.by', one.method)] as const,
           )}
           onChange={setMethod}
+        />
+      )}
+      {isSandbox && (
+        <PersonPicker
+          phone={values.phone ?? ''}
+          onChoose={(phone) => setValues({ ...values, phone })}
         />
       )}
       {fields.map((field) =>

@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FaultsDialog } from './faults.tsx'
 import { Members } from './members.tsx'
-import { chatName } from './names.ts'
+import { chatName, handlesOf } from './names.ts'
 
 export interface ChatHeadProps {
   readonly chat: Chat
@@ -31,7 +31,7 @@ export function ChatHead({ chat, person, people }: ChatHeadProps) {
         </h2>
         <p className="quiet tiny clip">
           {other ? (
-            <span className="ltr">{other.username ? `@${other.username}` : other.phone}</span>
+            <span className="ltr">{handlesOf(other)}</span>
           ) : (
             <>
               {t.word('messenger.type', chat.type)}

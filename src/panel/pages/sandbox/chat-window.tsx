@@ -81,6 +81,7 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
         standing={standing}
         aim={aimed}
         release={() => setAim(undefined)}
+        resume={setAim}
       />
       {passing && (
         <ForwardDialog

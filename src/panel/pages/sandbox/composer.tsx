@@ -11,6 +11,7 @@ import { Chip } from './chip.tsx'
 import { useSummary } from './content.tsx'
 import { areTooLarge, areTooMany, contentOf } from './given-file.ts'
 import { ReplyKeyboard } from './reply-keyboard.tsx'
+import { useDraft } from './use-draft.ts'
 import { useKeys } from './use-keys.ts'
 
 export interface Aim {
@@ -25,37 +26,59 @@ export interface ComposerProps {
   readonly standing: StandingKeyboard | undefined
   readonly aim: Aim | undefined
   release(): void
+  /** Aims again at what could not be sent. */
+  resume(aim: Aim): void
+}
+
+/** What was on its way when it failed comes before what was typed since. */
+const joined = (sent: string, typed: string) =>
+  typed.trim() === '' ? sent : sent.trim() === '' ? typed : `${sent}\n${typed}`
+
+interface Sent {
+  readonly text: string
+  readonly files: readonly File[]
+  readonly aim: Aim | undefined
 }
 
 const TYPING_EVERY_MS = 5_000
 
-export function Composer({ chat, person, hands, standing, aim, release }: ComposerProps) {
+export function Composer({ chat, person, hands, standing, aim, release, resume }: ComposerProps) {
   const t = useT()
   const reason = useReason()
   const summary = useSummary()
   const area = useRef<HTMLTextAreaElement>(null)
   const typedAt = useRef(0)
-  const [text, setText] = useState('')
+  const [text, setText] = useDraft(person.id, chat)
+  /** What was being written when the change of an older message began. */
+  const setAside = useRef('')
+  const resumed = useRef<Aim>(undefined)
   const [files, setFiles] = useState<readonly File[]>([])
   const isEditing = aim?.act === 'edit'
   const keys = useKeys(isEditing ? undefined : standing)
   const keysId = useId()
+  const current = useRef(aim)
+  current.current = aim
 
   useEffect(() => {
     if (!aim) return
-    if (aim.act === 'edit') setText(aim.message.text ?? aim.message.caption ?? '')
+    if (aim.act === 'edit' && aim !== resumed.current) {
+      setText((typed) => {
+        setAside.current = typed
+        return aim.message.text ?? aim.message.caption ?? ''
+      })
+    }
     area.current?.focus()
-  }, [aim])
+  }, [aim, setText])
 
-  const write = (content: Omit<Written, 'to'>) =>
+  const write = (content: Omit<Written, 'to'>, at: Aim | undefined) =>
     hands.write({
       to: chat,
       ...content,
-      ...(aim?.act === 'reply' && { reply_to_message_id: aim.message.message_id }),
+      ...(at?.act === 'reply' && { reply_to_message_id: at.message.message_id }),
     })
   const writeAtOnce = async (content: Omit<Written, 'to'>) => {
-    await write(content)
-    release()
+    await write(content, aim)
+    if (current.current === aim) release()
   }
   const press = async (content: Omit<Written, 'to'>) => {
     await writeAtOnce({ ...answeringIn(chat, standing), ...content })
@@ -63,22 +86,36 @@ export function Composer({ chat, person, hands, standing, aim, release }: Compos
     if (standing?.one_time_keyboard) area.current?.focus()
   }
   const sending = useMutation({
-    async mutationFn() {
+    async mutationFn({ text, files, aim }: Sent) {
       if (aim?.act === 'edit') return hands.edit(aim.message, text)
-      return write(files.length > 0 ? await contentOf(files, text) : { text })
+      return write(files.length > 0 ? await contentOf(files, text) : { text }, aim)
     },
-    onSuccess() {
-      setText('')
+    // The entry is free for the next message at once, and nothing that is typed meanwhile is touched.
+    onMutate() {
+      setText(isEditing ? setAside.current : '')
+      setAside.current = ''
       setFiles([])
       release()
       area.current?.focus()
+    },
+    onError(_, sent) {
+      setFiles((since) => [...sent.files, ...since])
+      const isFree = sent.aim && !current.current
+      setText((typed) => {
+        if (!isFree || sent.aim?.act !== 'edit') return joined(sent.text, typed)
+        setAside.current = typed
+        return sent.text
+      })
+      if (!sent.aim || !isFree) return
+      resumed.current = sent.aim
+      resume(sent.aim)
     },
   })
   const isTooMuch = areTooLarge(files) || areTooMany(files)
   const hasContent = files.length > 0 || text.trim() !== ''
   const canSend = hasContent && !isTooMuch && !sending.isPending
   const send = () => {
-    if (canSend) sending.mutate()
+    if (canSend) sending.mutate({ text, files, aim })
   }
   const typed = (next: string) => {
     setText(next)
@@ -95,7 +132,8 @@ export function Composer({ chat, person, hands, standing, aim, release }: Compos
     send()
   }
   const leave = () => {
-    if (isEditing) setText('')
+    if (isEditing) setText(setAside.current)
+    setAside.current = ''
     release()
   }
   return (

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
 import { useReason } from '../../ui/states.tsx'
-import { personName } from './names.ts'
+import { handlesOf, personName } from './names.ts'
 
 export interface NewChatProps {
   readonly person: Person
@@ -43,9 +43,7 @@ export function NewChatDialog({ person, people, onOpen, onClose }: NewChatProps)
                     <span className="label" dir="auto">
                       {personName(one)}
                     </span>{' '}
-                    <span className="quiet small ltr">
-                      {one.username ? `@${one.username}` : one.phone}
-                    </span>
+                    <span className="quiet small ltr">{handlesOf(one)}</span>
                   </span>
                   {one.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
                 </button>

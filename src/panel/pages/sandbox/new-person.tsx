@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createPerson, peopleQuery } from '../../api/sandbox.ts'
 import type { Person } from '../../api/sandbox-types.ts'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -10,7 +11,7 @@ import { Field } from '../../ui/field.tsx'
 import { useFieldReason, useReason } from '../../ui/states.tsx'
 
 /** What can be wrong in the eyes of the service. */
-const fields = ['first_name', 'username', 'password'] as const
+const fields = ['first_name', 'phone', 'username', 'password'] as const
 
 export interface NewPersonProps {
   onMade(person: Person): void
@@ -23,12 +24,14 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
   const fieldReason = useFieldReason()
   const queries = useQueryClient()
   const [name, setName] = useState('')
+  const [phone, setPhone] = useState('')
   const [username, setUsername] = useState('')
   const [password, setPassword] = useState('')
   const making = useMutation({
     mutationFn: () =>
       createPerson({
         first_name: name.trim(),
+        ...(phone.trim() && { phone: phone.trim() }),
         ...(username.trim() && { username: username.trim().replace(/^@/, '') }),
         ...(password && { password }),
       }),
@@ -56,6 +59,17 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
           value={name}
           wrong={wrongIn('first_name')}
           onChange={(event) => setName(event.target.value)}
+        />
+        <Field
+          label={t('people.phone')}
+          hint={t('people.phoneHint')}
+          className="ltr"
+          type="tel"
+          autoComplete="off"
+          maxLength={40}
+          value={phone}
+          wrong={wrongIn('phone')}
+          onChange={(event) => setPhone(latinDigits(event.target.value))}
         />
         <Field
           label={t('people.username')}

@@ -5,7 +5,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
 import { FaultsDialog } from './faults.tsx'
-import { personName } from './names.ts'
+import { handlesOf, personName } from './names.ts'
 import { NewPersonDialog } from './new-person.tsx'
 
 export interface WhoProps {
@@ -32,6 +32,7 @@ export function Who({ person, people, onChoose }: WhoProps) {
         ])}
         onChange={(id) => onChoose(Number(id))}
       />
+      <span className="quiet small ltr">{handlesOf(person)}</span>
       <Button
         icon="bolt"
         aria-label={t('faults.of', { name: personName(person) })}

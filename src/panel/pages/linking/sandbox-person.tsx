@@ -1,0 +1,97 @@
+/** The people of the sandbox to choose from on the first step of a link, and the code that one of them was sent. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { peopleQuery } from '../../api/sandbox.ts'
+import type { Inbox, Person } from '../../api/sandbox-types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Copied } from '../../ui/copy.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Failed } from '../../ui/states.tsx'
+import { personName } from '../sandbox/names.ts'
+import { NewPersonDialog } from '../sandbox/new-person.tsx'
+
+export const SANDBOX = 'sandbox'
+
+/** Of somebody who is there to be linked: neither deleted, nor shut out. */
+const canBeLinked = ({ deactivated, faults }: Person) => !deactivated && !('ban' in faults)
+
+export interface PersonPickerProps {
+  readonly phone: string
+  onChoose(phone: string): void
+}
+
+export function PersonPicker({ phone, onChoose }: PersonPickerProps) {
+  const t = useT()
+  const people = useQuery(peopleQuery)
+  const [isMaking, setMaking] = useState(false)
+  const all = people.data?.items.filter(canBeLinked) ?? []
+  const chosen = all.find((one) => one.phone === phone)?.phone ?? ''
+  if (people.isError && !people.data) {
+    return <Failed cause={people.error} retry={() => people.refetch()} />
+  }
+  return (
+    <div className="stack tight">
+      {all.length > 0 ? (
+        <Choice
+          label={t('linking.sandbox.person')}
+          value={chosen}
+          options={[
+            ['', t('linking.sandbox.choose')],
+            ...all.map((one) => [one.phone, optionOf(one, t('messenger.linked'))] as const),
+          ]}
+          onChange={onChoose}
+        />
+      ) : (
+        <p className="quiet small">{t('linking.sandbox.nobody')}</p>
+      )}
+      <div>
+        <Button icon="plus" onClick={() => setMaking(true)}>
+          {t('people.make')}
+        </Button>
+      </div>
+      {isMaking && (
+        <NewPersonDialog
+          onClose={() => setMaking(false)}
+          onMade={(person) => {
+            setMaking(false)
+            onChoose(person.phone)
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function optionOf(person: Person, linked: string): string {
+  const name = `\u2068${personName(person)}\u2069 (\u2066${person.phone}\u2069)`
+  return person.linked_sessions > 0 ? `${name} – ${linked}` : name
+}
+
+const LOOK_MS = 2_000
+
+/** Nobody needs to leave the page for the code: the inbox where it is belongs to the same user. */
+export function SentCode({ phone }: { readonly phone: string }) {
+  const t = useT()
+  const people = useQuery(peopleQuery)
+  const person = people.data?.items.find((one) => one.phone === phone)
+  const inbox = useQuery({
+    queryKey: ['sandbox', 'codes', person?.id],
+    enabled: person !== undefined,
+    queryFn: ({ signal }) =>
+      call<Inbox>('GET', `/sandbox/people/${person?.id}/inbox`, { query: { limit: 1 }, signal }),
+    refetchInterval: LOOK_MS,
+  })
+  const code = inbox.data?.codes[0]?.code
+  if (!person || code === undefined) return null
+  return (
+    <Card title={t('linking.sandbox.code')}>
+      <p className="quiet small">
+        {t('linking.sandbox.codeOf', { name: `\u2068${personName(person)}\u2069` })}
+      </p>
+      <Copied text={code} />
+    </Card>
+  )
+}

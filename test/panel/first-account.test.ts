@@ -1,0 +1,90 @@
+/** From an empty start to a linked account of the sandbox, with the panel alone; in English and Persian. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
+import { type Looks, noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+const words = {
+  en: {
+    make: 'New person',
+    name: 'Name',
+    person: 'Person of your sandbox',
+    start: 'Start',
+    code: 'The code',
+    next: 'Continue',
+    linked: 'The account is linked and is connecting now.',
+    sandbox: 'Write a message',
+  },
+  fa: {
+    make: 'شخص تازه',
+    name: 'نام',
+    person: 'شخصی از سندباکس شما',
+    start: 'آغاز',
+    code: 'کد',
+    next: 'ادامه',
+    linked: 'حساب پیوند خورد و اکنون وصل می‌شود.',
+    sandbox: 'پیامی بنویسید',
+  },
+}
+
+t.test('a first account is linked from the panel alone', { skip: noBrowser }, async (t) => {
+  const service = await startService(t)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  for (const [language, phone] of [
+    ['en', '+14155559321'],
+    ['fa', '+14155559322'],
+  ] as const) {
+    await t.test(language, async (t) => {
+      const said = words[language]
+      const looks: Looks = { language, ...(language === 'fa' && { width: 390, height: 844 }) }
+      const visitor = await visit(browser, service, looks)
+      const { page, complaints } = visitor
+      const button = (name: string) => page.getByRole('button', { name, exact: true })
+      const isAccessible = async (where: string) => t.strictSame(await seriousIn(page), [], where)
+      await signIn(visitor, service, phone)
+      await page.goto('/dashboard/link?platform=sandbox')
+      await button(said.make).click()
+      await page.getByLabel(said.name, { exact: true }).fill('Echo')
+      await page.locator('.dialog button[type=submit]').click()
+      const picker = page.getByLabel(said.person)
+      await picker.waitFor()
+      const option = await picker.locator('option:checked').innerText()
+      t.match(option, /Echo.*\+8889\d+/s, 'the phone that was made up is shown')
+      const given = await page.locator('input[name=phone]').inputValue()
+      t.match(given, /^\+8889\d+$/, 'and is what is linked')
+      await isAccessible('the first step')
+      await button(said.start).click()
+      await page.getByRole('heading', { name: said.code, exact: true }).waitFor()
+      const code = await page.locator('.copied code').innerText()
+      t.match(code, /^\d{5,}$/)
+      await isAccessible('the code')
+      await page.reload()
+      await page.getByRole('heading', { name: said.code, exact: true }).waitFor()
+      await page.locator('input[name=code]').fill(code)
+      await button(said.next).click()
+      await page.getByText(said.linked).waitFor()
+      t.equal(await page.locator('.copied code').count(), 0, 'a used code is not shown')
+      t.strictSame(complaints, [])
+      await visitor.context.close()
+    })
+  }
+
+  await t.test('every person’s phone is shown, with a username as well', async (t) => {
+    const phone = '+14155559323'
+    const client = await service.client(phone)
+    const ada = await client.person('Ada', 'ada_shown')
+    const eve = await client.person('Eve', 'eve_shown')
+    await client.write(ada.id, eve.id, 'hello')
+    const visitor = await visit(browser, service)
+    const { page } = visitor
+    await signIn(visitor, service, phone)
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${eve.id}`)
+    await page.getByText(`@ada_shown · ${ada.phone}`).first().waitFor()
+    await page.getByText(`@eve_shown · ${eve.phone}`).first().waitFor()
+    await page.getByRole('button', { name: 'New chat', exact: true }).first().click()
+    const others = page.locator('.dialog').getByText(`@eve_shown · ${eve.phone}`)
+    await others.waitFor()
+    t.equal(await others.count(), 1)
+  })
+})

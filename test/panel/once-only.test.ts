@@ -1,0 +1,77 @@
+/** What is shown only once is not thrown away by Esc or a click beside it, whether it is there or on its way. */
+import type { Page, Route } from 'playwright-core'
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+/** Tries what closes other dialogs. */
+async function tryToLeave(page: Page) {
+  for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+}
+
+t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t) => {
+  const service = await startService(t)
+  const phone = '+14155559341'
+  const client = await service.client(phone)
+  const credentialId = await client.link(await client.person('Bot', 'once_bot'))
+  const { api_key_id: keyId } = await client.key(credentialId)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const visitor = await visit(browser, service)
+  const { page, complaints } = visitor
+  const dialog = page.locator('.dialog')
+  const inDialog = (name: string) => dialog.getByRole('button', { name, exact: true })
+  const kept = inDialog('I have kept it')
+  await signIn(visitor, service, phone)
+
+  /** Asks, tries to leave while the answer is on its way and when it is there, and keeps it. */
+  async function make(answered: string, ask: () => Promise<void>, form: RegExp) {
+    const asked = Promise.withResolvers<Route>()
+    await page.route(answered, (route) =>
+      route.request().method() === 'POST' ? asked.resolve(route) : route.continue(),
+    )
+    await ask()
+    const route = await asked.promise
+    await tryToLeave(page)
+    t.equal(await dialog.count(), 1, 'it stays while the secret is made')
+    t.ok(await inDialog('Cancel').isDisabled())
+    await route.continue()
+    await page.unroute(answered)
+    await kept.waitFor()
+    await tryToLeave(page)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    t.match(await dialog.locator('.copied code').first().innerText(), form)
+    t.strictSame(await seriousIn(page), [])
+    await kept.click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+
+  await t.test('a new key', async () => {
+    await page.goto(`/dashboard/keys?create=${credentialId}`)
+    await dialog.getByLabel('Name').fill('once')
+    await make('**/api_keys', () => dialog.locator('button[type=submit]').click(), /^\d+:\S{30,}/)
+  })
+
+  await t.test('a rotated key', async () => {
+    await page.goto(`/dashboard/keys/${keyId}`)
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await make('**/rotate', () => inDialog('Rotate').click(), /^\d+:\S{30,}/)
+  })
+
+  await t.test('a personal token', async () => {
+    await page.goto('/dashboard/account')
+    await page.getByRole('button', { name: 'Make a token' }).first().click()
+    await dialog.getByLabel('Name').fill('once')
+    await make('**/user/tokens', () => dialog.locator('button[type=submit]').click(), /^chp_/)
+  })
+
+  await t.test('a dialog that holds nothing is left by Esc as ever', async () => {
+    await page.goto(`/dashboard/keys?create=${credentialId}`)
+    await dialog.getByLabel('Name').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+  t.strictSame(complaints, [])
+})
