@@ -41,6 +41,10 @@ export interface Capabilities {
   readonly surfaces: readonly Surface[]
   /** What a message may carry. */
   readonly content: readonly ContentName[]
+  /** The network is the reference's own: as its bots reach it, or as people do. */
+  readonly reference?: 'bots' | 'people'
+  /** Parameters of sending methods that are passed over here, since only looks depend on them. */
+  readonly cosmetic?: readonly string[]
   /** Animations are GIF files: they are not made anything else. */
   readonly gifs?: boolean
   readonly buttons: boolean

@@ -25,6 +25,11 @@ export class Arguments {
     )
   }
 
+  /** The names that are given, each once. */
+  names(): Iterable<string> {
+    return this.#values.keys()
+  }
+
   /** Empty text counts as absent. */
   text(name: string): string | undefined {
     return this.#values.get(name) || undefined

@@ -11,6 +11,8 @@ import type { Arguments } from './arguments.ts'
 import { type CallWorld, canDo, type Method, type Result } from './method.ts'
 import { methodName } from './method-names.ts'
 import { methods } from './methods/index.ts'
+import { assertParameters } from './parameter-rules.ts'
+import { methodRefused } from './refusals.ts'
 
 export interface Carrier {
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
@@ -49,9 +51,10 @@ export async function prepare(asked: Asked, carrier: Carrier): Promise<() => Pro
   const method = methods.get(name.toLowerCase())
   if (!method || !canDo(platform, method)) {
     await key.admit(undefined)
-    throw failed('bad_request', `${name} is not supported on ${platform.name}`)
+    throw methodRefused(platform, name)
   }
   if (!method.admitsItself) await key.admit(method.scope, rated(method, args))
+  assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
   const perform = async (operation: PublicOperation): Promise<Json> => {
     const credential = await credentials.find(credentialId)

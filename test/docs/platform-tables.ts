@@ -1,14 +1,15 @@
 /** What docs/platforms.md tells of the platforms in tables, out of the same data as GET /platforms. */
 import type { Capabilities } from '../../actors/platform.ts'
-import { canDo } from '../../src/bot-api/method.ts'
+import { canDo, type Method } from '../../src/bot-api/method.ts'
 import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
+import { parametersKnown, type Treatment, treatmentOf } from '../../src/bot-api/parameter-rules.ts'
 import { bale, telegramBot } from '../../src/platforms/bot-api/flavour.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/capabilities.ts'
 import { capabilities as xmpp } from '../../src/platforms/xmpp/capabilities.ts'
 
-const platforms: readonly (readonly [id: string, capabilities: Capabilities])[] = [
+export const platforms: readonly (readonly [id: string, capabilities: Capabilities])[] = [
   ['sandbox', sandbox],
   ['xmpp', xmpp],
   ['telegram', telegram],
@@ -47,6 +48,8 @@ function tables(): string {
       somewhere.map(({ name, by }) => [`\`${name}\``, ...by.map((does) => (does ? 'yes' : '–'))]),
     ),
     `\nOn none (${nowhere.length}): ${names(nowhere)}.\n`,
+    '### Parameters\n',
+    ...parameters(),
     '### Content, updates and limits\n',
     table('', [
       row('Content', ({ content }) => content.join(', ')),
@@ -58,6 +61,41 @@ function tables(): string {
       row('File, at most (bytes)', ({ limits }) => `${limits.fileBytes ?? 'as its server says'}`),
     ]),
   ].join('\n')
+}
+
+/** What is passed over and what is refused, of all methods together. */
+function parameters(): string[] {
+  const told = (method: Method, capabilities: Capabilities) =>
+    parametersKnown(method.name).map(
+      (name) => [name, treatmentOf({ capabilities }, method, name)] as const,
+    )
+  const listed = (treatment: Treatment, capabilities: Capabilities) => [
+    ...new Set(
+      [...methods.values()]
+        .filter((method) => canDo({ capabilities }, method))
+        .flatMap((method) => told(method, capabilities))
+        .filter(([, one]) => one === treatment)
+        .map(([name]) => name),
+    ),
+  ]
+  const [first = xmpp] = platforms.map(([, capabilities]) => capabilities)
+  const everywhere = listed('cosmetic', first).filter((name) =>
+    platforms.every(([, capabilities]) => listed('cosmetic', capabilities).includes(name)),
+  )
+  const own = platforms.map(([id, capabilities]) => {
+    const here = listed('cosmetic', capabilities).filter((name) => !everywhere.includes(name))
+    return `- \`${id}\`: ${here.length > 0 ? names(here.sort()) : 'none'}`
+  })
+  const refused = new Set(platforms.flatMap(([, one]) => listed('refused', one)))
+  return [
+    'A parameter of the reference is carried out, refused with the reason, or cosmetic: passed over, since only looks',
+    'depend on it. A parameter that the reference does not know is ignored.\n',
+    `Refused when it asks for something: ${names([...refused].sort())}.\n`,
+    `Cosmetic on every platform: ${names(everywhere.sort())}.\n`,
+    'Cosmetic beside these:\n',
+    ...own,
+    '',
+  ]
 }
 
 const names = (all: readonly string[]) => all.map((name) => `\`${name}\``).join(', ')

@@ -151,7 +151,7 @@ t.test('grammY maps the errors', async (t) => {
   })
   await rejects(api.sendGame(ada.id, 'chess'), {
     error_code: 400,
-    description: 'Bad Request: sendGame is not supported on Sandbox',
+    description: 'Bad Request: method sendGame not found on Sandbox: the network has no games',
   })
   const wrong = new Bot(`${key.slice(0, -3)}xyz`, { client: { apiRoot: service.url } })
   await rejects(wrong.api.getMe(), { error_code: 401, description: 'Unauthorized' })

@@ -76,7 +76,7 @@ const recordOf = (platform: Platform) => {
       methods: [...methods.values()]
         .filter((method) => canDo(platform, method))
         .map(({ name: method }) => method),
-      parse_modes: ['HTML', 'MarkdownV2', 'Markdown'],
+      parse_modes: capabilities.entities.length > 0 ? ['HTML', 'MarkdownV2', 'Markdown'] : [],
       update_types: [...capabilities.updates],
       inline_keyboards: capabilities.buttons,
       reply_keyboards: capabilities.replyKeyboards ?? false,

@@ -31,6 +31,7 @@ export const telegramBot: Flavour = {
   hasPreviews: true,
   editsMedia: true,
   capabilities: {
+    reference: 'bots',
     operations: [
       'send',
       'send_album',
@@ -175,6 +176,13 @@ export const bale: Flavour = {
       'sticker',
       'location',
       'contact',
+    ],
+    cosmetic: [
+      'parse_mode',
+      'entities',
+      'caption_entities',
+      'link_preview_options',
+      'disable_web_page_preview',
     ],
     buttons: true,
     actionButtons: true,

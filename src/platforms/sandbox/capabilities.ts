@@ -54,6 +54,7 @@ export const capabilities = {
     'delete_story',
   ],
   surfaces: ['private', 'group', 'supergroup', 'channel'],
+  cosmetic: ['disable_notification'],
   content: [
     'text',
     'photo',

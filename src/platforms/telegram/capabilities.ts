@@ -3,6 +3,7 @@ import type { Capabilities } from '../../../actors/platform.ts'
 import { ALL_ENTITIES } from '../entities.ts'
 
 export const capabilities: Capabilities = {
+  reference: 'people',
   operations: [
     'send',
     'send_album',

@@ -1,0 +1,98 @@
+/** What becomes of each parameter of the reference: carried out, refused with the reason, or cosmetic. */
+import { failed } from '../../actors/errors.ts'
+import type { Platform } from '../../actors/platform.ts'
+import type { Arguments } from './arguments.ts'
+import type { Method } from './method.ts'
+import { reference } from './reference.ts'
+import { reasonFor } from './refusals.ts'
+
+/**
+ * `refused`: it changes who sees a message, where, when, at what price, or what it says. `cosmetic`: a call without it
+ * does the same but for its looks, so it is passed over and listed in docs/platforms.md.
+ */
+export type Treatment = 'carried out' | 'refused' | 'cosmetic'
+
+/** Parameters that no method here reads, and what they would have asked the network for. */
+const REFUSED: Readonly<Record<string, string>> = {
+  ephemeral_message_parameters: 'no messages that one member of a chat alone can see',
+  receiver_user_id: 'no messages that one member of a chat alone can see',
+  allow_paid_broadcast: 'no paid broadcasts',
+  direct_messages_topic_id: 'no direct messages of channels',
+  suggested_post_parameters: 'no suggested posts',
+  message_effect_id: 'no effects',
+  inline_message_id: 'no inline mode',
+  rich_message: 'no rich messages',
+  allow_adding_options: 'no polls whose options others may add',
+  country_codes: 'no polls for some countries alone',
+  members_only: 'no polls for members alone',
+  hide_results_until_closes: 'no polls that hide their results',
+  description: 'no descriptions of polls',
+  description_entities: 'no descriptions of polls',
+  media: 'no media in polls',
+  explanation_media: 'no media in polls',
+  can_send_welcome_messages: 'no such right',
+}
+
+/** Older names of what the reference calls otherwise now; some libraries still send them. */
+const FORMERLY: Readonly<Record<string, string>> = {
+  receiver_user_id: 'ephemeral_message_parameters',
+  callback_query_id: 'ephemeral_message_parameters',
+}
+
+/** Passed over on every platform. */
+const COSMETIC: readonly string[] = [
+  'allows_revoting',
+  'cache_time',
+  'can_stop',
+  'cover',
+  'description_parse_mode',
+  'disable_content_type_detection',
+  'keep_on_stop',
+  'return_bots',
+  'shuffle_options',
+  'start_timestamp',
+  'supports_streaming',
+  'video_start_timestamp',
+]
+
+/** A choice that is not made: what libraries write for parameters that their caller left alone. */
+const NOT_ASKED = ['', 'false', 'no', '0', 'null', '[]', '{}']
+
+const parametersOf = (method: string): readonly string[] =>
+  (reference[method] ?? '').split(' ').filter((name) => name !== '')
+
+/** Undefined for a parameter that the reference does not know: those are ignored, as the reference does. */
+export function treatmentOf(
+  { capabilities }: Pick<Platform, 'capabilities'>,
+  { name, parameters }: Pick<Method, 'name' | 'parameters'>,
+  parameter: string,
+): Treatment | undefined {
+  if (parameter in parameters) {
+    return capabilities.cosmetic?.includes(parameter) ? 'cosmetic' : 'carried out'
+  }
+  const known = parametersOf(name)
+  const isKnown = known.includes(parameter) || known.includes(FORMERLY[parameter] ?? '')
+  if (!isKnown) return undefined
+  return COSMETIC.includes(parameter) ? 'cosmetic' : 'refused'
+}
+
+/** Each parameter that the reference has for the method, older names included. */
+export function parametersKnown(method: string): readonly string[] {
+  const names = parametersOf(method)
+  const older = Object.keys(FORMERLY).filter((name) => names.includes(FORMERLY[name] ?? ''))
+  return [...names, ...older.filter((name) => !names.includes(name))]
+}
+
+/** Rejects a call that asks for something which would be left undone. */
+export function assertParameters(platform: Platform, method: Method, args: Arguments): void {
+  for (const parameter of args.names()) {
+    if (treatmentOf(platform, method, parameter) !== 'refused') continue
+    if (NOT_ASKED.includes((args.text(parameter) ?? '').trim().toLowerCase())) continue
+    const lacking = REFUSED[FORMERLY[parameter] ?? parameter] ?? 'no such thing'
+    const reason = reasonFor(platform, lacking)
+    throw failed(
+      'bad_request',
+      `parameter "${parameter}" is not supported on ${platform.name}: ${reason}`,
+    )
+  }
+}
