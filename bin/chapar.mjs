@@ -19,7 +19,7 @@ const judging = [
   ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'src/panel'],
 ]
 const slow = [
-  'test/{bin,fuzz,kill,panel,database/embedded}/**',
+  'test/{bin,faults,fuzz,kill,panel,database/embedded}/**',
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/service/refused-then-served.test.ts',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
@@ -40,6 +40,7 @@ const commands = {
   unlock: { steps: [['src/unlock.ts']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
+  'fault-test': { steps: [['test/faults/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
   bench: { steps: [['bench/run.ts']], development: true },
   docs: { steps: [['test/docs/write.ts']], development: true },

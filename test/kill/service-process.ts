@@ -17,6 +17,12 @@ export class ServiceProcess {
     this.#environment = environment
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid
+    if (pid === undefined) throw new Error('the service does not run')
+    return pid
+  }
+
   start(): void {
     this.#wanted = true
     this.#running = this.#keepRunning()

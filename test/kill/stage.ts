@@ -22,12 +22,18 @@ export interface StageOptions {
   readonly acknowledgesEarly: boolean
   /** So many connections at once to each of the bots, instead of bots that poll. */
   readonly webhookConnections?: number
+  /** Of the service, beside what it is always given. */
+  readonly environment?: NodeJS.ProcessEnv
+  /** Where the folder of everything is made, instead of among the temporary ones. */
+  readonly parent?: string
 }
 
 export interface Stage {
   readonly postgres: PostgresProcess
   readonly spool: Spool
   readonly service: ServiceProcess
+  /** Where the service listens. */
+  readonly port: number
   /** By account, in the order of the spool's. */
   readonly consumers: readonly KillConsumer[]
   close(): Promise<void>
@@ -35,7 +41,7 @@ export interface Stage {
 
 export async function setStage(options: StageOptions): Promise<Stage> {
   await using opened = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), 'chapar-kill-'))
+  const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'chapar-kill-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
@@ -55,6 +61,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     KILL_PORT: `${port}`,
     SPOOL_PORT: `${spool.port}`,
     SPOOL_ACKNOWLEDGES_EARLY: `${acknowledgesEarly}`,
+    ...options.environment,
   })
   opened.defer(() => service.stop())
   service.start()
@@ -68,7 +75,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   })
   for (const consumer of consumers) consumer.start()
   const toClose = opened.move()
-  return { postgres, spool, service, consumers, close: () => toClose.disposeAsync() }
+  return { postgres, spool, service, port, consumers, close: () => toClose.disposeAsync() }
 }
 
 /** Resolves with a key of each. */
