@@ -237,7 +237,11 @@ async function telegramOf(
   application: Config['telegram'],
   options: Omit<TelegramOptions, 'application'>,
 ): Promise<Platform> {
-  if (!application) return unconfiguredTelegram()
+  if (!application) {
+    const remedy = 'set TELEGRAM_API_ID and TELEGRAM_API_HASH, from https://my.telegram.org'
+    options.log.info({ remedy }, 'accounts of Telegram cannot be linked')
+    return unconfiguredTelegram()
+  }
   const { telegramPlatform } = await import('./platforms/telegram/platform.ts')
   return telegramPlatform({ application, ...options })
 }

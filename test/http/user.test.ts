@@ -26,6 +26,18 @@ t.test('the account is shown to its owner', async (t) => {
   t.equal((await get('/user', lowerCase)).status, 200)
 })
 
+t.test('a script asks with its token whose it is, and nothing else of the account', async (t) => {
+  const { call, signedIn, post } = server()
+  const { bearer, user } = await signedIn()
+  const { token } = (await post('/user/tokens', { name: 'script' }, bearer)).body.result
+  const { status, body } = await call({ method: 'GET', url: '/user' }, `apikey ${token}`)
+  t.equal(status, 200)
+  t.equal(body.result.user_id, user.id)
+  const refused = await call({ method: 'GET', url: '/user' }, `apikey ${token}x`)
+  t.match(refused, failure(401, /^Unauthorized/))
+  t.equal(refused.headers['www-authenticate'], 'Bearer, apikey')
+})
+
 t.test('without a valid token everything is 401, and says how to come back', async (t) => {
   const { call, signedIn, post } = server()
   const { bearer, accessToken } = await signedIn()
@@ -54,10 +66,11 @@ t.test('without a valid token everything is 401, and says how to come back', asy
   ] as const
   for (const [method, url] of routes) {
     for (const authorization of refused) {
+      if (url === '/user' && authorization === `apikey ${body.result.token}`) continue
       const payload = method === 'POST' ? { payload: { name: 'x' } } : {}
       const reply = await call({ method, url, ...payload }, authorization)
       t.match(reply, failure(401, /^Unauthorized/), `${method} ${url} ${authorization}`)
-      t.equal(reply.headers['www-authenticate'], 'Bearer')
+      t.equal(reply.headers['www-authenticate'], url === '/user' ? 'Bearer, apikey' : 'Bearer')
     }
   }
 })

@@ -39,7 +39,16 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts
 
   app.get(
     '/user',
-    { onRequest, schema: { tags, summary: 'The account', security, response: answers(User) } },
+    {
+      // A script may ask whose token it was given.
+      onRequest: authenticate(accounts, { pat: true }),
+      schema: {
+        tags,
+        summary: 'The account',
+        security: [...security, { pat: [] }],
+        response: answers(User),
+      },
+    },
     async ({ user }) => ok(presentUser(await accounts.user(user.id))),
   )
 

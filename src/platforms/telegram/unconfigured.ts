@@ -3,7 +3,8 @@ import { failed } from '../../../actors/errors.ts'
 import type { Platform, Session } from '../../../actors/platform.ts'
 import { capabilities } from './capabilities.ts'
 
-const MISSING = 'TELEGRAM_API_ID and TELEGRAM_API_HASH are not set; see https://my.telegram.org'
+/** For users, who cannot set it up; whoever runs the service is told by its log. */
+const MISSING = 'Telegram is not set up on this service: ask whoever runs it'
 
 export const facts = {
   id: 'telegram',

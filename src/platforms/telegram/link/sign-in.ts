@@ -83,7 +83,12 @@ export function refusalStep(cause: unknown): LinkStep {
       return refused('too_many_attempts', 'Telegram has seen too many attempts; wait a day')
     case 'API_ID_INVALID':
     case 'API_ID_PUBLISHED_FLOOD':
-      throw failed('bad_gateway', 'Telegram refuses the service itself: see TELEGRAM_API_ID')
+      throw failed(
+        'bad_gateway',
+        'Telegram refuses this service: tell whoever runs it',
+        {},
+        { cause },
+      )
     default:
       throw requestFailure(cause, { looks: true })
   }
