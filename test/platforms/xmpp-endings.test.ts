@@ -84,7 +84,7 @@ function world(server: string) {
 
 t.test('every reason is told in words, with what to do', async (t) => {
   for (const reason of new Set(endings.flatMap(([, , [, reason]]) => reason ?? []))) {
-    t.notMatch(explained(String(reason), 'wait').text, /^The platform says/, `${reason}`)
+    t.notMatch(explained(String(reason), 'wait').text, /^The platform says: /, `${reason}`)
   }
 })
 
