@@ -134,7 +134,7 @@ export class CredentialEffects {
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
-        this.#session = platform.open(asWanted(account, this.#owner), report, living.signal)
+        this.#session = platform.open(asWanted(account, epoch, this.#owner), report, living.signal)
       }, unreadable)
       .catch((cause) => {
         onDefect(cause)

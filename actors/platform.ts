@@ -144,6 +144,8 @@ export interface LinkAttempt {
 /** What `open` gets: the account, its decrypted secrets, and how far its events are stored. */
 export interface LinkedAccount {
   readonly credentialId: number
+  /** Of the owner that opens the session: what the platform writes for the account counts only in it. */
+  readonly epoch: number
   readonly identity: AccountIdentity
   readonly secrets: Json
   /** The checkpoint of the last committed events; null on the first start. */
@@ -170,6 +172,8 @@ export interface SessionReport {
    * session goes on.
    */
   skipped(what: 'messages' | 'changes'): void
+  /** The network does not keep the account's rooms for its other devices. The operator is told; nothing else changes. */
+  unshared(): void
   /** Keys or tokens moved on: resolves once stored; only then may the network be answered. */
   secrets(changed: Json): Promise<void>
   /**

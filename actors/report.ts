@@ -46,6 +46,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       const forMs = seconds * 1000
       send({ type: 'session.limited', reason, forMs, until: actor.now() + forMs })
     },
+    unshared: () => send({ type: 'rooms.unshared' }),
     skipped: (what) => send({ type: `${what}.skipped` }),
     replaced() {
       actor

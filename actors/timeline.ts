@@ -6,7 +6,7 @@ import type { Clock, CredentialFacts, CredentialStore, Owned } from './ports.ts'
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
 /** Worth a line of their own, although the state stays as it is. */
-const REMARKS = ['messages.skipped', 'changes.skipped']
+const REMARKS = ['messages.skipped', 'changes.skipped', 'rooms.unshared']
 
 /** What the public record says about a state of the machine. */
 export interface PublicState {

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/platform.ts'
 import { xmppPlatform } from '../src/platforms/xmpp/platform.ts'
+import { MemoryRooms } from '../test/platforms/xmpp/kept-rooms.ts'
 import { quietLog } from '../test/support/log.ts'
 import { Prosody, prosodyMissing } from '../test/support/prosody.ts'
 import { Slixmpp, type SlixmppClient } from '../test/support/slixmpp.ts'
@@ -72,7 +73,12 @@ export async function xmpp(stage: Stage): Promise<Finding[]> {
 async function linkAll(prosody: Prosody, users: readonly string[]): Promise<SeedAccount[]> {
   const noFiles = () => Promise.reject(new Error('no files here'))
   const media = { open: noFiles, facts: noFiles }
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: true,
+    media,
+    rooms: new MemoryRooms(),
+  })
   const queue = [...users]
   const accounts: SeedAccount[] = []
   const work = async () => {

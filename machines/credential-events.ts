@@ -63,6 +63,8 @@ export type SessionEvent =
   /** The network, or the session, could not list everything that was missed. */
   | { readonly type: 'messages.skipped' }
   | { readonly type: 'changes.skipped' }
+  /** The network refused to keep the account's rooms for its other devices. */
+  | { readonly type: 'rooms.unshared' }
   | { readonly type: 'session.replaced' }
   | { readonly type: 'session.revoked'; readonly reason: string }
   | { readonly type: 'session.invalid'; readonly reason: string }

@@ -90,6 +90,7 @@ export const credentialMachine = credential.createMachine({
         // They change nothing: the timeline alone has them.
         'messages.skipped': {},
         'changes.skipped': {},
+        'rooms.unshared': {},
         'session.replaced': {
           target: 'replaced',
           actions: { type: 'blame', params: 'replaced_elsewhere' },

@@ -30,6 +30,7 @@ import { createSandbox, type Sandbox } from './platforms/sandbox/sandbox.ts'
 import type { TelegramOptions } from './platforms/telegram/platform.ts'
 import { unconfiguredTelegram } from './platforms/telegram/unconfigured.ts'
 import { xmppPlatform } from './platforms/xmpp/platform.ts'
+import { PostgresRooms } from './platforms/xmpp/rooms/postgres.ts'
 import { openVault } from './security/vault.ts'
 import { concerning } from './start-failure.ts'
 
@@ -156,7 +157,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const platforms = [
     ...(sandbox ? [sandbox.platform] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
-    xmppPlatform({ log: logger, media: media.desk, allowPrivate: !config.production }),
+    xmppPlatform({
+      log: logger,
+      media: media.desk,
+      rooms: new PostgresRooms({ db, vault }),
+      allowPrivate: !config.production,
+    }),
     await telegramOf(config.telegram, { db, media: media.desk, log: logger }),
     ...botApis.map(({ platform }) => platform),
     ...(options.platforms ?? []),

@@ -13,6 +13,7 @@ import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { retainSandbox } from './platforms/sandbox/retention.ts'
 import { retainTelegram } from './platforms/telegram/storage/retention.ts'
+import { retainRooms } from './platforms/xmpp/rooms/postgres.ts'
 import { retainUpdates } from './updates/retention.ts'
 import { wantedBy } from './updates/wanted.ts'
 
@@ -53,6 +54,7 @@ export function everyHour(
     timelines: () => retainTimelines(db),
     messages: () => forgetMessages(db),
     telegram: () => retainTelegram(db, limits.updateDays),
+    xmpp: () => retainRooms(db),
     sandbox: () => retainSandbox(db),
     media: () => media.sweep(),
   }

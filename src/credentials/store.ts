@@ -1,8 +1,14 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
 import { isDeepStrictEqual } from 'node:util'
 import { failed, OwnershipLost, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
-import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
-import type { CredentialFacts, CredentialStore, Owned, Transition } from '../../actors/ports.ts'
+import type { AccountIdentity, Json } from '../../actors/platform.ts'
+import type {
+  CredentialFacts,
+  CredentialStore,
+  Owned,
+  StoredAccount,
+  Transition,
+} from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
@@ -100,7 +106,7 @@ export class PostgresCredentialStore implements CredentialStore {
     }
   }
 
-  async account(credentialId: number): Promise<LinkedAccount> {
+  async account(credentialId: number): Promise<StoredAccount> {
     const [row] = await this.#db.query<{
       id: number
       account: AccountIdentity | null

@@ -93,10 +93,13 @@ t.test('what could not be told has a line, and the state stays as it was', async
     reason: undefined,
     durationMs: 10_000,
   })
+  rig.platform.session.report.unshared()
+  await rig.clock.advance(0)
+  t.match(rig.store.transitions.at(-1), { ...remark, event: 'rooms.unshared' })
   rig.platform.session.report.revoked('session_revoked')
   await rig.clock.advance(0)
   t.match(rig.store.transitions.at(-1), { from: 'live.online', durationMs: 20_000 })
-  t.equal(rig.store.transitions.length, rig.store.transitions.indexOf(before!) + 3)
+  t.equal(rig.store.transitions.length, rig.store.transitions.indexOf(before!) + 4)
 })
 
 t.test('an actor that begins where its facts say it was writes nothing', async (t) => {

@@ -13,6 +13,7 @@ import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { openRequestJournal } from '../../src/observability/request-journal.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
+import { PostgresRooms } from '../../src/platforms/xmpp/rooms/postgres.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { spoolPlatform } from './spool-platform.ts'
 
@@ -32,15 +33,21 @@ const metrics = createMetrics()
 const probe = openWriteProbe({ url: KILL_DATABASE_URL, node: 'kill-test', log: logger })
 const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
 const journal = openRequestJournal({ database: db, metrics, log: logger })
+const vault = await openVault({ db, keyFile: KILL_KEY_FILE, log: logger })
 const noFiles = () => Promise.reject(new Error('no files here'))
 const platform =
   SPOOL_PORT === undefined
-    ? xmppPlatform({ log: logger, allowPrivate: true, media: { open: noFiles, facts: noFiles } })
+    ? xmppPlatform({
+        log: logger,
+        allowPrivate: true,
+        media: { open: noFiles, facts: noFiles },
+        rooms: new PostgresRooms({ db, vault }),
+      })
     : spoolPlatform({ port: Number(SPOOL_PORT), acknowledgesEarly })
 const unlimited = { perSecond: 1e6, burst: 1e6 }
 const core = createCore({
   db,
-  vault: await openVault({ db, keyFile: KILL_KEY_FILE, log: logger }),
+  vault,
   config: {
     node: 'kill-test',
     startBudget: 20,

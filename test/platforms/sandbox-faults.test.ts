@@ -87,11 +87,17 @@ t.test('what was queued before the session came is recovered, posts only if want
     const ending = new AbortController()
     t.teardown(() => ending.abort())
     const { identity, secrets, checkpoint } = log
-    const account = { credentialId: 1, identity, secrets, checkpoint, recoverChannels }
+    const account = { credentialId: 1, epoch: 1, identity, secrets, checkpoint, recoverChannels }
     const ignore = () => undefined
     const report = {
       ...{ opened: ignore, lost: ignore, limited: ignore, replaced: ignore },
-      ...{ skipped: ignore, revoked: ignore, invalid: ignore, secrets: async () => undefined },
+      ...{
+        skipped: ignore,
+        unshared: ignore,
+        revoked: ignore,
+        invalid: ignore,
+        secrets: async () => undefined,
+      },
       events: async (...batch: Parameters<typeof log.commit>) => log.commit(...batch),
     }
     sandbox.platform.open(account, report, ending.signal)

@@ -7,6 +7,7 @@ import { quietLog } from '../support/log.ts'
 import { farewell, type Stub, startXmppStub } from '../support/xmpp-stub.ts'
 import { patience } from './contract/recorder.ts'
 import { Files } from './xmpp/files.ts'
+import { MemoryRooms } from './xmpp/kept-rooms.ts'
 
 const jid = 'ada@stub.test'
 
@@ -14,7 +15,12 @@ const jid = 'ada@stub.test'
 async function linkTo(t: Test, stub: Partial<Stub>, more: { readonly server?: string } = {}) {
   const { server, stop } = await startXmppStub(jid, { answer: () => undefined, ...stub })
   t.teardown(stop)
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: true,
+    media: new Files(),
+    rooms: new MemoryRooms(),
+  })
   const fields = { jid, password: 'x', server: more.server ?? server }
   return (await platform.startLink('password', fields, patience())).step
 }

@@ -8,6 +8,7 @@ import { farewell, startXmppStub } from '../support/xmpp-stub.ts'
 import { run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
 import { Files } from './xmpp/files.ts'
+import { MemoryRooms } from './xmpp/kept-rooms.ts'
 
 const jid = 'ada@stub.test'
 
@@ -77,7 +78,12 @@ for (const [condition, text, report] of endings) {
 }
 
 function world(server: string) {
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: true,
+    media: new Files(),
+    rooms: new MemoryRooms(),
+  })
   const store = new Store({ identity: { native: jid, firstName: 'ada' }, secrets: null })
   return { platform, store, fields: { jid, password: 'x', server } }
 }

@@ -13,6 +13,7 @@ import { prosodyMissing } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { Files } from './xmpp/files.ts'
+import { MemoryRooms } from './xmpp/kept-rooms.ts'
 import { Network } from './xmpp/network.ts'
 
 const fields = { jid: 'ada@xmpp.test', password: 'x' }
@@ -58,7 +59,12 @@ t.test('the end of a connection has a reason that lasts', async (t) => {
 })
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: false, media: new Files() })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: false,
+    media: new Files(),
+    rooms: new MemoryRooms(),
+  })
   const refusal = (more: object, method = 'password') =>
     refusalOf(platform.startLink(method, { ...fields, ...more }, patience()))
   t.match(await refusal({ jid: 'nobody' }), { code: 'bad_request', description: /"jid"/ })
@@ -78,7 +84,12 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   t.teardown(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address?.port
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: true,
+    media: new Files(),
+    rooms: new MemoryRooms(),
+  })
   const there = { ...fields, server: `xmpp://127.0.0.1:${port}` }
   const { step } = await platform.startLink('password', there, patience())
   t.match(step, { kind: 'refused', reason: 'unreachable', retryAfterSeconds: Number })

@@ -12,6 +12,7 @@ import { prosodyMissing } from '../support/prosody.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
 import { Files } from './xmpp/files.ts'
+import { MemoryRooms } from './xmpp/kept-rooms.ts'
 import { Network } from './xmpp/network.ts'
 
 /** RFC 5802 and RFC 7677: the same password by two digests. */
@@ -148,7 +149,12 @@ t.test('a server that proves nothing is not believed', async (t) => {
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  const platform = xmppPlatform({ log: quietLog, allowPrivate: true, media: new Files() })
+  const platform = xmppPlatform({
+    log: quietLog,
+    allowPrivate: true,
+    media: new Files(),
+    rooms: new MemoryRooms(),
+  })
   const fields = { jid: 'ada@xmpp.test', password: 'x', server: `xmpp://127.0.0.1:${port}` }
   const { step } = await platform.startLink('password', fields, patience())
   t.match(step, { kind: 'refused', reason: 'server_unproven' })

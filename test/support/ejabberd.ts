@@ -159,8 +159,9 @@ export class Ejabberd implements XmppServer {
 function configurationOf(
   { port, tlsPort, httpPort }: Ports,
   directory: string,
-  { hibernationSeconds = 60, withoutArchive = false }: XmppServerOptions,
+  { hibernationSeconds = 60, withoutArchive = false, withoutBookmarks = false }: XmppServerOptions,
 ) {
+  const shipped = modulesAsShipped.filter((name) => !withoutBookmarks || name !== 'mod_avatar')
   const here = { ip: '127.0.0.1' }
   const loopback = { ip: '127.0.0.0/8' }
   const clients = { ...here, module: 'ejabberd_c2s', max_stanza_size: 262_144 }
@@ -194,15 +195,17 @@ function configurationOf(
       'forgetful.test': { modules: rooms('forgetful.xmpp.test', false) },
     },
     modules: {
-      ...Object.fromEntries(modulesAsShipped.map((name) => [name, {}])),
+      ...Object.fromEntries(shipped.map((name) => [name, {}])),
       ...(!withoutArchive && { mod_mam: { default: 'always', assume_mam_usage: true } }),
-      mod_pubsub: {
-        plugins: ['flat', 'pep'],
-        force_node_config: { 'storage:bookmarks': { access_model: 'whitelist' } },
-      },
+      ...(!withoutBookmarks && { mod_pubsub: personalEvents }),
       mod_stream_mgmt: { resend_on_timeout: 'if_offline', resume_timeout: hibernationSeconds },
     },
   }
+}
+
+const personalEvents = {
+  plugins: ['flat', 'pep'],
+  force_node_config: { 'storage:bookmarks': { access_model: 'whitelist' } },
 }
 
 const modulesAsShipped = [

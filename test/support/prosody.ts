@@ -125,6 +125,7 @@ const configuration = (
     hibernationSeconds = 60,
     quickArchive = false,
     withoutArchive = false,
+    withoutBookmarks = false,
     ...login
   }: ProsodyOptions,
 ) => `
@@ -144,7 +145,7 @@ http_interfaces = { "127.0.0.1" }
 https_ports = {}
 component_ports = {}
 modules_enabled = { "roster", "saslauth", "disco", "posix", "ping", "offline", "presence", "message", "iq",
-  "carbons", ${withoutArchive ? '' : '"mam", '}"smacks", "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "admin_shell" }
+  "carbons", ${withoutArchive ? '' : '"mam", '}"smacks", "csi_simple", "blocklist", ${withoutBookmarks ? '' : '"pep", "vcard4", "vcard_legacy", '} "admin_shell" }
 modules_disabled = { "s2s", "tls" }
 authentication = "internal_hashed"
 ${loginOnly(login)}

@@ -6,6 +6,8 @@ export interface XmppServerOptions {
   readonly hibernationSeconds?: number
   /** Neither people nor rooms have an archive (XEP-0313). */
   readonly withoutArchive?: boolean
+  /** No place where an account's devices keep anything (XEP-0163), and so no bookmarks. */
+  readonly withoutBookmarks?: boolean
   /** Keeps archives in memory where the server can: the pages of Prosody's archive on disk slow down as it grows. */
   readonly quickArchive?: boolean
 }

@@ -24,6 +24,7 @@ import { ShownUrls } from './0022-shown-urls.ts'
 import { SealedAccounts } from './0023-sealed-accounts.ts'
 import { SandboxNetworks } from './0025-sandbox-networks.ts'
 import { WriteProbe } from './0027-write-probe.ts'
+import { XmppRooms } from './0029-xmpp-rooms.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -56,4 +57,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0023-sealed-accounts', class: SealedAccounts },
   { name: '0025-sandbox-networks', class: SandboxNetworks },
   { name: '0027-write-probe', class: WriteProbe },
+  { name: '0029-xmpp-rooms', class: XmppRooms },
 ]

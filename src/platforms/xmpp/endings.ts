@@ -1,5 +1,5 @@
 /** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
-import { NotStored, TakenOver } from './failures.ts'
+import { NotStored, StorageAway, TakenOver } from './failures.ts'
 import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing, Oversized } from './transport.ts'
 
@@ -108,6 +108,7 @@ export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return soon('network')
   if (cause instanceof TakenOver) return { kind: 'replaced' }
   if (cause instanceof NotStored) return soon('events_not_stored')
+  if (cause instanceof StorageAway) return soon('storage')
   if (cause instanceof EncryptionMissing) return soon('no_encryption')
   if (cause instanceof Oversized) return soon('oversized_stanza')
   if (cause instanceof ServerUnproven) return soon('server_unproven')

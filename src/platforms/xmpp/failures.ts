@@ -51,6 +51,11 @@ export class NotStored extends Error {
   override readonly name = 'NotStored'
 }
 
+/** What is kept of the account could not be read or written. */
+export class StorageAway extends Error {
+  override readonly name = 'StorageAway'
+}
+
 /** A question ended without an answer; nothing was to happen by it. */
 export function unanswered(cause: unknown): RequestFailed {
   const isSlow = cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)

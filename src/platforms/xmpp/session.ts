@@ -20,6 +20,7 @@ import { Outbox } from './outbox.ts'
 import { ping } from './ping.ts'
 import { Places } from './places.ts'
 import { Requests } from './requests.ts'
+import { KeptRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
@@ -33,6 +34,7 @@ export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | '
   readonly confirmMilliseconds: number
   /** Through which shared files are fetched. */
   readonly agent: Dispatcher
+  readonly rooms: RoomStore
   /** The gateway's own store, from which files are sent. */
   readonly media: UploadParts['media']
 }
@@ -111,6 +113,8 @@ export class XmppSession implements Session {
       requests: this.#requests,
       ledger: this.#ledger,
       log: options.log,
+      kept: new KeptRooms(options.rooms, account),
+      unshared: () => report.unshared(),
       tendMilliseconds: options.tendMilliseconds,
       reflected: (delivery, id) => this.#found(delivery, id),
       sent: (id) => sent.has(id),

@@ -14,6 +14,7 @@ export type Report =
   | 'lost'
   | 'limited'
   | 'skipped'
+  | 'unshared'
   | 'replaced'
   | 'revoked'
   | 'invalid'
@@ -119,6 +120,7 @@ export function run(
     opened: (identity) => note('opened', identity),
     lost: (reason, seconds) => note('lost', reason, seconds),
     limited: (kind, seconds) => note('limited', kind, seconds),
+    unshared: () => note('unshared'),
     skipped: (what) => note('skipped', what),
     replaced: () => note('replaced'),
     revoked: (reason) => note('revoked', reason),
@@ -131,6 +133,7 @@ export function run(
   }
   const account: LinkedAccount = {
     credentialId: store.credentialId,
+    epoch: 1,
     identity: store.identity,
     secrets: store.secrets,
     checkpoint: store.checkpoint,

@@ -8,6 +8,7 @@ import { Relay } from '../../support/relay.ts'
 import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
 import type { XmppServer } from '../../support/xmpp-server.ts'
 import { Files } from './files.ts'
+import { MemoryRooms } from './kept-rooms.ts'
 
 export type Tuning = Partial<
   Pick<
@@ -28,6 +29,7 @@ export interface XmppAccount {
 export class Network<Server extends XmppServer = XmppServer> {
   readonly server: Server
   readonly files = new Files()
+  readonly rooms = new MemoryRooms()
   readonly #slixmpp = new Slixmpp()
   readonly #endings: (() => Promise<void>)[] = []
 
@@ -47,7 +49,13 @@ export class Network<Server extends XmppServer = XmppServer> {
   }
 
   platform(options: Tuning = {}) {
-    return xmppPlatform({ log: quietLog, allowPrivate: true, media: this.files, ...options })
+    return xmppPlatform({
+      log: quietLog,
+      allowPrivate: true,
+      media: this.files,
+      rooms: this.rooms,
+      ...options,
+    })
   }
 
   async account(chosen?: string): Promise<XmppAccount> {

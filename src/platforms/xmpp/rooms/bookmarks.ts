@@ -1,5 +1,5 @@
-/** The rooms that the account is in, as its devices keep them on the server (XEP-0402). */
-import { xml } from '@xmpp/client'
+/** The rooms that the account's devices keep on its server (XEP-0402): read at the start, and added to as a courtesy. */
+import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
@@ -10,20 +10,28 @@ export interface Bookmark {
   readonly password?: string
 }
 
-/** Those to be joined without asking; none where the server keeps none. */
-export async function bookmarks(requests: Requests, signal: AbortSignal): Promise<Bookmark[]> {
+export interface SharedBookmark extends Bookmark {
+  /** Whether devices join it without asking; they take that back when somebody leaves the room. */
+  readonly autojoin: boolean
+}
+
+/** None where the server keeps none. */
+export async function bookmarks(
+  requests: Requests,
+  signal: AbortSignal,
+): Promise<SharedBookmark[]> {
   try {
     const items = xml('items', { node: ns.bookmarks })
     const answer = await requests.ask('get', xml('pubsub', ns.pubsub, items), { signal })
     const found = answer.getChild('pubsub', ns.pubsub)?.getChild('items')?.getChildren('item') ?? []
-    return found.flatMap((item): Bookmark[] => {
+    return found.flatMap((item): SharedBookmark[] => {
       const conference = item.getChild('conference', ns.bookmarks)
       const room = parseAddress(item.attrs.id)
-      const isWanted = ['true', '1'].includes(conference?.attrs.autojoin ?? '')
-      if (!conference || !room?.local || room.resource || !isWanted) return []
+      if (!conference || !room?.local || room.resource) return []
+      const autojoin = ['true', '1'].includes(conference.attrs.autojoin ?? '')
       const nick = conference.getChildText('nick')
       const password = conference.getChildText('password')
-      return [{ room: room.bare, ...(nick && { nick }), ...(password && { password }) }]
+      return [{ room: room.bare, autojoin, ...(nick && { nick }), ...(password && { password }) }]
     })
   } catch (cause) {
     if (cause instanceof RequestRefused) return []
@@ -31,42 +39,33 @@ export async function bookmarks(requests: Requests, signal: AbortSignal): Promis
   }
 }
 
-/** From now on a room of all devices of the account. Rejects with `RequestRefused` where the server keeps none. */
+type Settings = Readonly<Record<string, string>>
+
+/** Nobody else may read it: a bookmark may hold a password. */
+const secret: Settings = { 'pubsub#persist_items': 'true', 'pubsub#access_model': 'whitelist' }
+/** Without room for all of them each bookmark would push out the one before. */
+const lasting: Settings = { ...secret, 'pubsub#max_items': 'max' }
+const quiet: Settings = { ...lasting, 'pubsub#send_last_published_item': 'never' }
+/** From the best to what still does no harm. */
+const acceptable = [quiet, lasting, { ...secret, 'pubsub#max_items': '1000' }]
+
+/**
+ * From now on a room of all devices of the account. Rejects with `RequestRefused` where the server keeps no bookmarks,
+ * or could keep them only by giving up those of before.
+ */
 export async function addBookmark(
   requests: Requests,
-  { room, nick, password }: Bookmark,
+  bookmark: Bookmark,
   signal: AbortSignal,
 ): Promise<void> {
-  const conference = xml(
-    'conference',
-    { xmlns: ns.bookmarks, autojoin: 'true' },
-    nick && xml('nick', {}, nick),
-    password && xml('password', {}, password),
-  )
-  const option = (name: string, value: string, type?: string) =>
-    xml('field', { var: name, type }, xml('value', {}, value))
-  await requests.ask(
-    'set',
-    xml(
-      'pubsub',
-      ns.pubsub,
-      xml('publish', { node: ns.bookmarks }, xml('item', { id: room }, conference)),
-      xml(
-        'publish-options',
-        {},
-        xml(
-          'x',
-          { xmlns: ns.form, type: 'submit' },
-          option('FORM_TYPE', ns.publishOptions, 'hidden'),
-          option('pubsub#persist_items', 'true'),
-          option('pubsub#max_items', 'max'),
-          option('pubsub#send_last_published_item', 'never'),
-          option('pubsub#access_model', 'whitelist'),
-        ),
-      ),
-    ),
-    { signal },
-  )
+  try {
+    await publish(requests, bookmark, quiet, signal)
+  } catch (cause) {
+    if (!(cause instanceof RequestRefused)) throw cause
+    // ejabberd takes these options for a node, and not along with an item; others keep to the node as it is.
+    await prepareNode(requests, signal)
+    await publish(requests, bookmark, undefined, signal)
+  }
 }
 
 export async function removeBookmark(
@@ -81,4 +80,64 @@ export async function removeBookmark(
     // There was none.
     if (!(cause instanceof RequestRefused)) throw cause
   }
+}
+
+async function publish(
+  requests: Requests,
+  { room, nick, password }: Bookmark,
+  settings: Settings | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const conference = xml(
+    'conference',
+    { xmlns: ns.bookmarks, autojoin: 'true' },
+    nick && xml('nick', {}, nick),
+    password && xml('password', {}, password),
+  )
+  const item = xml('publish', { node: ns.bookmarks }, xml('item', { id: room }, conference))
+  const options = settings && xml('publish-options', {}, form(ns.publishOptions, settings))
+  await requests.ask('set', xml('pubsub', ns.pubsub, item, options), { signal })
+}
+
+/** Sets the node of the bookmarks up, or makes it. Rejects with what the server has against the least of it. */
+async function prepareNode(requests: Requests, signal: AbortSignal): Promise<void> {
+  let refusal: unknown
+  for (const settings of acceptable) {
+    try {
+      return await setUp(requests, settings, signal)
+    } catch (cause) {
+      if (!(cause instanceof RequestRefused)) throw cause
+      refusal = cause
+    }
+  }
+  throw refusal
+}
+
+async function setUp(requests: Requests, settings: Settings, signal: AbortSignal): Promise<void> {
+  const configured = form(ns.nodeConfig, settings)
+  const change = xml('configure', { node: ns.bookmarks }, configured)
+  try {
+    await requests.ask('set', xml('pubsub', ns.pubsubOwner, change), { signal })
+  } catch (cause) {
+    if (!(cause instanceof RequestRefused) || cause.condition !== 'item-not-found') throw cause
+    const create = xml('create', { node: ns.bookmarks })
+    const node = xml(
+      'pubsub',
+      ns.pubsub,
+      create,
+      xml('configure', {}, form(ns.nodeConfig, settings)),
+    )
+    await requests.ask('set', node, { signal })
+  }
+}
+
+function form(type: string, settings: Settings): Element {
+  const field = (name: string, value: string, kind?: string) =>
+    xml('field', { var: name, type: kind }, xml('value', {}, value))
+  return xml(
+    'x',
+    { xmlns: ns.form, type: 'submit' },
+    field('FORM_TYPE', type, 'hidden'),
+    ...Object.entries(settings).map(([name, value]) => field(name, value)),
+  )
 }

@@ -1,4 +1,5 @@
-/** All rooms of an account: those its devices keep as bookmarks, and those it writes to. */
+/** All rooms of an account: those that are kept for it, those its other devices are in, and those it writes to. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
 import { failed } from '../../../../actors/errors.ts'
 import { parseAddress } from '../address.ts'
@@ -7,24 +8,35 @@ import { RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { hostsRooms, roomFacts } from './facts.ts'
 import { Invitations } from './invitations.ts'
+import type { KeptRoom, KeptRooms } from './kept.ts'
 import { Room, type RoomParts } from './room.ts'
 import { Tending } from './tending.ts'
 
 /** How many rooms are joined at the same time. */
 const mostAtOnce = 5
 const mostDomains = 1_000
+const shareMilliseconds = 30_000
 const forgetMilliseconds = 15_000
+/** All of them are joined by every new session. */
+const mostRooms = 1_000
 /** Whoever is in so many is not invited to more. */
 const mostByInvitation = 200
 
 export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
+  readonly kept: KeptRooms
+  /** The server keeps no bookmarks, or not those of the account's rooms. */
+  unshared(): void
   /** How often it is seen to that the account is still in its rooms. */
   readonly tendMilliseconds: number
 }
 
 export class Rooms {
-  readonly #parts: RoomParts
+  readonly #parts: RoomParts & RoomsParts
+  #isUnshared = false
+  #sharing: Promise<void> = Promise.resolve()
   readonly #rooms = new Map<string, Room>()
+  /** Joined, but not stored: the database was away. */
+  readonly #unkept = new Set<string>()
   readonly #joining = new Map<string, Promise<Room>>()
   /** Whether the addresses of a domain are rooms. */
   readonly #domains = new Map<string, boolean>()
@@ -52,8 +64,8 @@ export class Rooms {
 
   /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
   async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
-    const { requests, log } = this.#parts
-    for (const bookmark of await bookmarks(requests, signal)) this.#tending.want(bookmark)
+    const { log } = this.#parts
+    await this.#takeUp(signal)
     const queue = this.#tending.wanted
     const work = async () => {
       for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
@@ -68,6 +80,25 @@ export class Rooms {
     await Promise.all(Array.from({ length: mostAtOnce }, work))
     this.#invitations.begin(signal)
     void this.#tending.run(signal)
+  }
+
+  /** What is kept here counts; of the bookmarks it takes over what devices added, and what they take back. */
+  async #takeUp(signal: AbortSignal): Promise<void> {
+    const { kept, requests } = this.#parts
+    const known = new Map((await kept.load()).map((room) => [room.room, room]))
+    for (const { autojoin, ...bookmark } of await bookmarks(requests, signal)) {
+      const before = known.get(bookmark.room)
+      if (autojoin && (before || known.size < mostRooms)) {
+        const room: KeptRoom = { ...before, ...bookmark, shared: true }
+        known.set(bookmark.room, room)
+        if (!isDeepStrictEqual(room, before)) await kept.keep(room)
+      } else if (!autojoin && before?.shared) {
+        // Somebody left the room on another device. One that is missing, or was never ours, says nothing.
+        known.delete(bookmark.room)
+        await this.#forget(bookmark.room)
+      }
+    }
+    for (const { shared: _, ...bookmark } of known.values()) this.#tending.want(bookmark)
   }
 
   /** There is an invitation that was not answered. */
@@ -111,9 +142,11 @@ export class Rooms {
   /** The room with the account in it: joins it where necessary, and for all devices. */
   async inside(address: string, signal: AbortSignal): Promise<Room> {
     const room = this.#rooms.get(address)
-    if (room?.isJoined && !this.#joining.has(address)) return room
+    const isKept = room !== undefined && !this.#unkept.has(address)
+    if (room?.isJoined && isKept && !this.#joining.has(address)) return room
+    if (!room && this.#rooms.size >= mostRooms) throw failed('bad_request', 'too many rooms')
     const entered = await this.#enter({ room: address }, signal)
-    if (!room) this.#keep({ room: address, nick: entered.self.firstName }, signal)
+    if (!isKept) await this.#keep({ room: address, nick: entered.self.firstName })
     return entered
   }
 
@@ -122,6 +155,7 @@ export class Rooms {
     const room = this.#rooms.get(address)
     this.#rooms.delete(address)
     this.#tending.forget(address)
+    await this.#parts.kept.forget(address)
     await room?.leave(signal)
     await removeBookmark(this.#parts.requests, address, signal)
   }
@@ -173,26 +207,50 @@ export class Rooms {
     this.#rooms.delete(room)
     const secret = password !== undefined && { password }
     const entered = await this.#enter({ room, ...secret }, signal)
-    this.#keep({ room, nick: entered.self.firstName, ...secret }, signal)
+    await this.#keep({ room, nick: entered.self.firstName, ...secret })
     return entered
   }
 
   /** Not joined again unless somebody asks for it. */
   #putOut({ address }: Room) {
-    const { log, requests } = this.#parts
+    const { log, requests, failed } = this.#parts
     this.#rooms.delete(address)
-    this.#tending.forget(address)
+    this.#forget(address).catch(failed)
     removeBookmark(requests, address, AbortSignal.timeout(forgetMilliseconds)).catch((err) =>
       log.info({ err, room: address }, 'a room was not taken from the bookmarks'),
     )
   }
 
-  #keep(bookmark: Bookmark, signal: AbortSignal) {
+  async #forget(address: string): Promise<void> {
+    this.#tending.forget(address)
+    await this.#parts.kept.forget(address)
+  }
+
+  /** From now on one of the account's rooms, in this session and in those that follow. */
+  async #keep(bookmark: Bookmark): Promise<void> {
     this.#tending.want(bookmark)
-    addBookmark(this.#parts.requests, bookmark, signal).catch((cause) => {
-      const condition = cause instanceof RequestRefused ? cause.condition : cause
-      const { room } = bookmark
-      this.#parts.log.info({ room, condition }, 'a room was not added to the bookmarks')
-    })
+    this.#unkept.add(bookmark.room)
+    await this.#parts.kept.keep({ ...bookmark, shared: false })
+    this.#unkept.delete(bookmark.room)
+    // One after the other: two at once would both set up the node of the bookmarks.
+    this.#sharing = this.#sharing
+      .then(() => this.#share(bookmark))
+      .catch((cause) => this.#parts.failed(cause))
+  }
+
+  /** For the account's other devices, which is worth a try and no more. */
+  async #share(bookmark: Bookmark): Promise<void> {
+    const { requests, log, kept, unshared } = this.#parts
+    const { room } = bookmark
+    try {
+      await addBookmark(requests, bookmark, AbortSignal.timeout(shareMilliseconds))
+    } catch (err) {
+      log.info({ err, room }, 'a room was not added to the bookmarks')
+      if (err instanceof RequestRefused && !this.#isUnshared) unshared()
+      this.#isUnshared ||= err instanceof RequestRefused
+      return
+    }
+    // The account may have left it meanwhile.
+    if (this.#tending.wants(room)) await kept.keep({ ...bookmark, shared: true })
   }
 }

@@ -47,6 +47,10 @@ export class Tending {
     this.#cares.delete(room)
   }
 
+  wants(room: string): boolean {
+    return this.#cares.has(room)
+  }
+
   get wanted(): Bookmark[] {
     return [...this.#cares.values()].map(({ bookmark }) => bookmark)
   }

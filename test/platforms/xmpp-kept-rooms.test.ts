@@ -1,0 +1,174 @@
+/** The rooms of an account are its own: whatever its server forgets, it is back in them, and misses nothing. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Element, xml } from '@xmpp/client'
+import t, { type Test } from 'tap'
+import { ns } from '../../src/platforms/xmpp/namespaces.ts'
+import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
+import { addBookmark, bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
+import { SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
+import { loginOf } from '../../src/platforms/xmpp/secrets.ts'
+import { Stream } from '../../src/platforms/xmpp/stream.ts'
+import { xmppServers } from '../support/xmpp-servers.ts'
+import { patience } from './contract/recorder.ts'
+import { perform, sent } from './contract/scene.ts'
+import { Network, type XmppAccount } from './xmpp/network.ts'
+import { scene } from './xmpp/scene.ts'
+
+const persistent = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+  <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
+  <field var="muc#roomconfig_persistentroom"><value>1</value></field></x></query>`
+
+/** Another device of the account, to see what its server keeps for all of them. */
+async function deviceOf(t: Test, { jid, password, fields }: XmppAccount) {
+  const secrets = { jid, password, resource: 'tablet', server: fields.server! }
+  const login = loginOf(secrets, { allowPrivate: true, keys: new SaltedKeys() })
+  const ignore = () => undefined
+  const events = { bound: ignore, resumed: ignore, acknowledged: ignore, ended: ignore }
+  const stanza = (stanza: Element) => requests.take(stanza)
+  const stream = new Stream({ login, resumeMilliseconds: 0 }, { ...events, stanza })
+  const requests: Requests = new Requests(jid, (stanza) => stream.send(stanza))
+  t.teardown(() => stream.close())
+  await stream.up(patience())
+  return requests
+}
+
+async function until(isSo: () => Promise<boolean>) {
+  const signal = patience()
+  while (!(await isSo())) await delay(50, undefined, { signal })
+}
+
+for (const { name, skip, start } of xmppServers) {
+  t.test(`rooms on ${name}`, { skip }, async (t) => {
+    const network = Network.over(t, await start())
+
+    /** An account and a friend in rooms that the friend has opened, to stay. */
+    async function inRooms(t: Test, ...names: string[]) {
+      const all = await scene(t, network)
+      const rooms = names.map((name) => `${name}-${all.account.user}@rooms.xmpp.test`)
+      for (const room of rooms) {
+        await all.friend.join(room, 'friend')
+        all.friend.ask(room, persistent)
+        await sent(all.first, room, `hello, ${room}`)
+        await all.friend.sees(({ body }) => body === `hello, ${room}`)
+      }
+      return { ...all, rooms }
+    }
+
+    await t.test('a new session is back in all of them', async (t) => {
+      const { friend, store, first, open, rooms } = await inRooms(t, 'a', 'b', 'c')
+      await first.stop()
+      for (const room of rooms) friend.send(room, `missed in ${room}`)
+      await friend.sees(({ body }) => body === `missed in ${rooms[2]}`)
+      await open()
+      for (const room of rooms) await store.message(`missed in ${room}`)
+      for (const room of rooms) {
+        friend.send(room, `after in ${room}`)
+        await store.message(`after in ${room}`)
+      }
+    })
+
+    await t.test('a restart of the server puts nobody out', async (t) => {
+      const { friend, store, first, open, rooms } = await inRooms(t, 'restarted')
+      const [room = ''] = rooms
+      friend.send(room, 'before')
+      await store.message('before')
+      await first.stop()
+      await network.server.kill()
+      await network.server.up()
+      await friend.join(room, 'friend-again')
+      friend.send(room, 'missed')
+      await friend.sees(({ body }) => body === 'missed')
+      await open()
+      await store.message('missed')
+      friend.send(room, 'after')
+      await store.message('after')
+      t.equal(store.texts().filter((text) => text === 'before').length, 1)
+    })
+
+    await t.test('bookmarks are added to those that devices keep', async (t) => {
+      const { account, rooms, first } = await inRooms(t, 'x', 'y', 'z')
+      const device = await deviceOf(t, account)
+      const found = async () => (await bookmarks(device, patience())).map(({ room }) => room)
+      await until(async () => (await found()).length === rooms.length)
+      t.strictSame((await found()).toSorted(), rooms.toSorted())
+      t.notOk(first.reports.some(([report]) => report === 'unshared'))
+    })
+
+    await t.test('a room that another device added is taken over, and kept', async (t) => {
+      const { account, friend, store, first, open } = await scene(t, network)
+      const room = `added-${account.user}@rooms.xmpp.test`
+      await friend.join(room, 'friend')
+      const device = await deviceOf(t, account)
+      await addBookmark(device, { room, nick: 'myself' }, patience())
+      await first.stop()
+      const second = await open()
+      // It begins with what is said once the account is in.
+      const greeting = setInterval(() => friend.send(room, 'welcome'), 100)
+      await store.message('welcome').finally(() => clearInterval(greeting))
+      const kept = () => network.rooms.load({ credentialId: store.credentialId, epoch: 1 })
+      t.match(await kept(), [{ room, nick: 'myself', shared: true }])
+      await second.stop()
+
+      // How a device leaves a room: the bookmark stays, and is not joined any more (XEP-0402).
+      const node = xml('publish', { node: ns.bookmarks }, leftBehind(room))
+      await device.ask('set', xml('pubsub', ns.pubsub, node), { signal: patience() })
+      await open()
+      friend.send(room, 'are you in?')
+      friend.send(account.jid, 'and here?')
+      await store.message('and here?')
+      await until(async () => (await kept()).length === 0)
+      friend.send(account.jid, 'and now?')
+      await store.message('and now?')
+      t.notOk(store.texts().includes('are you in?'))
+    })
+
+    await t.test('a room that the account left is not joined again', async (t) => {
+      const { friend, store, first, open, rooms } = await inRooms(t, 'left', 'stays')
+      const [left = '', stays = ''] = rooms
+      await perform(first, { kind: 'leave', chat: left })
+      await first.stop()
+      await open()
+      friend.send(left, 'are you in?')
+      friend.send(stays, 'and here?')
+      await store.message('and here?')
+      t.notOk(store.texts().includes('are you in?'))
+    })
+  })
+
+  t.test(`rooms on ${name} without bookmarks`, { skip }, async (t) => {
+    const network = Network.over(t, await start({ withoutBookmarks: true }))
+    const { account, friend, store, first, open } = await scene(t, network)
+    for (const name of ['one', 'two']) {
+      const room = `${name}-${account.user}@rooms.xmpp.test`
+      await friend.join(room, 'friend')
+      await sent(first, room, 'hello')
+    }
+    await first.reported('unshared')
+    await first.stop()
+    const second = await open()
+    const room = `two-${account.user}@rooms.xmpp.test`
+    friend.send(room, 'and without')
+    await store.message('and without')
+    await sent(second, room, 'here again')
+    const told = [...first.reports, ...second.reports].filter(([report]) => report === 'unshared')
+    t.equal(told.length, 1, 'told once')
+  })
+}
+
+const leftBehind = (room: string) =>
+  xml('item', { id: room }, xml('conference', { xmlns: ns.bookmarks, autojoin: 'false' }))
+
+t.test('bookmarks are not published where that would push out others', async (t) => {
+  const asked: string[] = []
+  const server = {
+    ask: async (_type: string, payload: Element) => {
+      const text = payload.toString()
+      asked.push(text)
+      if (/publish-options|max_items/.test(text)) throw new RequestRefused('resource-constraint')
+      return payload
+    },
+  } as unknown as Requests
+  await t.rejects(addBookmark(server, { room: 'room@r.test' }, patience()), RequestRefused)
+  t.ok(asked.length > 2, 'other settings were tried')
+  t.notOk(asked.some((text) => text.includes('<publish') && !text.includes('publish-options')))
+})
