@@ -13,7 +13,7 @@ import { migrate } from './database/migrate.ts'
 import { openOrm } from './database/orm.ts'
 import { openWriteProbe } from './database/write-probe.ts'
 import { WriteWatch } from './database/write-watch.ts'
-import { listen } from './http/listen.ts'
+import { flushAll, listen } from './http/listen.ts'
 import { createReadiness } from './http/readiness.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { rearm } from './jobs/rearm.ts'
@@ -31,6 +31,7 @@ import type { TelegramOptions } from './platforms/telegram/platform.ts'
 import { unconfiguredTelegram } from './platforms/telegram/unconfigured.ts'
 import { xmppPlatform } from './platforms/xmpp/platform.ts'
 import { PostgresRooms } from './platforms/xmpp/rooms/postgres.ts'
+import { createEraser } from './privacy/erase.ts'
 import { openVault } from './security/vault.ts'
 import { concerning } from './start-failure.ts'
 
@@ -54,6 +55,9 @@ export interface GatewayOptions {
   /** Beside the platforms that are built in. */
   readonly platforms?: readonly Platform[]
 }
+
+/** How long an account that is deleted with its user may take to be signed out. */
+const DELETE_MS = 25_000
 
 /** What the start asks for and each run for the next. */
 const recurring = [
@@ -189,7 +193,25 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(() => core.stop())
 
   await accounts.start()
-  everyHour(jobs, { db, log: core.log, limits: config.retention, media, logger })
+  const eraser = createEraser({
+    db,
+    vault,
+    log: logger,
+    deleteAccount: async (credentialId) => {
+      const actor = await core.supervisor.find(credentialId)
+      await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
+    },
+    signOut: (userId) => accounts.signOut(userId),
+    forgetKeys: async (userId) => {
+      const keys = [...core.keys.live()].map(([, key]) => key)
+      const theirs = keys.filter(({ facts }) => facts.userId === userId)
+      for (const key of theirs) key.stop()
+      await Promise.all(theirs.map(({ closed }) => closed))
+    },
+    flush: () => flushAll({ core, journal }),
+    sweepFiles: () => media.sweep(),
+  })
+  everyHour(jobs, { db, log: core.log, limits: config.retention, media, eraser, logger })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   core.ownership.watch()
@@ -202,19 +224,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const readiness = createReadiness({ database: db, log: logger })
   readiness.addCheck(() => writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
-  const world = {
-    config,
-    logger,
-    metrics,
-    journal,
-    readiness,
-    accounts,
-    core,
-    db,
-    sandbox,
-    media,
-    jobs,
-  }
+  const parts = { config, logger, metrics, journal, readiness, accounts, core, db }
+  const world = { ...parts, sandbox, media, jobs, eraser }
   const { close, address } = await listen({
     ...world,
     leaving: leaving.signal,

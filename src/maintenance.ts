@@ -14,6 +14,8 @@ import type { Metrics } from './observability/metrics.ts'
 import { retainSandbox } from './platforms/sandbox/retention.ts'
 import { retainTelegram } from './platforms/telegram/storage/retention.ts'
 import { retainRooms } from './platforms/xmpp/rooms/postgres.ts'
+import type { Eraser } from './privacy/erase.ts'
+import { wipeDeletedAccounts } from './privacy/wipe.ts'
 import { retainUpdates } from './updates/retention.ts'
 import { wantedBy } from './updates/wanted.ts'
 
@@ -29,13 +31,14 @@ interface Upkeep {
   readonly log: Pick<Core['log'], 'removed'>
   readonly limits: Config['retention']
   readonly media: Pick<OpenedMedia, 'sweep'>
+  readonly eraser: Pick<Eraser, 'resume'>
   readonly logger: Logger
 }
 
 /** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
 export function everyHour(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  { db, log, limits, media, logger }: Upkeep,
+  { db, log, limits, media, eraser, logger }: Upkeep,
 ): void {
   const remind = (inMs: number) =>
     jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
@@ -57,6 +60,8 @@ export function everyHour(
     xmpp: () => retainRooms(db),
     sandbox: () => retainSandbox(db),
     media: () => media.sweep(),
+    accounts: () => wipeDeletedAccounts(db),
+    erasures: () => eraser.resume(),
   }
   jobs.onReminder('updates', async () => {
     await remind(HOUR_MS)

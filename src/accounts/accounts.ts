@@ -120,6 +120,12 @@ export function createAccounts(options: AccountsOptions) {
 
     user: (id: number) => users.get(id),
 
+    /** Everywhere, scripts too. */
+    async signOut(userId: number): Promise<void> {
+      await sessions.endAll(userId)
+      await tokens.deleteAll(userId)
+    },
+
     sessions: (userId: number, page: Page) => listSignIns(orm, clock, userId, page),
 
     async endSession(id: number, userId: number): Promise<void> {

@@ -73,6 +73,11 @@ export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
       owners.forgetAll()
     },
 
+    async deleteAll(userId: number): Promise<void> {
+      await orm.em.fork().nativeDelete(PersonalToken, { userId })
+      owners.forgetAll()
+    },
+
     /** The user a token stands for. Looked up by its hash, so nothing can be learnt from the time it takes. */
     async ownerOf(token: string): Promise<number> {
       const owner = await find(token)

@@ -63,6 +63,15 @@ export function createSessions(db: Database, clock: Clock) {
       owners.forget(id)
     },
 
+    /** Every session of this user. */
+    async endAll(userId: number): Promise<void> {
+      await db.query(
+        'update user_session set ended_at = $2 where user_id = $1 and ended_at is null',
+        [userId, clock()],
+      )
+      owners.forgetAll()
+    },
+
     /** Whether there was such a session of this user. */
     async endOwn(id: number, userId: number): Promise<boolean> {
       const now = clock()

@@ -13,9 +13,10 @@ interface Row {
   readonly id: number
   readonly phone_sealed: Buffer
   readonly created_at: Date
+  readonly erasing_at: Date | null
 }
 
-const columns = 'id, phone_sealed, created_at'
+const columns = 'id, phone_sealed, created_at, erasing_at'
 const byPhone = `select ${columns} from app_user where phone_index = $1`
 const nextId = `select nextval('app_user_id_seq') as id`
 const add = `
@@ -36,6 +37,11 @@ export function createUsers(db: Database, vault: Vault) {
     async findOrCreate(phone: string, index: Buffer, now: Date): Promise<User> {
       for (;;) {
         const [row] = await db.query<Row>(byPhone, [index])
+        if (row?.erasing_at) {
+          throw failed('unavailable', 'the account with this phone number is being erased', {
+            retryAfterSeconds: 60,
+          })
+        }
         if (row) return toUser(row)
         const [next] = await db.query<{ id: number }>(nextId)
         const id = next!.id

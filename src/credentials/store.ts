@@ -12,6 +12,7 @@ import type {
 import type { Happening } from '../../machines/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
+import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
 import { type IdentityRow, identityColumns, openIdentity, sealIdentity } from './identity.ts'
@@ -202,6 +203,7 @@ export class PostgresCredentialStore implements CredentialStore {
     if (ended.length === 0) return this.#assertOwned(owned)
     await this.#keysRevoked(ended.map(({ key }) => key).filter((key) => key !== null))
     await this.#vault.shred(`credential:${credentialId}`)
+    await wipeAccount(this.#db, credentialId)
     this.irregularities.forget(credentialId)
     await this.#db.query(
       `update credential set deactivated_at = coalesce(deactivated_at, now())

@@ -23,6 +23,8 @@ import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import type { Sandbox } from '../platforms/sandbox/sandbox.ts'
+import type { Eraser } from '../privacy/erase.ts'
+import { exportUser } from '../privacy/export.ts'
 import { VERSION } from '../version.ts'
 import { carryBack } from '../webhooks/reply-call.ts'
 import { authenticate } from './authenticate.ts'
@@ -44,6 +46,7 @@ import { linkRoutes } from './management/links.ts'
 import { logRoutes } from './management/logs.ts'
 import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
+import { privacyRoutes } from './management/privacy.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
@@ -71,6 +74,7 @@ export interface ListenOptions {
   readonly db: Database
   readonly sandbox: Sandbox | undefined
   readonly media: OpenedMedia
+  readonly eraser: Eraser
   readonly jobs: Pick<Jobs, 'trouble'>
   /** Aborted when the service is to be left: it answers still, and keeps no connection for another request. */
   readonly leaving: AbortSignal
@@ -132,6 +136,14 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(panelRoutes, { directory: panelDirectory })
   await app.register(userRoutes, { accounts })
   await app.register(tokenRoutes, { accounts })
+  const stored = {
+    db,
+    phone: async (userId: number) => (await accounts.user(userId)).phone,
+    identity: source.identity,
+    flush: () => flushAll(options),
+  }
+  const exported = (userId: number) => exportUser(stored, userId)
+  await app.register(privacyRoutes, { accounts, eraser: options.eraser, exportUser: exported })
   await app.register(platformRoutes, { ...user, platforms: core.platforms })
   await app.register(linkRoutes, { ...user, links, source, now })
   const pages = new LinkPages(db)
@@ -183,6 +195,12 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(botRoutes, { gate, ...carrier, uploads })
   core.onReplyCall((key, call, traceId) => carryBack(key, call, traceId, { ...carrier, uploads }))
   await app.register(fileRoutes, { gate, downloads })
+}
+
+/** What buffers hold of anybody is in the tables then. */
+export async function flushAll({ core, journal }: Pick<ListenOptions, 'core' | 'journal'>) {
+  await Promise.all([core.store.flush(), core.keyStore.flush(), core.webhooks.flush()])
+  await journal.flush()
 }
 
 function downloadsFrom({ core, media }: ListenOptions): Downloads {

@@ -20,6 +20,8 @@ export interface RequestAudit {
   /** Taken down at the start, since a closed connection has no address any more. */
   readonly ip: string
   isRecorded: boolean
+  /** The line says that there was such a request, not from where. */
+  isAnonymous?: boolean
 }
 
 declare module 'fastify' {
@@ -104,8 +106,8 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
       durationMs: reply.elapsedTime,
       requestBytes: audit.requestBytes ?? length(request.headers['content-length']),
       responseBytes: audit.responseBytes ?? length(reply.getHeader('content-length')),
-      ip: audit.ip,
-      userAgent: request.headers['user-agent'] ?? null,
+      ip: audit.isAnonymous ? '' : audit.ip,
+      userAgent: audit.isAnonymous ? null : (request.headers['user-agent'] ?? null),
     })
   }
 }

@@ -1,7 +1,7 @@
 /** Lets a bot API key in: finds its actor, and compares the secret in constant time. */
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { KeyFacts } from '../../actors/ports.ts'
 import { networksOf } from '../accounts/client.ts'
 import { Guesses, type GuessLimits } from '../security/guesses.ts'
@@ -57,9 +57,14 @@ export class KeyGate {
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized')
     }
-    opened(facts)
     // Only who has the secret wakes the actor.
-    const actor = await this.#keys.find(given.id)
+    const actor = await this.#keys.find(given.id).catch((cause) => {
+      // Its user was erased: nobody is left to tell.
+      if (isGone(cause)) throw failed('unauthorized')
+      opened(facts)
+      throw cause
+    })
+    opened(facts)
     if (actor.isEnded) throw failed('unauthorized')
     this.#onUse(given.id)
     return actor
@@ -79,3 +84,6 @@ export class KeyGate {
     this.#unknown.delete(id)
   }
 }
+
+const isGone = (cause: unknown): boolean =>
+  cause instanceof RequestFailed && cause.failure.code === 'not_found'

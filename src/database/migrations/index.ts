@@ -22,6 +22,7 @@ import { EpochOfTheRow } from './0019-epoch-of-the-row.ts'
 import { BoundChallenges } from './0021-bound-challenges.ts'
 import { ShownUrls } from './0022-shown-urls.ts'
 import { SealedAccounts } from './0023-sealed-accounts.ts'
+import { Erasures } from './0024-erasures.ts'
 import { SandboxNetworks } from './0025-sandbox-networks.ts'
 import { WriteProbe } from './0027-write-probe.ts'
 import { XmppRooms } from './0029-xmpp-rooms.ts'
@@ -55,6 +56,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0021-bound-challenges', class: BoundChallenges },
   { name: '0022-shown-urls', class: ShownUrls },
   { name: '0023-sealed-accounts', class: SealedAccounts },
+  { name: '0024-erasures', class: Erasures },
   { name: '0025-sandbox-networks', class: SandboxNetworks },
   { name: '0027-write-probe', class: WriteProbe },
   { name: '0029-xmpp-rooms', class: XmppRooms },

@@ -57,7 +57,7 @@ export async function countWrongAnswer(db: Queryable, id: string): Promise<boole
 /** False when another answer was there first: a code is good for one link. */
 export async function advance(db: Queryable, from: Challenge, state: 'password' | 'done') {
   const rows = await db.query(
-    'update sandbox_challenge set state = $3 where id = $1 and state = $2 returning id',
+    `update sandbox_challenge set state = $3, code = '' where id = $1 and state = $2 returning id`,
     [from.id, from.state, state],
   )
   return rows.length > 0

@@ -1,0 +1,106 @@
+/** What a user may ask of the service about themselves: all that is stored (GET /user/export), and its end (DELETE /user). */
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { failed } from '../../../actors/errors.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { Eraser } from '../../privacy/erase.ts'
+import { authenticate } from '../authenticate.ts'
+import { answers, ok } from '../envelope.ts'
+
+const Erased = Type.Object({
+  erased: Type.Boolean({
+    description: 'False: a network was slow to sign an account out; the erasure goes on by itself',
+  }),
+})
+const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()))
+const Export = Type.Object(
+  { exported_at: Type.String({ format: 'date-time' }), phone: Type.String(), accounts: Rows },
+  {
+    additionalProperties: Rows,
+    description:
+      'Beside the linked accounts a list of rows for each table that has any. Secrets are left out; files are listed under `media_blob` and not contained',
+  },
+)
+
+/** Signing out of networks takes seconds; it goes on if the answer does not wait for it. */
+const ERASE_MS = 30_000
+/** For a reader that is slow with millions of rows. */
+const EXPORT_MS = 3_600_000
+const STALLED_MS = 60_000
+
+export interface PrivacyRoutesOptions {
+  readonly accounts: Accounts
+  readonly eraser: Pick<Eraser, 'erase'>
+  exportUser(userId: number): AsyncIterable<string>
+}
+
+const tags = ['account']
+const security = [{ jwt: [] }]
+
+export const privacyRoutes: FastifyPluginAsyncTypebox<PrivacyRoutesOptions> = async (
+  app,
+  { accounts, eraser, exportUser },
+) => {
+  const onRequest = authenticate(accounts, { pat: false })
+  const exporting = new Set<number>()
+
+  app.get(
+    '/user/export',
+    {
+      onRequest,
+      config: { answerWithin: EXPORT_MS },
+      schema: {
+        tags,
+        summary: 'Everything that is stored of the user',
+        security,
+        response: answers(Export),
+      },
+    },
+    async ({ user: { id } }, reply) => {
+      if (exporting.has(id)) throw failed('rate_limited', '', { retryAfterSeconds: 10 })
+      exporting.add(id)
+      async function* pieces() {
+        try {
+          yield '{"ok":true,"result":'
+          yield* exportUser(id)
+          yield '}'
+        } finally {
+          exporting.delete(id)
+        }
+      }
+      // Only a stream that is read from runs into the part that lets the next one in.
+      const stream = Readable.from(pieces(), { objectMode: false })
+      stream.once('close', () => exporting.delete(id))
+      reply.raw.once('close', () => stream.destroy())
+      reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
+      reply.header('content-disposition', 'attachment; filename="chapar-export.json"')
+      reply.type('application/json; charset=utf-8')
+      return reply.send(stream as never)
+    },
+  )
+
+  app.delete(
+    '/user',
+    {
+      onRequest,
+      schema: {
+        tags,
+        summary: 'Erase the account with everything that belongs to it',
+        description:
+          'Signs out everywhere, signs linked accounts out on their networks, ends keys and deletes every row and file. There is no way back.',
+        security,
+        response: answers(Erased),
+      },
+    },
+    async (request) => {
+      const { id } = request.user
+      // The line about this request must not name who is gone.
+      Object.assign(request.audit, { userId: undefined, isAnonymous: true })
+      const late = pause(ERASE_MS, false, { ref: false })
+      const erased = await Promise.race([eraser.erase(id), late])
+      return ok({ erased })
+    },
+  )
+}

@@ -1,0 +1,123 @@
+/** Every table with rows of a user: how they are found, in which order they go, what an export shows. None is missing. */
+
+export interface PersonalTable {
+  readonly name: string
+  /** By whom its rows are found: of a linked account by its id, of all else by the user's. */
+  readonly of: 'user' | 'credential'
+  /** In SQL; $1 is that id. */
+  readonly where: string
+  /** What tells its rows apart, in the order in which they are exported. */
+  readonly key: readonly string[]
+  /** Columns that an export leaves out: hashes, sealed secrets, and what only the service understands. */
+  readonly omit?: readonly string[]
+  /** Belongs to the account on its network and goes with it, even if the user stays. */
+  readonly endsWithAccount?: true
+}
+
+const ofCredential = (name: string, key: string) =>
+  ({
+    name,
+    of: 'credential',
+    where: 'credential_id = $1',
+    key: ['credential_id', ...key.split(' ').filter(Boolean)],
+  }) satisfies PersonalTable
+
+const ofAccount = (name: string, key: string, more: Partial<PersonalTable> = {}) =>
+  ({ ...ofCredential(name, key), endsWithAccount: true, ...more }) satisfies PersonalTable
+
+const ofUser = (
+  name: string,
+  key: string,
+  where = 'user_id = $1',
+  more: Partial<PersonalTable> = {},
+) => ({ name, of: 'user', where, key: key.split(' '), ...more }) satisfies PersonalTable
+
+const within = (column: string, table: string, id = 'id') =>
+  `${column} in (select ${id} from ${table} where user_id = $1)`
+const ofKeys = within('api_key_id', 'api_key')
+const ofPeople = within('person_id', 'sandbox_person')
+const ofChats = within('chat_id', 'sandbox_chat')
+
+/** What is named by others comes after them. */
+export const personalTables: readonly PersonalTable[] = [
+  ofAccount('update_log', 'update_id'),
+  ofAccount('update_block', 'block kind api_key_id'),
+  ofAccount('message_identity', 'chat_id message_id'),
+  ofAccount('chat_identity', 'native'),
+  ofAccount('bot_profile', 'name'),
+  ofAccount('media_path', 'path'),
+  ofAccount('media_path_count', ''),
+  ofAccount('telegram_message', 'message_id'),
+  ofAccount('telegram_reference', 'peer_id'),
+  ofAccount('telegram_peer', 'id', { omit: ['access_hash', 'complete'] }),
+  ofAccount('xmpp_room', 'room', { omit: ['password'] }),
+  ofAccount('diagnosis', 'id'),
+  ofUser('link_page', 'session_id', within('session_id', 'link_session'), { omit: ['hash'] }),
+  ofUser('link_session', 'id', undefined, { omit: ['stored'] }),
+  ofUser('webhook', 'api_key_id', ofKeys, { omit: ['sealed'] }),
+  ofUser('webhook_secret', 'api_key_id', ofKeys, { omit: ['sealed'] }),
+  ofUser('webhook_delivery', 'at id'),
+  ofUser('request_log', 'at id'),
+  ofUser('usage_hour', 'hour credential_id api_key_id measure label'),
+  ofUser('api_key', 'id', undefined, { omit: ['secret_hash', 'old_secret_hash'] }),
+  ofCredential('credential_transition', 'id'),
+  ofCredential('credential_log', ''),
+
+  ofUser(
+    'sandbox_vote',
+    'poll_id person_id',
+    `poll_id in (select id from sandbox_poll where ${within('owner_id', 'sandbox_person')})`,
+  ),
+  ofUser('sandbox_poll', 'id', within('owner_id', 'sandbox_person')),
+  ofUser('sandbox_reaction', 'chat_id message_id person_id', ofChats),
+  ofUser('sandbox_pin', 'chat_id message_id', ofChats),
+  ofUser('sandbox_draft', 'chat_id person_id draft', ofChats),
+  ofUser('sandbox_typing', 'chat_id person_id', ofChats),
+  ofUser('sandbox_topic', 'chat_id id', ofChats),
+  ofUser('sandbox_join_request', 'chat_id person_id', ofChats),
+  ofUser('sandbox_member', 'chat_id person_id', ofChats),
+  ofUser('sandbox_invite', 'link', ofChats),
+  ofUser('sandbox_message', 'chat_id id', ofChats),
+  ofUser('sandbox_block', 'person_id blocked_id', ofPeople),
+  ofUser('sandbox_callback', 'id', `${ofPeople} or ${within('owner_id', 'sandbox_person')}`),
+  ofUser('sandbox_challenge', 'id', ofPeople, { omit: ['code'] }),
+  ofUser('sandbox_session', 'id', ofPeople, { omit: ['token_hash'] }),
+  ofUser('sandbox_event', 'person_id seq', ofPeople),
+  ofUser('sandbox_story', 'person_id id', ofPeople),
+  ofUser('sandbox_photo', 'id', ofPeople),
+  ofUser('sandbox_file', 'native kind'),
+  ofUser('sandbox_sticker_set', 'name'),
+  ofUser('sandbox_chat', 'id'),
+  ofUser('sandbox_person', 'id', undefined, { omit: ['password_hash'] }),
+
+  ofUser('media_hold', 'blob holder', within('blob', 'media_blob', 'blob')),
+  ofUser('media_blob', 'blob', undefined, { omit: ['object', 'sealed_key'] }),
+  ofUser('media_usage', 'user_id'),
+  ofUser('credential', 'id', undefined, { omit: ['native_id', 'account_sealed', 'secrets'] }),
+  ofUser('personal_token', 'id', undefined, { omit: ['hash'] }),
+  ofUser('refresh_token', 'created_at hash', within('session_id', 'user_session'), {
+    omit: ['hash'],
+  }),
+  ofUser('user_session', 'id'),
+  ofUser('otp_challenge', 'id', `phone_index = (select phone_index from app_user where id = $1)`, {
+    omit: ['phone_index', 'id', 'code_mac', 'message_sealed'],
+  }),
+  ofUser(
+    'otp_failures',
+    'requester',
+    `phone_index = (select phone_index from app_user where id = $1)`,
+    { omit: ['phone_index'] },
+  ),
+  ofUser('app_user', 'id', 'id = $1', { omit: ['phone_index', 'phone_sealed'] }),
+]
+
+/** Tables of the service itself, with why they hold nothing of a user. */
+export const impersonalTables: Readonly<Record<string, string>> = {
+  migration: 'the schema',
+  signing_key: 'keys of the service',
+  data_key:
+    'keys; those of a user are destroyed with the user, which makes every backup of theirs unreadable',
+  media_object: 'names of files that are about to be removed',
+  write_probe: 'when the database last took a write',
+  quota: 'keyed hashes and networks, for a day',
+}
