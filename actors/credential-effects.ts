@@ -103,7 +103,7 @@ export class CredentialEffects {
   }
 
   openSession(send: Send): () => void {
-    const { store, clock, platform } = this.world
+    const { store, clock, platform, identities } = this.world
     const { credentialId, epoch } = this.#facts
     const listening = new AbortController()
     const living = new AbortController()
@@ -116,6 +116,7 @@ export class CredentialEffects {
         store,
         batches: this.#batches,
         now: () => clock.now(),
+        identified: (native) => identities.identified(credentialId, native),
         keepsSecrets: () => !own.signOut,
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),

@@ -174,6 +174,8 @@ export interface SessionReport {
   skipped(what: 'messages' | 'changes'): void
   /** The network does not keep the account's rooms for its other devices. The operator is told; nothing else changes. */
   unshared(): void
+  /** One update cannot be shown here; `kind` is the network's word for it: letters and underscores. */
+  passedOver(kind: string): void
   /** Keys or tokens moved on: resolves once stored; only then may the network be answered. */
   secrets(changed: Json): Promise<void>
   /**

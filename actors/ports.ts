@@ -126,6 +126,8 @@ export interface ReadUpdates {
 
 /** Between the integers of the bot API and a network's native ids. */
 export interface Identities {
+  /** The network's id of the account itself: what it writes is shown as written by a bot, as getMe shows it. */
+  identified(credentialId: number, native: string): void
   /** Rejects with `chat not found` and its kind where an integer stands for nothing. */
   toNative(
     credentialId: number,

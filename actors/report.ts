@@ -27,6 +27,8 @@ export interface Reporting {
   onLost(): void
   /** What to make of a session that another client has taken. */
   replaced(): Promise<CredentialEvent | undefined>
+  /** The network's id of the account. */
+  identified(native: string): void
 }
 
 /** A session whose `signal` is aborted is no longer listened to, and its events are not stored. */
@@ -37,6 +39,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
   }
   return {
     opened: (identity) => {
+      actor.identified(identity.native)
       store.saveIdentity(owned, identity).catch(actor.onDefect)
       send({ type: 'session.opened' })
     },
@@ -48,6 +51,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     },
     unshared: () => send({ type: 'rooms.unshared' }),
     skipped: (what) => send({ type: `${what}.skipped` }),
+    passedOver: (kind) => send({ type: 'updates.skipped', kind }),
     replaced() {
       actor
         .replaced()

@@ -6,7 +6,7 @@ import type { Clock, CredentialFacts, CredentialStore, Owned } from './ports.ts'
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
 /** Worth a line of their own, although the state stays as it is. */
-const REMARKS = ['messages.skipped', 'changes.skipped', 'rooms.unshared']
+const REMARKS = ['messages.skipped', 'changes.skipped', 'updates.skipped', 'rooms.unshared']
 
 /** What the public record says about a state of the machine. */
 export interface PublicState {
@@ -31,6 +31,8 @@ export class Timeline {
   #since: number
   /** The lines of the reconnects that go on now; each is written once, and counted after that. */
   readonly #incident = new Set<string>()
+  /** The kinds of updates that were passed over; each has a line, and is counted after that. */
+  readonly #passedOver = new Set<string>()
 
   constructor(facts: CredentialFacts, store: CredentialStore, clock: Clock) {
     this.#owned = { credentialId: facts.credentialId, epoch: facts.epoch }
@@ -52,13 +54,15 @@ export class Timeline {
     const isRemark = REMARKS.includes(inspection.event.type)
     if (to === this.#state && !isRemark) return
     const at = this.#clock.now()
-    const event = eventName(inspection.event.type)
+    const event = eventName(inspection.event)
     const { reason, losses } = snapshot.context
     const line = [this.#state, to, event, reason].join(' ')
     // What was steady for a while has forgotten its losses: the next loss is another incident.
     if (losses === 0 || (losses === 1 && to === 'waiting')) this.#incident.clear()
-    const isRepeat = this.#incident.has(line)
-    if (losses > 0) this.#incident.add(line)
+    const isCounted = inspection.event.type === 'updates.skipped'
+    const known = isCounted ? this.#passedOver : this.#incident
+    const isRepeat = known.has(line)
+    if (isCounted || losses > 0) known.add(line)
     this.#store.record({
       ...this.#owned,
       at,
@@ -79,7 +83,8 @@ export class Timeline {
 }
 
 /** XState's own events in an operator's words: `xstate.after.backoff.credential.waiting` is `after.backoff`. */
-function eventName(type: string): string {
+function eventName({ type, kind }: { readonly type: string; readonly kind?: string }): string {
+  if (type === 'updates.skipped') return `${kind}.skipped`
   if (type === 'xstate.init') return 'actor.started'
   return type.replace(/^xstate\.(after\.\w+).*/, '$1')
 }

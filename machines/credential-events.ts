@@ -65,6 +65,8 @@ export type SessionEvent =
   | { readonly type: 'changes.skipped' }
   /** The network refused to keep the account's rooms for its other devices. */
   | { readonly type: 'rooms.unshared' }
+  /** `kind` is the network's word for updates that cannot be shown here. */
+  | { readonly type: 'updates.skipped'; readonly kind: string }
   | { readonly type: 'session.replaced' }
   | { readonly type: 'session.revoked'; readonly reason: string }
   | { readonly type: 'session.invalid'; readonly reason: string }

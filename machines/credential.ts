@@ -91,6 +91,7 @@ export const credentialMachine = credential.createMachine({
         'messages.skipped': {},
         'changes.skipped': {},
         'rooms.unshared': {},
+        'updates.skipped': {},
         'session.replaced': {
           target: 'replaced',
           actions: { type: 'blame', params: 'replaced_elsewhere' },

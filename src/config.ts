@@ -68,7 +68,7 @@ const Environment = Type.Object({
   SEND_RATE: Type.Number({ exclusiveMinimum: 0, default: 30 }),
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-  CHAT_BURST: Type.Integer({ minimum: 1, default: 20 }),
+  CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
   ...limitVariables,
   ...webhookVariables,
   ...mediaVariables,

@@ -85,12 +85,22 @@ function button(value: unknown, platform: Platform): Button {
   if (text === undefined) throw bad(`can't parse inline keyboard button: can't find field "text"`)
   if (text.trim() === '') throw bad('inline keyboard button text must be non-empty')
   const url = stringField(value, 'url')
-  if (url !== undefined) return { text, url }
+  if (url !== undefined) return { text, url: linked(url) }
   const data = stringField(value, 'callback_data')
   if (data === undefined) return actionButton(text, value, platform)
   const bytes = Buffer.byteLength(data)
   if (bytes === 0 || bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
   return { text, data }
+}
+
+/** A client follows it when somebody presses the button: nothing that runs or reads files may stand there. */
+function linked(url: string): string {
+  const hasScheme = /^[a-z][a-z\d+.-]*:(?!\d)/i.test(url)
+  const isLink = hasScheme
+    ? /^(https?|tg|ton):\/\/[^\s/]/i.test(url)
+    : URL.canParse(`http://${url}`) && /^[^/?#]+\./.test(url)
+  if (!isLink) throw bad('BUTTON_URL_INVALID')
+  return url
 }
 
 function actionButton(
@@ -104,7 +114,9 @@ function actionButton(
   if (REFUSED.includes(action) || !capabilities.actionButtons) {
     throw bad(`${action} buttons are not supported on ${name}`)
   }
-  return { text, action: { [action]: value[action] } }
+  const asked = value[action]
+  if (isObject(asked) && typeof asked.url === 'string') linked(asked.url)
+  return { text, action: { [action]: asked } }
 }
 
 /** Inside JSON a string may also be given as a number. */

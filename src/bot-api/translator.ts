@@ -12,7 +12,7 @@ import { Natives } from '../identities/natives.ts'
 import { findChats, findMessages, insertIdentities, personId } from '../identities/store.ts'
 import type { Draft } from '../updates/row.ts'
 import type { Translated, Translation } from '../updates/translation.ts'
-import type { FileIds } from './file-id.ts'
+import type { FileIds, NamedFile } from './file-id.ts'
 import type { Names } from './present/names.ts'
 import { resultJson } from './present/result.ts'
 import { deletionDraft, draftOf } from './present/update.ts'
@@ -25,6 +25,8 @@ export class Translator implements Identities, Translation {
   readonly #natively: Natively
   readonly #files: FileIds
   readonly #idForm: IdForm
+  /** By credential, the network's id of its account. */
+  readonly #selves = new Map<number, string>()
 
   constructor(db: Database, files: FileIds, idForm: IdForm) {
     this.#db = db
@@ -38,7 +40,12 @@ export class Translator implements Identities, Translation {
     return this.#natively.operation(credentialId, operation, resolve)
   }
 
+  identified(credentialId: number, native: string): void {
+    this.#selves.set(credentialId, native)
+  }
+
   forget(credentialId: number): void {
+    this.#selves.delete(credentialId)
     this.#book.forget(credentialId)
   }
 
@@ -79,7 +86,8 @@ export class Translator implements Identities, Translation {
     const { credentialId } = owned
     const isInteger = this.#idForm(credentialId) === 'integer'
     const ids = isInteger ? integerIds : await this.#book.give(owned, natives)
-    return { ...ids, file: (file) => this.#files.write(credentialId, file) }
+    const file = (file: NamedFile) => this.#files.write(credentialId, file)
+    return { ...ids, file, self: this.#selves.get(credentialId) }
   }
 
   /** Ids that turn out to be taken were given to nobody yet: what is known of them is read anew, and they are given again. */

@@ -91,7 +91,7 @@ t.test('a timeline or a health record that throws disturbs nothing', async (t) =
 })
 
 t.test('an operation whose port throws is answered and logged', async (t) => {
-  const identities = { toNative: boom, present: boom }
+  const identities = { identified() {}, toNative: boom, present: boom }
   const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
   await refused(
@@ -107,7 +107,11 @@ t.test(
   'what was under way when the actor ended may have been done, and nobody is told to repeat it',
   async (t) => {
     const result = Promise.withResolvers<never>()
-    const identities = { toNative: async (_: number, operation: never) => operation, present: boom }
+    const identities = {
+      identified() {},
+      toNative: async (_: number, operation: never) => operation,
+      present: boom,
+    }
     const rig = new CredentialRig(t, { identities })
     const asking = async (end: (actor: Actor) => void, operation: PublicOperation) => {
       const actor = await rig.online()

@@ -77,7 +77,7 @@ export class CredentialRig {
         recovered: (atMostMs) =>
           new Promise((resolve) => this.clock.setTimeout(() => resolve(), atMostMs)),
       },
-      identities: only<Identities>(t, 'Identities', {}),
+      identities: only<Identities>(t, 'Identities', { identified() {} }),
       budget: this.budget,
       clock: this.clock,
       logger: this.logger,

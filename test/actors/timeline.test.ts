@@ -102,6 +102,25 @@ t.test('what could not be told has a line, and the state stays as it was', async
   t.equal(rig.store.transitions.length, rig.store.transitions.indexOf(before!) + 4)
 })
 
+t.test('updates that cannot be shown have a line for each kind, which is counted', async (t) => {
+  const rig = new CredentialRig(t)
+  await rig.online()
+  for (const kind of ['inline_query', 'poll', 'inline_query', 'inline_query']) {
+    rig.platform.session.report.passedOver(kind)
+    await rig.clock.advance(10)
+  }
+  const lines = rig.store.transitions.filter(({ event }) => event.endsWith('.skipped'))
+  t.strictSame(
+    lines.map(({ event, isRepeat = false, to }) => [event, isRepeat, to]),
+    [
+      ['inline_query.skipped', false, 'live.online'],
+      ['poll.skipped', false, 'live.online'],
+      ['inline_query.skipped', true, 'live.online'],
+      ['inline_query.skipped', true, 'live.online'],
+    ],
+  )
+})
+
 t.test('an actor that begins where its facts say it was writes nothing', async (t) => {
   const rig = new CredentialRig(t)
   rig.activate({ state: 'signedOut', reason: 'session_revoked' }, 'signedOut')

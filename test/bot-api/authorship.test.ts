@@ -67,8 +67,25 @@ t.test('who wrote a message is remembered by the table', async (t) => {
   const { db, credential } = await stage(t)
   const owned = { credentialId: await credential(), epoch: 0 }
   const result = { kind: 'message', message: written('sent', 'own').message } as const
-  await new Translator(db, testFileIds, () => 'mapped').present(owned, result)
+  const translator = new Translator(db, testFileIds, () => 'mapped')
+  translator.identified(owned.credentialId, me.native)
+  t.match(await translator.present(owned, result), { from: { is_bot: true } })
   const later = new Translator(db, testFileIds, () => 'mapped')
   t.same((await later.drafts(owned, [deleted('sent', 'incoming')])).drafts, [])
   t.equal((await later.drafts(owned, [deleted('sent', 'own')])).drafts.length, 1)
+})
+
+t.test('what the account wrote is shown as written by a bot, as getMe shows it', async (t) => {
+  const { database } = await testDatabase(t)
+  const translator = new Translator(database, testFileIds, () => 'mapped')
+  translator.identified(1, me.native)
+  const owned = { credentialId: 1, epoch: 0 }
+  const authors = async () => {
+    const { drafts } = await translator.drafts(owned, [
+      written('a', 'own'),
+      written('b', 'incoming'),
+    ])
+    return drafts.map(({ payload }) => /"is_bot":(true|false)/.exec(`${payload}`)?.[1])
+  }
+  t.same(await authors(), ['true', 'false'])
 })

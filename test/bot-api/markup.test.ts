@@ -41,3 +41,24 @@ t.test('where there are keyboards, all of them are passed on', async (t) => {
     t.strictSame(markupOn(capabilities, none), { keyboard: { kind: 'none' } })
   }
 })
+
+t.test('a button leads to pages and to chats, and runs nothing', async (t) => {
+  const press = (url: string, more: object = { url }) =>
+    markupOn(telegramBot.capabilities, { inline_keyboard: [[{ text: 'Press', ...more }]] })
+  const links = [
+    ...['https://example.org/a?b#c', 'http://127.0.0.1:8080/', 'HTTPS://EXAMPLE.ORG'],
+    ...['tg://user?id=42', 'example.org', 'example.org:8443/path', 'xn--e1afmkfd.org/?q=a:b'],
+  ]
+  for (const url of links) t.strictSame(press(url), { buttons: [[{ text: 'Press', url }]] }, url)
+  const refused = new RequestFailed({ code: 'bad_request', description: 'BUTTON_URL_INVALID' })
+  for (const url of [
+    ...['javascript:alert(1)', 'JavaScript://example.org/%0aalert(1)', ' javascript:alert(1)'],
+    ...['data:text/html,<script>alert(1)</script>', 'file:///etc/passwd', 'vbscript:x', 'word'],
+    ...['https://', 'http:/example.org', 'java\tscript:alert(1)', ''],
+  ]) {
+    t.throws(() => press(url), refused, url)
+  }
+  const app = 'javascript:alert(1)'
+  t.throws(() => press('', { web_app: { url: app } }), refused)
+  t.throws(() => press('', { login_url: { url: app } }), refused)
+})

@@ -93,6 +93,7 @@ t.test('what was queued before the session came is recovered, posts only if want
       ...{ opened: ignore, lost: ignore, limited: ignore, replaced: ignore },
       ...{
         skipped: ignore,
+        passedOver: ignore,
         unshared: ignore,
         revoked: ignore,
         invalid: ignore,

@@ -25,7 +25,8 @@ export const chatJson = (chat: Chat, ids: Names) =>
 export const userJson = (person: Person, ids: Names) =>
   present({
     id: ids.chat(person.native),
-    is_bot: person.isBot ?? false,
+    // A client knows the account as the bot that getMe shows.
+    is_bot: person.isBot ?? person.native === ids.self,
     first_name: person.firstName,
     last_name: person.lastName,
     username: person.username,

@@ -4,4 +4,6 @@ import type { NamedFile } from '../file-id.ts'
 
 export interface Names extends Ids {
   file(file: NamedFile): string
+  /** The account itself; absent while no session has said so. */
+  readonly self?: string | undefined
 }

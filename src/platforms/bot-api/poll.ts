@@ -12,7 +12,7 @@ import { happeningOf } from './reading/update.ts'
 export interface PollOptions {
   readonly client: Client
   readonly flavour: Flavour
-  readonly report: Pick<SessionReport, 'events'>
+  readonly report: Pick<SessionReport, 'events' | 'passedOver'>
   readonly log: Log
   readonly self: string
   /** For how long the server holds a poll when there is nothing. */
@@ -44,6 +44,8 @@ const WANTED = [
 
 export class Updates {
   readonly #options: PollOptions
+  /** The kinds that the log has been told of. */
+  readonly #told = new Set<string>()
   #offset: number | undefined
 
   constructor(options: PollOptions, checkpoint: Json) {
@@ -79,21 +81,40 @@ export class Updates {
     await pause(Math.max(0, SHORTEST_MS - (performance.now() - began)), undefined, { signal })
   }
 
-  /** What cannot be read would come again for ever: it is passed over, and the log tells of it. */
+  /** What cannot be read would come again for ever: it is passed over, and the timeline counts it by its kind. */
   #read(update_id: number, update: unknown): Happening[] {
-    const { self, log, flavour } = this.#options
-    const about = { platform: flavour.id, update_id }
+    const { self, report } = this.#options
     try {
       const now = Math.floor(Date.now() / 1000)
       const happening = happeningOf(update, { self, now })
       if (happening) return [happening]
-      log.info(about, 'an update of a kind that is not known was passed over')
+      this.#tell(update_id, update)
     } catch (cause) {
       if (!(cause instanceof Malformed)) throw cause
-      log.warn({ ...about, err: cause }, 'an update that cannot be read was passed over')
+      this.#tell(update_id, update, cause)
     }
+    report.passedOver(kindOf(update))
     return []
   }
+
+  /** Once for each kind, or a busy bot fills the log. */
+  #tell(update_id: number, update: unknown, err?: Malformed): void {
+    const { flavour, log } = this.#options
+    const kind = kindOf(update)
+    const name = err ? `malformed ${kind}` : kind
+    if (this.#told.has(name)) return
+    this.#told.add(name)
+    const about = { platform: flavour.id, kind, update_id }
+    if (err) log.warn({ ...about, err }, 'an update that cannot be read was passed over')
+    else log.info(about, 'an update of a kind that is not known was passed over')
+  }
+}
+
+/** The word of the other server, if it is one. */
+function kindOf(update: unknown): string {
+  const names = typeof update === 'object' && update !== null ? Object.keys(update) : []
+  const kind = names.find((name) => name !== 'update_id') ?? ''
+  return /^[a-z_]{1,40}$/.test(kind) ? kind : 'unknown'
 }
 
 function updatesIn(result: unknown) {

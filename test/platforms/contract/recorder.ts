@@ -15,6 +15,7 @@ export type Report =
   | 'limited'
   | 'skipped'
   | 'unshared'
+  | 'passedOver'
   | 'replaced'
   | 'revoked'
   | 'invalid'
@@ -122,6 +123,7 @@ export function run(
     limited: (kind, seconds) => note('limited', kind, seconds),
     unshared: () => note('unshared'),
     skipped: (what) => note('skipped', what),
+    passedOver: (kind) => note('passedOver', kind),
     replaced: () => note('replaced'),
     revoked: (reason) => note('revoked', reason),
     invalid: (reason) => note('invalid', reason),
