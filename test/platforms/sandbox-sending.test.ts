@@ -1,5 +1,6 @@
 /** How the sandbox numbers, stores and queues what is sent, also when much is sent at once. */
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { perform, refusalOf, sending, sent, words } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'
 
@@ -137,4 +138,62 @@ t.test('text that the database could not hold is made to fit', async (t) => {
   const { id } = await register()
   const message = await sent(session, String(id), 'a\0b\ud800c')
   t.match(message.content, { text: 'a b\ufffdc' })
+})
+
+t.test('a chat that is deleted meanwhile fails nobody else’s message', async (t) => {
+  const { online, register, sandbox, db } = await stage(t)
+  const { person, session } = await online()
+  // All of them wait in the same lane.
+  const others: number[] = []
+  while (others.length < 3) {
+    const { id } = await register()
+    if (id % 2 === 0) others.push(id)
+  }
+  const send = (to: number, text: string) =>
+    perform(session, {
+      kind: 'send',
+      chat: `${to}`,
+      content: { kind: 'text', text, entities: [] },
+    })
+  for (const id of others) await send(id, 'open')
+  const [first, doomed, kept] = others as [number, number, number]
+  const chat =
+    'select id from sandbox_chat where $1 in (low_id, high_id) and $2 in (low_id, high_id)'
+  const held = async (statements: readonly string[], other: number) => {
+    const [holding, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const done = db.transaction(async (tx) => {
+      for (const statement of statements) await tx.query(statement, [person.id, other])
+      holding.resolve()
+      await released.promise
+    })
+    await holding.promise
+    return async () => {
+      released.resolve()
+      await done
+    }
+  }
+  const release = await held([`${chat} for update`], first)
+  const commit = await held(
+    [
+      `delete from sandbox_member where chat_id in (${chat})`,
+      `delete from sandbox_chat where id in (${chat})`,
+    ],
+    doomed,
+  )
+  const sending = [send(first, 'one'), send(doomed, 'two'), send(kept, 'three')]
+  const outcome = Promise.allSettled(sending)
+  await release()
+  await sending[0]
+  const waits = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%given as%'`
+  await until(async () => (await db.query(waits)).length > 0)
+  await commit()
+  const [, two, three] = await outcome
+  t.match(three, { status: 'fulfilled' }, 'it was in the same statement')
+  t.match(two, { status: 'fulfilled' }, 'the two open another chat')
+  const seen = await sandbox.inboxes.messages(kept, { limit: 10 })
+  t.equal(
+    seen.filter(({ content }) => content.kind === 'text' && content.text === 'three').length,
+    1,
+  )
 })

@@ -98,14 +98,19 @@ class Lane {
     }
   }
 
-  /** The same request twice at once: one of them is stored, the other finds it there. */
+  /** The same request twice at once, or a chat that was deleted meanwhile: the others have nothing to do with it. */
   async #sendApart(batch: readonly Waiting[], cause: unknown) {
-    if (!isRepeated(cause)) for (const { reject } of batch) reject(cause)
+    if (!isOfOneMessage(cause)) for (const { reject } of batch) reject(cause)
     else if (batch.length === 1) batch[0]!.resolve(undefined)
     else for (const waiting of batch) await this.#sendTogether([waiting])
   }
 }
 
-/** PostgreSQL's unique_violation. */
-const isRepeated = (cause: unknown) =>
-  cause instanceof Error && 'code' in cause && cause.code === '23505'
+const UNIQUE_VIOLATION = '23505'
+/** A chat that is gone gives its message no number. */
+const NOT_NULL_VIOLATION = '23502'
+
+const isOfOneMessage = (cause: unknown) =>
+  cause instanceof Error &&
+  'code' in cause &&
+  (cause.code === UNIQUE_VIOLATION || cause.code === NOT_NULL_VIOLATION)
