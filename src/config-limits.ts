@@ -1,6 +1,8 @@
 /** How much each user, address and key may ask for, as the environment has it. */
 import { type Static, Type } from 'typebox'
 import type { OtpLimits } from './accounts/limits.ts'
+import type { ConnectionLimits } from './http/connections.ts'
+import type { KeyLimits } from './keys/changes.ts'
 import type { RateLimit } from './security/gcra.ts'
 import type { GuessLimits } from './security/guesses.ts'
 
@@ -14,6 +16,13 @@ export const limitVariables = {
   WRONG_KEYS_PER_MINUTE: Count(20),
   WRONG_KEYS_PER_HOUR: Count(600),
   CALLS_IN_FLIGHT: Count(1_000),
+  CALL_RATE: Type.Number({ exclusiveMinimum: 0, default: 200 }),
+  CALL_BURST: Count(2_000),
+  API_KEYS_PER_ACCOUNT: Count(100),
+  API_KEYS_PER_USER: Count(10_000),
+  EVENT_STREAMS_PER_USER: Count(50),
+  MAX_CONNECTIONS: Count(15_000),
+  MAX_CONNECTIONS_PER_ADDRESS: Count(5_000),
   OTP_LENGTH: Type.Optional(Type.Integer({ minimum: 6, maximum: 8 })),
   OTP_LIFETIME: Type.Integer({ minimum: 60, maximum: 600, default: 300 }),
   OTP_TRIES: Type.Integer({ minimum: 1, maximum: 10, default: 5 }),
@@ -37,6 +46,11 @@ export interface Limits {
   readonly callsPerUser: RateLimit
   readonly wrongKeys: GuessLimits
   readonly callsInFlight: number
+  /** Calls of one key, whatever they do: long bodies count as several. */
+  readonly callsPerKey: RateLimit
+  readonly keys: KeyLimits
+  readonly eventStreamsPerUser: number
+  readonly connections: ConnectionLimits
   readonly codeLength: number | undefined
   /** What differs from the limits of the sender. */
   readonly otp: Partial<OtpLimits>
@@ -51,6 +65,10 @@ export function limitsFrom(env: Variables): Limits {
     callsPerUser: { perSecond: perMinute / 60, burst: perMinute },
     wrongKeys: { perMinute: env.WRONG_KEYS_PER_MINUTE, perHour: env.WRONG_KEYS_PER_HOUR },
     callsInFlight: env.CALLS_IN_FLIGHT,
+    callsPerKey: { perSecond: env.CALL_RATE, burst: env.CALL_BURST },
+    keys: { perCredential: env.API_KEYS_PER_ACCOUNT, perUser: env.API_KEYS_PER_USER },
+    eventStreamsPerUser: env.EVENT_STREAMS_PER_USER,
+    connections: { most: env.MAX_CONNECTIONS, perAddress: env.MAX_CONNECTIONS_PER_ADDRESS },
     codeLength: env.OTP_LENGTH,
     otp: {
       lifetime: env.OTP_LIFETIME,

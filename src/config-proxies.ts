@@ -1,11 +1,23 @@
 /** Whose word on the client's address is taken: single addresses and networks in CIDR notation. */
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { ConfigurationError } from './config-error.ts'
 
 export function proxiesFrom(list: string): string[] {
   const ranges = list.split(',').map((range) => range.trim())
   if (ranges.every(isRange)) return ranges
   throw new ConfigurationError('TRUST_PROXY must be a list of IP addresses and CIDR ranges')
+}
+
+/** Whether a connection comes from one of them. */
+export function proxyCheck(ranges: readonly string[] | false): (address: string) => boolean {
+  const proxies = new BlockList()
+  const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  for (const range of ranges || []) {
+    const [address = '', prefix] = range.split('/')
+    if (prefix === undefined) proxies.addAddress(address, family(address))
+    else proxies.addSubnet(address, Number(prefix), family(address))
+  }
+  return (address) => isIP(address) > 0 && proxies.check(address, family(address))
 }
 
 function isRange(range: string): boolean {

@@ -208,6 +208,7 @@ export function createCore({
     () => clock.now(),
     (id) => keyStore.noteUse(id),
     config.limits.wrongKeys,
+    config.limits.callsPerKey,
   )
 
   const linkStore = new PostgresLinkStore(db, vault, async ({ credentialId, relinked }) => {

@@ -30,6 +30,13 @@ export class Arguments {
     return this.#values.keys()
   }
 
+  /** Of all values together, in characters. */
+  get length(): number {
+    let length = 0
+    for (const value of this.#values.values()) length += value.length
+    return length
+  }
+
   /** Empty text counts as absent. */
   text(name: string): string | undefined {
     return this.#values.get(name) || undefined
@@ -78,11 +85,12 @@ export class Arguments {
   json(name: string): unknown {
     const text = this.#values.get(name) ?? 'null'
     if (isDeeperThan(text, DEPTH)) return undefined
-    try {
-      return JSON.parse(text) ?? undefined
-    } catch {
-      return undefined
+    const value = parsed(text)
+    // Written as escapes, they are seen only now.
+    if (/\\u(?:0000|d[89a-f])/i.test(text) && !isStorable(value)) {
+      throw failed('bad_request', 'strings must be encoded in UTF-8')
     }
+    return value
   }
 
   /** Negative or absent is 0, which is nobody's id. */
@@ -95,6 +103,20 @@ export class Arguments {
     if (value === undefined) throw failed('bad_request', `${name} is empty`)
     return chatFrom(value)
   }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\u0000')
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member))
 }
 
 /** `@name` or the leading integer; anything else stands for no chat. */

@@ -66,7 +66,7 @@ export function replyWithFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const body = bodyOf(error, request)
+  const body = bodyOf(error, request, reply)
   if (body.parameters?.retry_after !== undefined) {
     reply.header('retry-after', body.parameters.retry_after)
   }
@@ -79,7 +79,13 @@ const databaseAway = (error: unknown): Failure => ({
   retryAfterSeconds: 1,
 })
 
-function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
+/** A call ends with its client: what it ended with is no defect then. */
+const hasLeft = ({ name, code }: FastifyError, { raw }: FastifyReply): boolean =>
+  raw.destroyed && (name === 'AbortError' || partings.has(code))
+
+const partings = new Set(['ABORT_ERR', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'])
+
+function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FailureBody {
   if (error instanceof RequestFailed) return refused(error.failure, request)
   if (error.validation) return invalid(problemsOf(error.validation))
   if (isUnavailable(error)) return failureBody(databaseAway(error))
@@ -89,7 +95,9 @@ function bodyOf(error: FastifyError, request: FastifyRequest): FailureBody {
   if (status >= 400 && status < 500) return plainFailure(status)
   if (status === 503)
     return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
-  request.log.error({ err: error }, 'request failed')
+  // Nobody reads this answer, and the request log has it as 499.
+  if (hasLeft(error, reply)) request.log.debug({ err: error }, 'the client left')
+  else request.log.error({ err: error }, 'request failed')
   return failureBody({ code: 'internal', description: '' })
 }
 

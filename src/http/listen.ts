@@ -8,6 +8,7 @@ import { botPaths } from '../bot-api/openapi.ts'
 import { profileOf } from '../bot-api/profile.ts'
 import { profileStore } from '../bot-api/profile-store.ts'
 import type { Config } from '../config.ts'
+import { proxyCheck } from '../config-proxies.ts'
 import type { Core } from '../core.ts'
 import { ReceiveSettingsDesk } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
@@ -29,6 +30,7 @@ import { VERSION } from '../version.ts'
 import { carryBack } from '../webhooks/reply-call.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
+import { limitConnections, withReserve } from './connections.ts'
 import { drained } from './drain.ts'
 import { filePaths, fileRoutes } from './files.ts'
 import { healthRoutes } from './health.ts'
@@ -40,6 +42,7 @@ import { credentialListRoutes } from './management/credential-list.ts'
 import { credentialTestRoute } from './management/credential-test.ts'
 import { credentialRoutes } from './management/credentials.ts'
 import { diagnosisRoutes } from './management/diagnosis.ts'
+import { EventStreams } from './management/event-stream.ts'
 import { linkPageAnswerRoutes } from './management/link-page-answers.ts'
 import { linkPageRoutes } from './management/link-pages.ts'
 import { linkRoutes } from './management/links.ts'
@@ -88,7 +91,10 @@ export async function listen(options: ListenOptions) {
     log: logger,
     requestLog: { journal, metrics },
     trustProxy: config.trustProxy,
+    limits: { maxConnections: withReserve(config.limits.connections) },
   })
+  const isProxy = proxyCheck(config.trustProxy)
+  limitConnections(app, { limits: config.limits.connections, isProxy, log: logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths({ ...botPaths(), ...filePaths })
   app.addHook('onSend', async (_, reply) => {
@@ -123,10 +129,12 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     store: core.keyStore,
     live: (id) => core.keys.awake(id),
     gate,
+    limits: config.limits.keys,
     wake: (id) => core.roster.wake(id),
     now,
   })
   const { supervisor: credentials, timeline, links, platformOf } = core
+  const streams = new EventStreams(config.limits.eventStreamsPerUser)
 
   const missing = () => [options.jobs.trouble()].filter((trouble) => trouble !== null)
   await app.register(healthRoutes, { readiness, missing })
@@ -166,6 +174,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     timeline,
     node: config.node,
     draining: options.draining,
+    streams,
   })
   await app.register(credentialChangesRoute, {
     ...user,
@@ -173,6 +182,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     timeline,
     ownerOf: (credentialId) => credentials.factsOf(credentialId)?.userId,
     draining: options.draining,
+    streams,
   })
   await app.register(machineRoutes, user)
   await app.register(apiKeyRoutes, { ...user, desk, source, now })

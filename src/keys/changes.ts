@@ -11,6 +11,30 @@ export interface NewKey {
   readonly expiresAt: Date | undefined
 }
 
+export interface KeyLimits {
+  readonly perCredential: number
+  readonly perUser: number
+}
+
+/**
+ * Rejects when there are as many as there may be. Those that are made at the same moment may pass it together by a
+ * few: it is a bound of what is kept, not a promise.
+ */
+export async function assertRoom(db: Database, key: NewKey, limits: KeyLimits): Promise<void> {
+  const [count] = await db.query<{ of_user: number; of_credential: number }>(
+    `select (select count(*)::integer from (
+               select from api_key where user_id = $1 and revoked_at is null limit $3) of_user) as of_user,
+            (select count(*)::integer from (
+               select from api_key where credential_id = $2 and revoked_at is null limit $4) of_one) as of_credential`,
+    [key.userId, key.credentialId, limits.perUser, limits.perCredential],
+  )
+  if (!count) return
+  const full = (most: number, whose: string) =>
+    failed('bad_request', `there are ${most} API keys of this ${whose} already; revoke one first`)
+  if (count.of_credential >= limits.perCredential) throw full(limits.perCredential, 'account')
+  if (count.of_user >= limits.perUser) throw full(limits.perUser, 'user')
+}
+
 /** Resolves with the id and the key itself, which is nowhere to be read again. Updates count from here on. */
 export async function createKey(db: Database, key: NewKey): Promise<{ id: number; key: string }> {
   const secret = newApiKeySecret()

@@ -4,9 +4,11 @@ import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import { parseApiKey } from '../security/keys.ts'
 import {
+  assertRoom,
   changeKey,
   createKey,
   type KeyChange,
+  type KeyLimits,
   type NewKey,
   revokeKey,
   rotateKey,
@@ -23,6 +25,7 @@ export interface KeyDeskOptions {
   /** The actor if it lives or is just waking: a sleeping one reads the table when it wakes. */
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   readonly gate: KeyGate
+  readonly limits: KeyLimits
   /** Has it deliver to its webhook. */
   wake(apiKeyId: number): void
   now(): number
@@ -68,6 +71,7 @@ export class KeyDesk {
   }
 
   async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
+    await assertRoom(this.#options.db, key, this.#options.limits)
     const created = await createKey(this.#options.db, key)
     this.#options.gate.forget(created.id)
     return { ...(await this.find(key.userId, created.id)), key: created.key }

@@ -4,11 +4,13 @@ import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { KeyFacts } from '../../actors/ports.ts'
 import { networksOf } from '../accounts/client.ts'
+import { Gcra, type RateLimit } from '../security/gcra.ts'
 import { Guesses, type GuessLimits } from '../security/guesses.ts'
 import { parseApiKey } from '../security/keys.ts'
 import { opens } from './opens.ts'
 
 const FORGET_MS = 60_000
+const usualCalls: RateLimit = { perSecond: 200, burst: 2_000 }
 /** Figures of the reference for unknown bots. */
 const usualWrongKeys: GuessLimits = { perMinute: 20, perHour: 600 }
 
@@ -26,13 +28,16 @@ export class KeyGate {
   readonly #onUse: (apiKeyId: number) => void
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
   readonly #wrong: Guesses
+  readonly #calls: Gcra<number>
 
   constructor(
     keys: KeyDirectory,
     now: () => number,
     onUse: (apiKeyId: number) => void,
     wrongKeys = usualWrongKeys,
+    calls = usualCalls,
   ) {
+    this.#calls = new Gcra(calls, now)
     this.#wrong = new Guesses(wrongKeys)
     this.#keys = keys
     this.#now = now
@@ -40,13 +45,15 @@ export class KeyGate {
   }
 
   /**
-   * Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses. `opened` is told
-   * of a right secret even if the key has ended: its owner should see who still uses it.
+   * Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses, or when the key
+   * has used up its calls, of which this one counts for `units`. `opened` is told of a right secret even if the key has
+   * ended: its owner should see who still uses it.
    */
   async admit(
     token: string,
     address: string,
     opened: (facts: KeyFacts) => void,
+    units = 1,
   ): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
     const facts = given && (await this.#facts(given.id))
@@ -65,9 +72,16 @@ export class KeyGate {
       throw cause
     })
     opened(facts)
+    this.spend(given.id, units)
     if (actor.isEnded) throw failed('unauthorized')
     this.#onUse(given.id)
     return actor
+  }
+
+  /** What a call turned out to cost beside the units that it came in with. Rejects when the key has used up its calls. */
+  spend(apiKeyId: number, units: number): void {
+    const retryAfterSeconds = units > 0 ? this.#calls.take(apiKeyId, units) : 0
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
   }
 
   async #facts(id: number): Promise<KeyFacts | undefined> {

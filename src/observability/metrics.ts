@@ -30,6 +30,9 @@ export interface Metrics {
   backlogAge(read: () => number | Promise<number>): void
   waitingPolls(read: () => number): void
   pendingRecords(read: () => number): void
+  /** A connection that was closed for want of room; `reason` is one of three words. */
+  connectionRefused(reason: string): void
+  openConnections(read: () => number): void
   /** 1 while the queue takes jobs, 0 while it is away. */
   jobQueueUp(read: () => number): void
   readonly media: MediaMeasures
@@ -90,6 +93,12 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     help: 'Request records and usage counts that were not stored.',
     registers,
   })
+  const refused = new Counter({
+    name: 'chapar_http_connections_refused_total',
+    help: 'Connections that were turned away: too many in all (full), of an address, or idle when others came.',
+    labelNames: ['reason'],
+    registers,
+  })
   const censuses = new Map<string, Census>()
   new Gauge({
     name: 'chapar_actors',
@@ -126,6 +135,8 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
       commitSize.observe(updates)
     },
     actorRestarted: (kind) => restarts.inc({ kind }),
+    connectionRefused: (reason) => refused.inc({ reason }),
+    openConnections: gauge('chapar_http_connections', 'Open connections to the API.'),
     recordsDropped: (count) => dropped.inc(count),
     actors: (kind, census) => void censuses.set(kind, census),
     backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),

@@ -20,16 +20,23 @@ export class Gcra<Key extends string | number> {
     this.#now = now
   }
 
-  /** Counts one use and returns 0, or returns the seconds to wait and counts nothing. */
-  take(key: Key): number {
+  /**
+   * Counts a use and returns 0, or returns the seconds to wait and counts nothing. What costs several units is let in
+   * while one is left, and paid for afterwards; never more than a burst is owed.
+   */
+  take(key: Key, units = 1): number {
     const now = this.#now()
     const most = now + this.#tolerance
+    const due = this.#dueAt(key, now)
+    const wait = due + this.#interval - most
+    if (wait > 0) return Math.ceil(wait / 1_000)
+    this.#due.set(key, Math.min(due + units * this.#interval, most + this.#tolerance))
+    return 0
+  }
+
+  #dueAt(key: Key, now: number): number {
     const known = this.#due.get(key) ?? now
     // Nobody gets that far ahead: the clock was set back.
-    const due = (known > most + this.#interval ? now : Math.max(known, now)) + this.#interval
-    const wait = due - most
-    if (wait > 0) return Math.ceil(wait / 1_000)
-    this.#due.set(key, due)
-    return 0
+    return known > now + 2 * this.#tolerance + this.#interval ? now : Math.max(known, now)
   }
 }

@@ -25,6 +25,7 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
   url.hash = ''
   if (allowPrivate) return url
   if (url.protocol !== 'https:') throw bad('An HTTPS URL must be provided for webhook')
+  if (url.username !== '' || url.password !== '') throw bad('the URL must not carry user info')
   if (!PORTS.has(url.port)) throw bad('Webhook can be set up only on ports 80, 88, 443 or 8443')
   return url
 }
@@ -63,8 +64,10 @@ export async function checkReachable(
   if (ipAddress !== undefined && !isIP(ipAddress)) throw bad('Invalid IP address specified')
   const host = ipAddress ?? url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(host) ? [host] : await resolved(host, resolve)
-  const reserved = addresses.find((address) => !allowPrivate && !isPublicAddress(address))
-  if (reserved !== undefined) throw bad(`IP address ${reserved} is reserved`)
+  const isReserved = addresses.some((address) => !allowPrivate && !isPublicAddress(address))
+  // Which one a name leads to inside this network is nobody's business.
+  if (isReserved)
+    throw bad(isIP(host) ? `IP address ${host} is reserved` : 'IP address is reserved')
 }
 
 async function resolved(host: string, resolve: Resolve): Promise<string[]> {

@@ -1,9 +1,13 @@
 /** The stream of a credential's changes: nothing is lost while it begins, none begins while the service goes down. */
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Transition } from '../../actors/ports.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
 import type { Database } from '../../src/database/database.ts'
+import { EventStreams } from '../../src/http/management/event-stream.ts'
 import { timelineRoutes } from '../../src/http/management/timeline.ts'
+import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { bareServer } from './observability-rig.ts'
 
@@ -37,12 +41,13 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
     timeline,
     node: 'node',
     draining: draining.signal,
+    streams: new EventStreams(5),
     authenticate: async (request) => {
       Object.assign(request, { user: { id: 1, stands: async () => true } })
     },
   })
   const ask = () => app.inject('/platforms/credentials/7/events')
-  return { timeline, ask }
+  return { timeline, ask, app }
 }
 
 t.test('what happens while the record is read is told after it', async (t) => {
@@ -63,3 +68,24 @@ t.test('none begins once the service goes down', async (t) => {
   t.equal(answer.statusCode, 503)
   t.match(answer.json(), { ok: false, error_code: 503, parameters: { retry_after: 1 } })
 })
+
+t.test(
+  'a reader who takes nothing is let go of, and what is told to it waits nowhere',
+  async (t) => {
+    const { timeline, app } = await streaming(t, new AbortController(), () => undefined)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => undefined).pause()
+    socket.write('GET /platforms/credentials/7/events HTTP/1.1\r\nhost: x\r\n\r\n')
+    await once(socket, 'readable')
+    const connections = () =>
+      new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
+    const long = { ...transition, reason: 'r'.repeat(100_000) }
+    await until(async () => {
+      timeline.add(long)
+      return (await connections()) === 0
+    })
+    t.pass('the connection is closed')
+  },
+)

@@ -11,6 +11,7 @@ const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at:
 function deskOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }
   return new KeyDesk({
+    limits: { perCredential: 100, perUser: 1_000 },
     db: { query: async () => [row] } as unknown as Database,
     store: { flush: async () => undefined, load: async () => ({}) } as never,
     live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,

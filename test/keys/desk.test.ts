@@ -28,7 +28,8 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   const actor = { snapshot, refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
   const live = async () => actor as unknown as ApiKeyActor
   const gate = {} as KeyDeskOptions['gate']
-  const desk = new KeyDesk({ db, store, live, gate, wake: () => undefined, now: Date.now })
+  const limits = { perCredential: 100, perUser: 1_000 }
+  const desk = new KeyDesk({ db, store, live, gate, limits, wake: () => undefined, now: Date.now })
   const change = () =>
     desk.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
   const settled = async () => {

@@ -8,15 +8,13 @@ import { methods } from '../../bot-api/methods/index.ts'
 import { formEntries, utf8 } from './form.ts'
 import { jsonEntries } from './json.ts'
 import { partsOf } from './multipart.ts'
-import { encodingOf, wholeBody } from './payload.ts'
+import { encodingOf, isMultipart, wholeBody } from './payload.ts'
 import { noUploads, Receiving, releaseAll, type UploadPlace, type Uploads } from './uploads.ts'
 
 /** All parameters together; files are not counted (the reference's figure). */
 const PARAMETER_BYTES = 1_048_576
 
 const usual = ['application/json', 'application/x-www-form-urlencoded']
-
-const multipartForm = /^multipart\/form-data/i
 
 type Entries = Iterable<readonly [string, string]>
 
@@ -55,19 +53,29 @@ export interface Parameters {
   readonly uploads: Uploads
 }
 
-/** `signal` aborts when the client goes away; it is asked for only when files come along. */
+export interface Reading {
+  /** Aborts when the client goes away; it is asked for only when files come along. */
+  signal(): AbortSignal
+  /** Told the length of all parameters before any of them is looked into; may refuse them. */
+  count(length: number): void
+}
+
 export async function parametersOf(
   request: CallRequest,
   place: UploadPlace,
-  signal: () => AbortSignal,
+  { signal, count }: Reading,
 ): Promise<Parameters> {
-  if (!multipartForm.test(request.headers['content-type'] ?? '')) {
-    return { args: argumentsFrom(request, await bodyOf(request)), uploads: noUploads }
+  if (!isMultipart(request.headers)) {
+    const args = argumentsFrom(request, await bodyOf(request))
+    count(args.length)
+    return { args, uploads: noUploads }
   }
   const receiving = new Receiving(place, signal())
   try {
     const parts = await partsOfBody(request, receiving)
-    return { args: argumentsFrom(request, parts), uploads: receiving.uploads }
+    const args = argumentsFrom(request, parts)
+    count(args.length)
+    return { args, uploads: receiving.uploads }
   } catch (error) {
     await releaseAll(receiving.uploads)
     throw error

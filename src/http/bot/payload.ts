@@ -1,8 +1,14 @@
 /** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { failed } from '../../../actors/errors.ts'
+
+const multipartForm = /^multipart\/form-data/i
+
+export const isMultipart = (headers: IncomingHttpHeaders): boolean =>
+  multipartForm.test(headers['content-type'] ?? '')
 
 type Encoding = 'plain' | 'gzip' | 'deflate'
 

@@ -8,6 +8,7 @@ import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
 import { type CallRequest, parametersOf, parseCalls } from './arguments.ts'
 import { Departure } from './departure.ts'
+import { unitsAfter, unitsAhead } from './units.ts'
 import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
 
 export interface BotRoutesOptions extends Carrier {
@@ -42,8 +43,13 @@ async function begun(
   reply: FastifyReply,
   options: BotRoutesOptions,
 ): Promise<Call> {
-  const key = await options.gate.admit(request.params.token, request.ip, ofKey(request))
-  const { args, uploads } = await parametersOf(request, options.uploads, () => goneSignal(reply))
+  const { gate, uploads: place } = options
+  const { headers, ip, params } = request
+  const key = await gate.admit(params.token, ip, ofKey(request), unitsAhead(headers))
+  const { args, uploads } = await parametersOf(request, place, {
+    signal: () => goneSignal(reply),
+    count: (length) => gate.spend(key.facts.apiKeyId, unitsAfter(headers, length)),
+  })
   const asked = {
     method: request.params['*'] || args.text('method') || '',
     key,

@@ -5,7 +5,7 @@ import type { Transition } from '../../../actors/ports.ts'
 import { countCredentials } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
-import { EventStream } from './event-stream.ts'
+import type { EventStreams } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
 /** Many changes a second are told together, of each credential the newest. */
@@ -17,11 +17,12 @@ export interface CredentialChangesOptions extends Authenticated {
   ownerOf(credentialId: number): number | undefined
   /** Aborted when the service goes down. */
   readonly draining: AbortSignal
+  readonly streams: EventStreams
 }
 
 export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChangesOptions> = async (
   app,
-  { source, timeline, ownerOf, draining, authenticate },
+  { source, timeline, ownerOf, draining, streams, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -37,7 +38,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
     },
     async (request, reply) => {
       const userId = userOf(request)
-      const stream = new EventStream()
+      const stream = streams.open(userOf(request))
       const newest = new Map<number, Transition>()
       const unwatch = timeline.watchAll((one) => {
         if (ownerOf(one.credentialId) === userId) newest.set(one.credentialId, one)
@@ -59,6 +60,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
         stream.begin(reply, counts, draining)
       } catch (cause) {
         stop()
+        stream.abandon()
         throw cause
       }
       stream.ended.then(stop)

@@ -1,10 +1,43 @@
 /** Server-sent events on one answer: what is told before it begins is not lost; it ends with the service or the sign-in. */
 import type { FastifyReply } from 'fastify'
+import { failed } from '../../../actors/errors.ts'
 import { securityHeaders } from '../headers.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Whether the reader is still signed in is known for so long anyway: asking more often learns nothing. */
 const STANDING_MS = 5_000
+
+/** What waits for a reader who takes nothing; one who comes back is told the state anew. */
+const MOST_WAITING_BYTES = 262_144
+const RETRY_SECONDS = 10
+
+/** The streams that users hold: each costs a connection and a place among those that are told of every change. */
+export class EventStreams {
+  readonly #perUser: number
+  readonly #open = new Map<number, number>()
+
+  constructor(perUser: number) {
+    this.#perUser = perUser
+  }
+
+  /** Rejects when the user has as many as there may be. It counts until it has ended. */
+  open(userId: number): EventStream {
+    const open = this.#open.get(userId) ?? 0
+    if (open >= this.#perUser) {
+      throw failed('rate_limited', '', { retryAfterSeconds: RETRY_SECONDS })
+    }
+    this.#open.set(userId, open + 1)
+    const stream = new EventStream()
+    stream.ended.then(() => this.#close(userId))
+    return stream
+  }
+
+  #close(userId: number): void {
+    const left = (this.#open.get(userId) ?? 1) - 1
+    if (left > 0) this.#open.set(userId, left)
+    else this.#open.delete(userId)
+  }
+}
 
 export class EventStream {
   readonly #early: string[] = []
@@ -20,6 +53,11 @@ export class EventStream {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
+  /** It never began. */
+  abandon(): void {
+    this.#ended.resolve()
+  }
+
   /** The state comes first, then what was told while it was read. */
   begin(reply: FastifyReply, state: object, draining: AbortSignal): void {
     reply.hijack()
@@ -30,10 +68,13 @@ export class EventStream {
       'x-request-id': request.id,
       'x-accel-buffering': 'no',
     })
-    this.#write = (text) => raw.write(text)
+    this.#write = (text) => {
+      raw.write(text)
+      if (raw.writableLength > MOST_WAITING_BYTES) raw.destroy()
+    }
     this.tell('state', state)
-    for (const text of this.#early) raw.write(text)
-    const heartbeat = setInterval(() => raw.write(': still here\n\n'), HEARTBEAT_MS)
+    for (const text of this.#early) this.#write(text)
+    const heartbeat = setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS)
     const { user } = request
     const standing = setInterval(async () => {
       // Where it cannot be learnt, the reader may come back and be asked again.

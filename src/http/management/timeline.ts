@@ -8,7 +8,7 @@ import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
 import { Nullable } from '../../nullable.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
-import { EventStream } from './event-stream.ts'
+import type { EventStreams } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
@@ -34,11 +34,12 @@ export interface TimelineRoutesOptions extends Authenticated {
   readonly node: string
   /** Aborted when the service goes down: streams end then. */
   readonly draining: AbortSignal
+  readonly streams: EventStreams
 }
 
 export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = async (
   app,
-  { source, timeline, node, draining, authenticate },
+  { source, timeline, node, draining, streams, authenticate },
 ) => {
   forUsers(app, authenticate)
   const tags = ['credentials']
@@ -85,7 +86,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
     },
     async (request, reply) => {
       const credentialId = idOf(request.params.credential_id)
-      const stream = new EventStream()
+      const stream = streams.open(userOf(request))
       const stop = timeline.watch(credentialId, (one) => stream.tell('transition', shown(one)))
       try {
         const record = await findCredential(source, userOf(request), credentialId)
@@ -93,6 +94,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
         stream.begin(reply, record, draining)
       } catch (cause) {
         stop()
+        stream.abandon()
         throw cause
       }
       stream.ended.then(stop)

@@ -1,0 +1,139 @@
+/** How many connections are open, in all and from each address, and who gives way when there are too many. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { failed } from '../../actors/errors.ts'
+import { networksOf } from '../accounts/client.ts'
+
+export interface ConnectionLimits {
+  readonly most: number
+  /** From one address, or one network of IPv6. */
+  readonly perAddress: number
+}
+
+export interface ConnectionOptions {
+  readonly limits: ConnectionLimits
+  /** Proxies bring the connections of everybody. */
+  isProxy(address: string): boolean
+  readonly log: Pick<FastifyBaseLogger, 'warn'>
+  readonly metrics: {
+    connectionRefused(reason: string): void
+    openConnections(read: () => number): void
+  }
+}
+
+/** Kept for health checks, the panel and the management API when bots and strangers have taken all the others. */
+const RESERVED_SHARE = 0.05
+/** Who comes in on a reserved one asks at once. */
+const RESERVED_MS = 2_000
+const LOG_EVERY_MS = 10_000
+
+/** How many connections a server may have for these limits: the reserved ones come on top. */
+export const withReserve = ({ most }: ConnectionLimits): number =>
+  most + Math.max(1, Math.ceil(most * RESERVED_SHARE))
+
+/** Call it before the routes are registered. */
+export function limitConnections(app: FastifyInstance, options: ConnectionOptions): void {
+  const connections = new Connections(options)
+  const { server } = app
+  server.on('connection', (socket: Socket) => connections.add(socket))
+  server.on('drop', () => connections.turnAway('full'))
+  server.on('request', (request: IncomingMessage, answer: ServerResponse) =>
+    connections.asks(request, answer),
+  )
+  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
+    if (!connections.isReserved(raw.socket)) return
+    reply.header('connection', 'close')
+    if (/^\/(bot|file)/.test(routeOptions.url ?? '')) {
+      throw failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
+    }
+  })
+}
+
+class Connections {
+  readonly #options: ConnectionOptions
+  readonly #byAddress = new Map<string, number>()
+  /** Those without a request under way, the longest idle first. */
+  readonly #idle = new Set<Socket>()
+  readonly #reserved = new WeakSet<Socket>()
+  #open = 0
+  #turnedAway = 0
+  #loggedAt = Number.NEGATIVE_INFINITY
+  /** One function for all: many thousands of answers may be waited for. */
+  readonly #answered: (this: ServerResponse) => void
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    options.metrics.openConnections(() => this.#open)
+    const idle = this.#idle
+    this.#answered = function answered() {
+      const { socket } = this.req
+      if (!socket.destroyed) idle.add(socket)
+    }
+  }
+
+  isReserved(socket: Socket): boolean {
+    return this.#reserved.has(socket)
+  }
+
+  add(socket: Socket): void {
+    const { limits, isProxy } = this.#options
+    const address = socket.remoteAddress ?? ''
+    if (!isProxy(address) && !this.#countFrom(networksOf(address).narrow, socket)) return
+    this.#open++
+    this.#idle.add(socket)
+    socket.once('close', () => {
+      this.#open--
+      this.#idle.delete(socket)
+    })
+    if (this.#open > limits.most) this.#makeRoom(socket)
+  }
+
+  asks({ socket }: IncomingMessage, answer: ServerResponse): void {
+    this.#idle.delete(socket)
+    answer.on('close', this.#answered)
+  }
+
+  turnAway(reason: 'address' | 'full' | 'idle'): void {
+    const { log, limits, metrics } = this.#options
+    metrics.connectionRefused(reason)
+    this.#turnedAway++
+    if (performance.now() - this.#loggedAt < LOG_EVERY_MS) return
+    const facts = { connections: this.#turnedAway, reason, open: this.#open, most: limits.most }
+    log.warn(facts, 'connections were turned away')
+    this.#loggedAt = performance.now()
+    this.#turnedAway = 0
+  }
+
+  #countFrom(network: string, socket: Socket): boolean {
+    const count = this.#byAddress.get(network) ?? 0
+    if (count >= this.#options.limits.perAddress) {
+      this.turnAway('address')
+      socket.destroy()
+      return false
+    }
+    this.#byAddress.set(network, count + 1)
+    socket.once('close', () => {
+      const left = (this.#byAddress.get(network) ?? 1) - 1
+      if (left > 0) this.#byAddress.set(network, left)
+      else this.#byAddress.delete(network)
+    })
+    return true
+  }
+
+  /** Who has been idle for longest gives way; where nobody is, the new one is served only what is reserved. */
+  #makeRoom(socket: Socket): void {
+    const [oldest] = this.#idle
+    if (oldest && oldest !== socket) {
+      this.#idle.delete(oldest)
+      oldest.destroy()
+      this.turnAway('idle')
+      return
+    }
+    this.#reserved.add(socket)
+    const look = setTimeout(() => {
+      if (this.#idle.has(socket)) socket.destroy()
+    }, RESERVED_MS)
+    socket.once('close', () => clearTimeout(look))
+  }
+}

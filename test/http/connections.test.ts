@@ -1,0 +1,133 @@
+/** What becomes of connections when there are too many: who gives way, who is still served, and who is told. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { proxyCheck } from '../../src/config-proxies.ts'
+import { type ConnectionLimits, limitConnections, withReserve } from '../../src/http/connections.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { until } from '../support/client.ts'
+
+const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
+
+async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | false = false) {
+  const log = createLog({ level: 'silent' })
+  const requestLog = nowhere
+  const maxConnections = withReserve(limits)
+  const app = await createServer({ log, requestLog, trustProxy: false, limits: { maxConnections } })
+  t.teardown(() => app.close())
+  const refused: string[] = []
+  const lines: string[] = []
+  let open = () => 0
+  limitConnections(app, {
+    limits,
+    isProxy: proxyCheck(proxies),
+    log: { warn: (_facts: object, text: string) => void lines.push(text) } as never,
+    metrics: {
+      connectionRefused: (reason) => void refused.push(reason),
+      openConnections: (read) => {
+        open = read
+      },
+    },
+  })
+  app.get('/health/live', async () => ({ ok: true }))
+  app.get('/bot/getMe', async () => ({ ok: true }))
+  app.get('/bot/getUpdates', async () => {
+    await pause(60_000, undefined, { ref: false })
+    return { ok: true }
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const sockets: Socket[] = []
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const client = async () => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    socket.on('error', () => undefined).setEncoding('utf8')
+    const seen = { text: '', isClosed: false }
+    socket.on('data', (text) => {
+      seen.text += text
+    })
+    socket.once('close', () => {
+      seen.isClosed = true
+    })
+    await once(socket, 'connect')
+    const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    return { socket, seen, ask }
+  }
+  const several = (count: number) => Promise.all(Array.from({ length: count }, client))
+  return { client, several, refused, lines, open: () => open() }
+}
+
+t.test('who is idle for longest gives way to who comes', async (t) => {
+  const { client, several, refused, lines, open } = await serve(t, { most: 3, perAddress: 100 })
+  const [first, second, third] = await several(3)
+  first!.ask('/health/live')
+  await until(() => first!.seen.text.includes('ok'))
+  const fourth = await client()
+  fourth.ask('/bot/getMe')
+  await until(() => fourth.seen.text.includes('200 OK'))
+  await until(() => second!.seen.isClosed)
+  t.notOk(first!.seen.isClosed, 'who has asked since stays')
+  t.notOk(third!.seen.isClosed)
+  t.strictSame(refused, ['idle'])
+  t.strictSame(lines, ['connections were turned away'])
+  t.equal(open(), 3)
+})
+
+t.test('when all are busy, health is answered and bots are told to come back', async (t) => {
+  const { client, several, refused } = await serve(t, { most: 20, perAddress: 100 })
+  const busy = await several(20)
+  for (const { ask } of busy) ask('/bot/getUpdates')
+  await pause(100)
+  const bot = await client()
+  bot.ask('/bot/getMe')
+  await until(() => bot.seen.isClosed)
+  t.match(bot.seen.text, /^HTTP\/1.1 503 .*connection: close.*"retry_after":1/is)
+  const health = await client()
+  health.ask('/health/live')
+  await until(() => health.seen.isClosed)
+  t.match(health.seen.text, /^HTTP\/1.1 200 .*connection: close/is, 'and its place is free again')
+  const silent = await client()
+  await until(() => silent.seen.isClosed)
+  t.equal(silent.seen.text, '', 'who does not ask does not hold the place')
+
+  const more = await several(1)
+  more[0]!.ask('/bot/getUpdates')
+  await until(() => more[0]!.seen.isClosed)
+  t.strictSame(refused, [])
+})
+
+t.test('beyond the reserve it is counted, too', async (t) => {
+  const { client, several, refused } = await serve(t, { most: 20, perAddress: 100 })
+  for (const { ask } of await several(20)) ask('/bot/getUpdates')
+  await pause(100)
+  const [held, dropped] = [await client(), await client()]
+  await until(() => dropped.seen.isClosed)
+  t.strictSame(refused, ['full'])
+  held.ask('/health/live')
+  await until(() => held.seen.text.includes('200 OK'))
+})
+
+t.test('one address has its share, and a proxy has that of everybody', async (t) => {
+  const { client, several, refused } = await serve(t, { most: 100, perAddress: 2 })
+  const [first] = await several(2)
+  const third = await client()
+  await until(() => third.seen.isClosed)
+  t.strictSame(refused, ['address'])
+  first!.socket.destroy()
+  await until(async () => {
+    const next = await client()
+    next.ask('/health/live')
+    await pause(50)
+    return next.seen.text.includes('200 OK')
+  })
+
+  const behind = await serve(t, { most: 100, perAddress: 2 }, ['127.0.0.0/8'])
+  for (const { ask } of await behind.several(5)) ask('/health/live')
+  await pause(100)
+  t.strictSame(behind.refused, [])
+})
