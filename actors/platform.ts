@@ -169,9 +169,9 @@ export interface SessionReport {
   invalid(reason: string): void
   /**
    * Some of what happened cannot be told any more: messages, or what became of messages. The operator is told; the
-   * session goes on.
+   * session goes on. `unknown`: the network cannot say whether anything is missing.
    */
-  skipped(what: 'messages' | 'changes'): void
+  skipped(what: 'messages' | 'changes' | 'unknown'): void
   /** The network does not keep the account's rooms for its other devices. The operator is told; nothing else changes. */
   unshared(): void
   /** One update cannot be shown here; `kind` is the network's word for it: letters and underscores. */

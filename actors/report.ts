@@ -49,8 +49,8 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       const forMs = seconds * 1000
       send({ type: 'session.limited', reason, forMs, until: actor.now() + forMs })
     },
+    skipped: (what) => send({ type: what === 'unknown' ? 'archive.missing' : `${what}.skipped` }),
     unshared: () => send({ type: 'rooms.unshared' }),
-    skipped: (what) => send({ type: `${what}.skipped` }),
     passedOver: (kind) => send({ type: 'updates.skipped', kind }),
     replaced() {
       actor

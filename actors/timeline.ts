@@ -6,7 +6,13 @@ import type { Clock, CredentialFacts, CredentialStore, Owned } from './ports.ts'
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
 /** Worth a line of their own, although the state stays as it is. */
-const REMARKS = ['messages.skipped', 'changes.skipped', 'updates.skipped', 'rooms.unshared']
+const REMARKS = [
+  'messages.skipped',
+  'changes.skipped',
+  'updates.skipped',
+  'archive.missing',
+  'rooms.unshared',
+]
 
 /** What the public record says about a state of the machine. */
 export interface PublicState {

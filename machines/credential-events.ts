@@ -63,6 +63,8 @@ export type SessionEvent =
   /** The network, or the session, could not list everything that was missed. */
   | { readonly type: 'messages.skipped' }
   | { readonly type: 'changes.skipped' }
+  /** The session was away, and the network has no archive that would show whether messages are missing. */
+  | { readonly type: 'archive.missing' }
   /** The network refused to keep the account's rooms for its other devices. */
   | { readonly type: 'rooms.unshared' }
   /** `kind` is the network's word for updates that cannot be shown here. */

@@ -90,6 +90,7 @@ export const credentialMachine = credential.createMachine({
         // They change nothing: the timeline alone has them.
         'messages.skipped': {},
         'changes.skipped': {},
+        'archive.missing': {},
         'rooms.unshared': {},
         'updates.skipped': {},
         'session.replaced': {

@@ -1,9 +1,9 @@
 /** `npm run test:kill [-- --service-kills N --postgres-kills M --per-second R --webhook-connections C --xmpp-kills K]`. */
 import { parseArgs } from 'node:util'
-import { prosodyMissing } from '../support/prosody.ts'
+import { xmppServers } from '../support/xmpp-servers.ts'
 import { runChaos } from './chaos.ts'
 import { summary } from './summary.ts'
-import { runXmppChaos, xmppSummary } from './xmpp-chaos.ts'
+import { isKept, runXmppChaos, xmppSummary } from './xmpp-chaos.ts'
 
 const { values } = parseArgs({
   options: {
@@ -36,9 +36,16 @@ for (const line of summary(report)) print(line)
 if (report.lost > 0 || report.violations.length > 0) process.exitCode = 1
 
 const xmppKills = Number(values['xmpp-kills'])
-if (prosodyMissing) print(`XMPP: not run, ${prosodyMissing}`)
-else if (xmppKills > 0) {
-  const xmpp = await runXmppChaos({ kills: xmppKills, perSecond: 25 }, counted)
-  for (const line of xmppSummary(xmpp)) print(line)
-  if (xmpp.lost > 0 || xmpp.violations.length > 0) process.exitCode = 1
+for (const { name, skip, start } of xmppKills > 0 ? xmppServers : []) {
+  if (skip) {
+    print(`XMPP: ${name} not run, ${skip}`)
+    continue
+  }
+  for (const withoutArchive of [false, true]) {
+    print(`XMPP: ${name}${withoutArchive ? ' without an archive' : ''}`)
+    const server = await start({ quickArchive: true, withoutArchive })
+    const xmpp = await runXmppChaos({ server, kills: xmppKills, perSecond: 25 }, counted)
+    for (const line of xmppSummary(xmpp)) print(line)
+    if (!isKept(xmpp, !withoutArchive)) process.exitCode = 1
+  }
 }

@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { quietLog } from '../support/log.ts'
-import { Prosody } from '../support/prosody.ts'
 import { Slixmpp, type SlixmppClient } from '../support/slixmpp.ts'
+import type { XmppServer } from '../support/xmpp-server.ts'
 import { linkedAccount } from './account.ts'
 import { Consumer } from './consumer.ts'
 import { PostgresProcess } from './postgres-process.ts'
@@ -30,8 +30,10 @@ export interface XmppStage {
   close(): Promise<void>
 }
 
-export async function setXmppStage(perSecond: number): Promise<XmppStage> {
+/** Stops the server at its end. */
+export async function setXmppStage(server: XmppServer, perSecond: number): Promise<XmppStage> {
   await using opened = new AsyncDisposableStack()
+  opened.defer(() => server.stop())
   const folder = await mkdtemp(join(tmpdir(), 'chapar-kill-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
@@ -39,8 +41,6 @@ export async function setXmppStage(perSecond: number): Promise<XmppStage> {
   const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), log: quietLog })
   opened.defer(() => postgres.stop())
   await migrate(postgres.url())
-  const prosody = await Prosody.start({ quickArchive: true })
-  opened.defer(() => prosody.stop())
   const slixmpp = new Slixmpp()
   opened.defer(() => slixmpp.stop())
   const port = await freePort()
@@ -51,12 +51,12 @@ export async function setXmppStage(perSecond: number): Promise<XmppStage> {
 
   const friends: SlixmppClient[] = []
   for (const name of FRIENDS) {
-    const address = await prosody.register(name, PASSWORD)
-    friends.push(await slixmpp.client(`${address}/phone`, PASSWORD, prosody.port))
+    const address = await server.register(name, PASSWORD)
+    friends.push(await slixmpp.client(`${address}/phone`, PASSWORD, server.port))
   }
   const account = async (name: string) => {
-    const jid = await prosody.register(name, PASSWORD)
-    const secrets = { jid, password: PASSWORD, resource: 'chapar', server: prosody.server }
+    const jid = await server.register(name, PASSWORD)
+    const secrets = { jid, password: PASSWORD, resource: 'chapar', server: server.server }
     const key = await linkedAccount(db, vault, jid, { platform: 'xmpp', secrets })
     const consumer = new Consumer(`http://127.0.0.1:${port}/bot${key}`)
     opened.defer(() => consumer.stop())

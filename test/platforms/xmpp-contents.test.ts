@@ -1,4 +1,5 @@
 /** Places, cards and albums, as others write them and as others see them. */
+import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import t from 'tap'
 import type { Content, Media } from '../../machines/content.ts'
@@ -101,13 +102,14 @@ t.test('over a server', { skip: prosodyMissing ?? false }, async (t) => {
     const { chat, store, first, open } = await scene(t, network)
     const contents = [carrying(await files.add('photo')), carrying(await files.add('photo'))]
     const before = store.checkpoint
-    await perform(first, { kind: 'send_album', chat, contents }, 'request')
+    const id = randomUUID()
+    await perform(first, { kind: 'send_album', chat, contents }, id)
     await first.stop()
     store.checkpoint = before
     await open()
-    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === 'own:request'))
+    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === `own:${id}`))
     // As `actors/perform.ts` names what a key has sent.
-    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === 'own:request:1'))
+    await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === `own:${id}:1`))
   })
 
   await t.test('an album that cannot be uploaded whole is not sent', async (t) => {

@@ -9,6 +9,7 @@ const delivery = (archived: string, text: string): Delivery => ({
   message: xml('message', { id: archived }, xml('body', {}, text)),
   archive: 'me@here.test',
   archived,
+  key: archived,
   at: 0,
   recovered: false,
   own: false,

@@ -81,33 +81,44 @@ export class CatchUp {
     this.#log.warn({ condition }, 'the server keeps no archive: gaps stay gaps')
   }
 
-  /** Resolves with the archive ids of all that was committed. */
-  async run(signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const ids = new Set<string>()
-    const { address } = this.#archive
-    for (let checkpoint = this.#ledger.checkpoint(address); checkpoint; ) {
-      const { messages, complete } = await this.#after(checkpoint, signal)
+  /** Resolves with the keys of all that was read. `recovered`: there was a gap. */
+  async run(signal: AbortSignal, recovered = true): Promise<ReadonlySet<string>> {
+    const keys = new Set<string>()
+    const checkpoint = this.#ledger.checkpoint(this.#archive.address)
+    let after = checkpoint?.from ?? checkpoint?.mam
+    let again = checkpoint?.from !== undefined
+    while (checkpoint && after !== undefined) {
+      const { messages, complete } = await this.#after(after, checkpoint, signal)
       signal.throwIfAborted()
-      for (let start = 0; start < messages.length; start += batchSize) {
-        const batch = messages.slice(start, start + batchSize)
-        await this.#ledger.commit(batch.map(this.#deliver))
+      const deliveries: Delivery[] = []
+      for (const [index, archived] of messages.entries()) {
+        if (again && archived.id !== checkpoint.mam)
+          again = messages[index - 1]?.id !== checkpoint.mam
+        deliveries.push({ ...this.#deliver(archived), recovered, ...(again && { again }) })
+      }
+      for (let start = 0; start < deliveries.length; start += batchSize) {
+        await this.#ledger.commit(deliveries.slice(start, start + batchSize))
         signal.throwIfAborted()
       }
-      const isNew = messages.some(({ id }) => !ids.has(id))
-      for (const { id } of messages) ids.add(id)
+      const isNew = deliveries.some(({ key }) => !keys.has(key))
+      for (const { key } of deliveries) keys.add(key)
+      const next = isNew ? beforeLast(messages, after) : messages.at(-1)?.id
       // One that gives the same again and again would do so for ever.
-      if (complete || !isNew) break
-      checkpoint = this.#ledger.checkpoint(address)
+      if (complete || (!isNew && next === after)) break
+      after = next
     }
-    return ids
+    return keys
   }
 
-  async #after(checkpoint: Checkpoint, signal: AbortSignal): Promise<Page> {
-    const range: PageRange = checkpoint.mam ? { after: checkpoint.mam } : {}
+  async #after(after: string, checkpoint: Checkpoint, signal: AbortSignal): Promise<Page> {
+    const range: PageRange = after ? { after } : {}
     try {
       return await this.#archive.page(range, signal)
     } catch (cause) {
       if (!(cause instanceof RequestRefused) || cause.condition !== 'item-not-found') throw cause
+      // The archive has dropped what is older, but not what came later.
+      const { mam } = checkpoint
+      if (after === checkpoint.from) return this.#after(mam, { mam, at: checkpoint.at }, signal)
       this.#log.warn(
         { checkpoint },
         'the archive no longer knows the checkpoint: going by its time',
@@ -115,4 +126,10 @@ export class CatchUp {
       return this.#archive.page({ start: checkpoint.at - clockToleranceSeconds }, signal)
     }
   }
+}
+
+/** Several messages can have the same id: the next page begins with all that have the last one's. */
+function beforeLast(messages: readonly ArchivedMessage[], after: string): string {
+  const last = messages.at(-1)?.id
+  return messages.findLast(({ id }) => id !== last)?.id ?? after
 }

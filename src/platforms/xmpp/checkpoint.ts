@@ -2,10 +2,16 @@
 import type { Json } from '../../../actors/platform.ts'
 import type { Invitation } from './invitation.ts'
 import { isObject } from './json.ts'
+import type { Unarchived } from './unarchived.ts'
 
 export interface Checkpoint {
   /** The archive id of the last message that is dealt with; empty: the archive was empty. */
   readonly mam: string
+  /**
+   * An archive id a little before it, from which the next session reads. Servers do not show messages in the order
+   * of their archive ids, and several messages can have the same one: what comes after `mam` is not all that is new.
+   */
+  readonly from?: string
   /** When that was, in case the archive no longer knows the id. Unix time in seconds. */
   readonly at: number
 }
@@ -46,20 +52,22 @@ export function parseCheckpoints(stored: Json, own: string): Checkpoints {
 export function checkpointJson(
   checkpoints: Checkpoints,
   own: string,
-  invited: readonly Invitation[],
+  { invited, unarchived }: { invited: readonly Invitation[]; unarchived: readonly Unarchived[] },
 ): Json {
-  if (checkpoints.size === 0 && invited.length === 0) return null
+  if (checkpoints.size === 0 && invited.length === 0 && unarchived.length === 0) return null
   const rooms = [...checkpoints].filter(([address]) => address !== own)
   const places = rooms.map(([room, place]) => [room, { ...place }] as const)
   return {
     ...checkpoints.get(own),
     ...(places.length > 0 && { rooms: Object.fromEntries(places) }),
     ...(invited.length > 0 && { invited: invited.map((each) => ({ ...each })) }),
+    ...(unarchived.length > 0 && { unarchived: unarchived.map((each) => [...each]) }),
   }
 }
 
 function parse(stored: Json | undefined): Checkpoint | undefined {
   if (!isObject(stored)) return undefined
-  const { mam, at } = stored
-  return typeof mam === 'string' ? { mam, at: typeof at === 'number' ? at : 0 } : undefined
+  const { mam, at, from } = stored
+  if (typeof mam !== 'string') return undefined
+  return { mam, ...(typeof from === 'string' && { from }), at: typeof at === 'number' ? at : 0 }
 }

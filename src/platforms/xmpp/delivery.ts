@@ -3,18 +3,25 @@ import type { Element } from '@xmpp/client'
 import type { Happening } from '../../../machines/happening.ts'
 import { parseAddress } from './address.ts'
 import type { ArchivedMessage } from './archive.ts'
+import { keyOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 
 export interface Delivery {
   readonly message: Element
+  /** The same for each copy of the message; see `message-identity.ts`. */
+  readonly key: string
   /** Whose archive it belongs to: the account's or a room's. */
   readonly archive: string
   /** Where it stands in that archive; absent if it is not there, empty if there is none but its time. */
   readonly archived?: string
   /** Unix time in seconds. */
   readonly at: number
+  /** The server kept it for a while; `at` is when it got it. */
+  readonly delayed?: true
   /** Fetched after a gap. */
   readonly recovered: boolean
+  /** From the part of the archive that the session before has stored already, but for what it had not been shown. */
+  readonly again?: boolean
   /** Whether the account itself wrote it, on whatever device. */
   readonly own: boolean
   /** What a server kept for an account that was away, though its archive has it too. */
@@ -30,8 +37,8 @@ export interface RoomReader {
 
 /** Out of the account's archive. */
 export function recovered({ id, at, message }: ArchivedMessage, own: string): Delivery {
-  const isOwn = isFrom(message, own)
-  return { message, archive: own, archived: id, at, recovered: true, own: isOwn }
+  const copy = { message, archive: own, archived: id, own: isFrom(message, own) }
+  return { ...copy, key: keyOf({ ...copy, isRoom: false }), at, recovered: true }
 }
 
 export interface Trust {
@@ -65,14 +72,19 @@ function live(message: Element, stamped: Element, trust: Trust): Delivery {
   const stamp = stampOf(stamped, trust)
   const isKept =
     archived && stamp !== undefined && stamp + clockStepSeconds < (trust.readUntil ?? 0)
-  return {
+  const copy = {
     message,
     archive: trust.own,
     ...(archived && { archived }),
+    own: isFrom(message, trust.own),
+  }
+  return {
+    ...copy,
+    key: keyOf({ ...copy, isRoom: false }),
     ...(isKept && { kept: true }),
+    ...(stamp !== undefined && { delayed: true }),
     at: stamp ?? Math.floor(Date.now() / 1000),
     recovered: false,
-    own: isFrom(message, trust.own),
   }
 }
 

@@ -15,10 +15,15 @@ const mostWaiting = 5_000
 /** See `weightOf`. */
 const heaviest = 32 * 2 ** 20
 
+interface Waiting {
+  readonly delivery: Delivery
+  readonly stored: () => void
+}
+
 export class Inbox {
   readonly #events: InboxEvents
-  #queue: Delivery[] = []
-  #held: Delivery[] | undefined = []
+  #queue: Waiting[] = []
+  #held: Waiting[] | undefined = []
   #draining: Promise<void> | undefined
   #weight = 0
 
@@ -26,13 +31,21 @@ export class Inbox {
     this.#events = events
   }
 
-  push(delivery: Delivery) {
+  /** Resolves once it is stored; never, when that fails. */
+  push(delivery: Delivery): Promise<void> {
+    const { promise, resolve: stored } = Promise.withResolvers<void>()
     const waiting = this.#held ?? this.#queue
-    waiting.push(delivery)
+    waiting.push({ delivery, stored })
     this.#weight += weightOf(delivery.message)
     const isTooMuch = waiting.length > mostWaiting || this.#weight > heaviest
     if (isTooMuch) this.#fail(new NotStored('Too many messages wait'))
     else if (!this.#held) this.#wake()
+    return promise
+  }
+
+  /** Resolves once all that is not held back is stored, or when that has failed. */
+  async settled(): Promise<void> {
+    await this.#draining
   }
 
   /** Resolves once all that came before is committed; what comes from now on waits. */
@@ -41,14 +54,17 @@ export class Inbox {
     await this.#draining
   }
 
-  /** Goes on with what was held back, but for what the catch-up has brought already. */
+  /** Goes on with what was held back, but for what the catch-up has brought already, by their keys. */
   release(caughtUp: ReadonlySet<string>) {
     const held = this.#held ?? []
     this.#held = undefined
-    for (const delivery of held) {
-      const { archived } = delivery
-      if (archived && caughtUp.has(archived)) this.#weight -= weightOf(delivery.message)
-      else this.#queue.push(delivery)
+    for (const waiting of held) {
+      const { delivery, stored } = waiting
+      if (!caughtUp.has(delivery.key)) this.#queue.push(waiting)
+      else {
+        this.#weight -= weightOf(delivery.message)
+        stored()
+      }
     }
     this.#wake()
   }
@@ -63,8 +79,11 @@ export class Inbox {
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, batchSize)
       try {
-        await this.#events.commit(batch)
-        for (const { message } of batch) this.#weight -= weightOf(message)
+        await this.#events.commit(batch.map(({ delivery }) => delivery))
+        for (const { delivery, stored } of batch) {
+          this.#weight -= weightOf(delivery.message)
+          stored()
+        }
       } catch (cause) {
         return this.#fail(cause)
       }

@@ -1,29 +1,36 @@
 /** Turns deliveries into events, has them stored with the checkpoint, and only then tells senders of the receipt. */
-import { randomUUID } from 'node:crypto'
+import type { Element } from '@xmpp/client'
 import type { SessionReport } from '../../../actors/platform.ts'
 import type { Happening } from '../../../machines/happening.ts'
 import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { NotStored } from './failures.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
+import { isRandom, MessageNames, RecentKeys, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
-import { read } from './reading.ts'
+import { type Known, read, repliedTo } from './reading.ts'
+import { RecentIds } from './recent-ids.ts'
 import type { Sent } from './sent.ts'
-import { storable } from './storable.ts'
+import { Repeats, type Unarchived, unarchivedOf } from './unarchived.ts'
 
 export interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */
   found(delivery: Delivery, id: string): void
   /** The sender asked to be told that the message arrived. */
   receiptWanted(to: string, id: string): void
+  /** The same, with what is found out about their pictures. */
+  measured(happenings: readonly Happening[]): Promise<readonly Happening[]>
   /** There is an invitation to be answered. */
   invited(): void
+  /** The newest messages of the account's archive, the oldest of them first. */
+  recall(): Promise<readonly Delivery[]>
 }
 
 export interface LedgerStart {
   readonly own: string
   readonly checkpoints: Checkpoints
   readonly invited: readonly Invitation[]
+  readonly unarchived: readonly Unarchived[]
   readonly sent: Sent
 }
 
@@ -35,6 +42,11 @@ export class Ledger {
   readonly #sent: Sent
   readonly #report: SessionReport
   readonly #events: LedgerEvents
+  readonly #known: Known
+  readonly #repeats: Repeats
+  readonly #recent = new RecentKeys()
+  readonly #recentIds = new Map<string, RecentIds>()
+  #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
   /** The account and each of its rooms bring their own; one after the other moves the one checkpoint. */
@@ -45,8 +57,20 @@ export class Ledger {
     this.#sent = start.sent
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
+    this.#repeats = new Repeats(start.unarchived)
     this.#report = report
     this.#events = events
+    this.#known = {
+      own: start.own,
+      names: new MessageNames(),
+      sent: (id) => this.#sent.has(id),
+      isRoom: (address) => this.#checkpoints.has(address) && address !== this.#own,
+    }
+  }
+
+  /** Whether this session has stored the message with this key. */
+  has(key: string): boolean {
+    return this.#recent.has(key)
   }
 
   checkpoint(archive: string): Checkpoint | undefined {
@@ -84,17 +108,18 @@ export class Ledger {
   }
 
   async #commit(deliveries: readonly Delivery[]): Promise<void> {
-    const known = {
-      own: this.#own,
-      sent: (id: string) => this.#sent.has(id),
-      isRoom: (address: string) => this.#checkpoints.has(address) && address !== this.#own,
+    const news = deliveries.filter((delivery) => !this.#isRepeat(delivery))
+    if (!this.#isRecalled && news.some(({ message }) => namesUnknown(message))) {
+      this.#isRecalled = true
+      for (const delivery of await this.#events.recall()) read(delivery, this.#known)
     }
-    const foreign = deliveries.filter((delivery) => !this.#isOwnSend(delivery))
-    const happenings = foreign.flatMap((delivery) => read(delivery, known) ?? [])
+    const foreign = news.filter((delivery) => !this.#isOwnSend(delivery))
+    const told = foreign.flatMap((delivery) => read(delivery, this.#known) ?? [])
+    const happenings = await this.#events.measured(told)
     // Only what has a place in an archive moves the checkpoint. The library has acknowledged the stanzas to the
     // server already; should this commit fail, the next session fetches them from the archive.
-    const last = deliveries.findLast(({ archived }) => archived !== undefined)
-    const place = last?.archived !== undefined && { mam: last.archived, at: last.at }
+    const last = news.findLast(({ archived }) => archived !== undefined)
+    const place = last?.archived !== undefined && this.#placeAfter(news, last)
     const checkpoints =
       last && place
         ? withCheckpoint(this.#checkpoints, last.archive, place, this.#own)
@@ -102,8 +127,9 @@ export class Ledger {
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {
-      await this.#store(happenings, checkpoints, invited)
+      await this.#store(happenings, checkpoints, invited, unarchivedOf(news))
     }
+    for (const { key } of news) this.#recent.add(key)
     if (isInvited) this.#events.invited()
     for (const delivery of foreign) this.#acknowledge(delivery)
   }
@@ -112,8 +138,9 @@ export class Ledger {
     happenings: readonly Happening[],
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
+    unarchived: readonly Unarchived[] = [],
   ): Promise<void> {
-    const checkpoint = checkpointJson(checkpoints, this.#own, invited)
+    const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#report.events(happenings, checkpoint).catch((cause) => {
       throw new NotStored('The events could not be stored', { cause })
     })
@@ -121,16 +148,34 @@ export class Ledger {
     this.#invited = invited
   }
 
+  #placeAfter(deliveries: readonly Delivery[], { archive, archived = '', at }: Delivery) {
+    const stored = this.#checkpoints.get(archive)
+    const ids = this.#recentIds.get(archive) ?? new RecentIds(stored?.from ?? stored?.mam)
+    this.#recentIds.set(archive, ids)
+    for (const delivery of deliveries) {
+      if (delivery.archive === archive && delivery.archived) ids.add(delivery.archived)
+    }
+    const { before } = ids
+    const from = before !== undefined && before !== archived && { from: before }
+    return { mam: archived, ...from, at }
+  }
+
   #withInvitations(deliveries: readonly Delivery[]): readonly Invitation[] {
     const invited = [...this.#invited]
-    for (const { message, own, room, archived, at } of deliveries) {
-      const invitation = own || room ? undefined : readInvitation(message)
+    for (const { message, own, room, key, at, again } of deliveries) {
+      const invitation = own || room || again ? undefined : readInvitation(message)
       const isKnown = invited.some((other) => other.room === invitation?.room)
       if (!invitation || isKnown || invited.length >= mostInvitations) continue
-      const key = storable(archived ?? message.attrs.id ?? randomUUID())
       invited.push({ ...invitation, key, at })
     }
     return invited.length > this.#invited.length ? invited : this.#invited
+  }
+
+  #isRepeat(delivery: Delivery): boolean {
+    if (this.#recent.has(delivery.key) || this.#repeats.take(delivery)) return true
+    // What the session before has sent it has not reported, so the log does not know it.
+    const { again, own, message } = delivery
+    return again === true && own && isRandom(message.attrs.id ?? '')
   }
 
   #isOwnSend(delivery: Delivery): boolean {
@@ -140,9 +185,9 @@ export class Ledger {
     return true
   }
 
-  #acknowledge({ message, own, room }: Delivery) {
+  #acknowledge({ message, own, room, again }: Delivery) {
     const { id, from, type } = message.attrs
-    if (!id || !from || type === 'error' || own || room) return
+    if (!id || !from || type === 'error' || own || room || again) return
     if (message.getChild('request', ns.receipts)) this.#events.receiptWanted(from, id)
   }
 
@@ -152,4 +197,10 @@ export class Ledger {
     this.#line = done.catch(() => undefined)
     return done
   }
+}
+
+/** A message that names another one by an id that is used again: sessions before this one may have stored it. */
+function namesUnknown(message: Element): boolean {
+  const named = targetOf(message)?.id ?? repliedTo(message)
+  return named !== undefined && !isRandom(named)
 }

@@ -1,8 +1,7 @@
 /** Finds messages that the session does not remember by reading back in the archive. */
 import type { Element } from '@xmpp/client'
 import type { Archive, ArchivedMessage } from './archive.ts'
-import { ns } from './namespaces.ts'
-import { idOf } from './reading.ts'
+import { idOf, keyOf, marked, networkId, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
 import type { Sent } from './sent.ts'
 import { storable } from './storable.ts'
@@ -45,7 +44,7 @@ export class Lookup {
       this.#isCalled(archived, native) && !isChange(archived.message)
     const found = await this.#search(matches, mostPages, signal)
     // Without an archive nobody knows; other clients ignore a change by who is not the author.
-    if (found === 'unknown') return { id: native }
+    if (found === 'unknown') return { id: networkId(native) }
     if (!found) return 'absent'
     if (!this.#scope.isOwn(found.message)) return 'foreign'
     return { id: found.message.attrs.id ?? native, at: found.at }
@@ -65,15 +64,15 @@ export class Lookup {
     const { id } = found.message.attrs
     const author = this.#scope.author(found.message)
     const ofAuthor = changes.filter((change) => this.#scope.author(change) === author)
-    const isRetracted = ofAuthor.some((change) => {
-      const target = change.getChild('retract', ns.retraction)?.attrs.id
-      return target !== undefined && (target === id || target === found.id)
-    })
+    const changesOf = (kind: 'retract' | 'replace', names: readonly (string | undefined)[]) =>
+      ofAuthor.filter((message) => {
+        const target = targetOf(message)
+        return target?.change === kind && names.includes(target.id)
+      })
+    const named = id === undefined ? undefined : storable(id)
+    const isRetracted = changesOf('retract', [named, storable(found.id)]).length > 0
     if (isRetracted) return undefined
-    const corrections = ofAuthor.filter(
-      (change) => change.getChild('replace', ns.correction)?.attrs.id === id,
-    )
-    return { ...found, message: corrections.at(0) ?? found.message }
+    return { ...found, message: changesOf('replace', [named]).at(0) ?? found.message }
   }
 
   /** Whether the archive has something that this account sent under this id lately. */
@@ -86,7 +85,14 @@ export class Lookup {
 
   /** In a room anybody may call a message as the room calls another one. */
   #isCalled({ id, message }: ArchivedMessage, native: string): boolean {
-    return storable(id) === native || (!this.#scope.byPlace && idOf(message) === native)
+    if (storable(id) === native || (!this.#scope.byPlace && idOf(message) === native)) return true
+    if (networkId(native) === native) return false
+    const own = this.#scope.isOwn(message)
+    const isRoom = this.#scope.byPlace
+    const archive = this.#archive.address
+    const key = keyOf({ message, archive, archived: id, own, isRoom })
+    const given = this.#scope.byPlace ? storable(id) : idOf(message)
+    return marked(given ?? '', key) === native
   }
 
   async #search(
@@ -113,8 +119,4 @@ export class Lookup {
 }
 
 /** A change of a message has an id of its own and cannot be changed itself. */
-function isChange(message: Element): boolean {
-  const change =
-    message.getChild('retract', ns.retraction) ?? message.getChild('replace', ns.correction)
-  return change !== undefined
-}
+const isChange = (message: Element): boolean => targetOf(message) !== undefined

@@ -1,5 +1,4 @@
 /** What a message of the network means as an event; `undefined` when it is none. */
-import { randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
 import type { Content, Message } from '../../../machines/content.ts'
 import type { Happening } from '../../../machines/happening.ts'
@@ -11,6 +10,7 @@ import type { Delivery } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
 import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
+import { idOf, type MessageNames, marked, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { personAt, privateChat, whispering } from './people.ts'
 import { storable } from './storable.ts'
@@ -19,6 +19,7 @@ import { readXhtml } from './styling/xhtml.ts'
 
 export interface Known {
   readonly own: string
+  readonly names: MessageNames
   /** Whether this session sent the message with this id. */
   sent(id: string): boolean
   /** Whether the account is, or was, in the room with this address. */
@@ -35,7 +36,7 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
   if (!ends) return undefined
   const { from, chat } = ends
   const event = {
-    sourceKey: sourceKeyOf(delivery, own, from.native),
+    sourceKey: delivery.key,
     direction: own ? 'own' : 'incoming',
     at: delivery.at,
     ...(delivery.recovered && { recovered: true }),
@@ -49,20 +50,23 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
       ...event,
       chat: chat.native,
       surface: 'private',
-      messages: [target.id],
+      messages: [known.names.find(chat.native, target.id, from.native)],
     }
   }
   const content = contentOf(message)
   if (!content) return undefined
+  const native = target
+    ? known.names.find(chat.native, target.id, from.native)
+    : nameOfMessage(delivery, chat.native, from.native, known)
   const reply = repliedTo(message)
   const result: Message = {
-    native: target?.id ?? idOf(message) ?? storable(delivery.archived ?? event.sourceKey),
+    native,
     chat,
     from,
     at: delivery.at,
     ...(target && { editedAt: delivery.at }),
     content,
-    ...(reply && { replyTo: { native: reply } }),
+    ...(reply && { replyTo: { native: known.names.find(chat.native, reply) } }),
     ...forwardOf(message),
     ...albumOf(message),
   }
@@ -83,31 +87,19 @@ function endsOf(message: Element, own: boolean, known: Known) {
   return { chat: privateChat(bare), from: own ? self : personAt(bare) }
 }
 
-/**
- * An incoming event is what its place in the archive says, so that the live copy and the archived one are the same.
- * One's own is what its id says: whoever sends does not learn the place in the archive.
- */
-function sourceKeyOf({ message, archived }: Delivery, own: boolean, from: string): string {
+function nameOfMessage(delivery: Delivery, chat: string, writer: string, known: Known): string {
+  const { message, own, key } = delivery
   const id = idOf(message)
-  if (own && id) return `own:${id}`
-  if (archived) return storable(`archive:${archived}`)
-  return storable(id ? `id:${from}:${id}` : `unnamed:${randomUUID()}`)
-}
-
-export function idOf({ attrs }: Element): string | undefined {
-  return attrs.id === undefined ? undefined : storable(attrs.id)
+  if (!id) return marked('', key)
+  const isTaken = !own && known.sent(id)
+  const native = isTaken ? marked(id, key) : known.names.give(chat, id, key)
+  if (!isTaken) known.names.remember(chat, writer, id, native)
+  return native
 }
 
 export function repliedTo(message: Element): string | undefined {
   const id = message.getChild('reply', ns.reply)?.attrs.id
   return id && storable(id)
-}
-
-export function targetOf(message: Element) {
-  const retracted = message.getChild('retract', ns.retraction)?.attrs.id
-  if (retracted) return { change: 'retract', id: storable(retracted) } as const
-  const replaced = message.getChild('replace', ns.correction)?.attrs.id
-  return replaced ? ({ change: 'replace', id: storable(replaced) } as const) : undefined
 }
 
 /** What the sender says of its origin; nobody vouches for it. */

@@ -14,7 +14,9 @@ import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
 import { download } from './media/download.ts'
+import { measured } from './media/measure.ts'
 import { type UploadParts, Uploads } from './media/uploads.ts'
+import { fingerprintOf, isRandom } from './message-identity.ts'
 import { Operations } from './operations.ts'
 import { Outbox } from './outbox.ts'
 import { ping } from './ping.ts'
@@ -25,6 +27,7 @@ import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
+import { parseUnarchived } from './unarchived.ts'
 import { receipt } from './writing.ts'
 
 export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | 'tendMilliseconds'> {
@@ -38,6 +41,9 @@ export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | '
   /** The gateway's own store, from which files are sent. */
   readonly media: UploadParts['media']
 }
+
+/** How many messages are read again for the ids that others name them by. */
+const mostRecalled = 100
 
 export class XmppSession implements Session {
   readonly #account: LinkedAccount
@@ -80,6 +86,7 @@ export class XmppSession implements Session {
         bound: () => this.#bind(),
         resumed: () => this.#options.log.info({ account: own }, 'the stream was resumed'),
         stanza: (stanza) => this.#receive(stanza),
+        settled: () => this.#inbox.settled(),
         acknowledged: (id) => this.#outbox.acknowledged(id),
         ended: (cause) => this.#end(cause),
       },
@@ -94,11 +101,23 @@ export class XmppSession implements Session {
     })
     const { checkpoint: stored } = account
     const checkpoints = parseCheckpoints(stored, own)
-    this.#ledger = new Ledger({ own, checkpoints, sent, invited: parseInvited(stored) }, report, {
-      found: (delivery, id) => this.#found(delivery, id),
-      receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
-      invited: () => this.#rooms.invited(),
-    })
+    this.#ledger = new Ledger(
+      {
+        own,
+        checkpoints,
+        sent,
+        invited: parseInvited(stored),
+        unarchived: parseUnarchived(stored),
+      },
+      report,
+      {
+        found: (delivery, id) => this.#found(delivery, id),
+        receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
+        invited: () => this.#rooms.invited(),
+        recall: () => this.#recall(),
+        measured: (happenings) => measured(happenings, options.agent, this.#ending.signal),
+      },
+    )
     this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log, (archived) =>
       recovered(archived, own),
     )
@@ -173,8 +192,10 @@ export class XmppSession implements Session {
     this.#rooms.left()
     await this.#inbox.hold()
     this.#hasArchive = await this.#catchUp.begin(signal)
+    const wasHere = this.#isOpened || this.#account.checkpoint !== null
     if (!this.#isOpened) this.#report.opened(this.#account.identity)
     this.#isOpened = true
+    if (!this.#hasArchive && wasHere) this.#report.skipped('unknown')
     if (this.#hasArchive && unconfirmed.length > 0 && place) {
       // What was archived before something that did arrive is not among what comes after the checkpoint.
       const earlier = await this.#archive.before(place, signal)
@@ -195,16 +216,51 @@ export class XmppSession implements Session {
     })
   }
 
-  #receive(stanza: Element) {
-    if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return
-    if (!stanza.is('message') || this.#archive.take(stanza)) return
-    if (stanza.attrs.type === 'error') return this.#bounce(stanza)
+  /** What a room says needs no waiting for: the room, or its archive, says it again to those who were away. */
+  #receive(stanza: Element): Promise<void> | undefined {
+    if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return undefined
+    if (!stanza.is('message') || this.#archive.take(stanza)) return undefined
+    if (stanza.attrs.type === 'error') {
+      this.#bounce(stanza)
+      return undefined
+    }
     const { readUntil } = this.#catchUp
     const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive, readUntil }
     const delivery = delivered(stanza, trust)
-    if (delivery?.kept) return
-    if (delivery) this.#inbox.push(delivery)
-    else this.#options.log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
+    if (!delivery) {
+      this.#options.log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
+      return undefined
+    }
+    if (delivery.kept) return undefined
+    if (this.#isNamedByArchive(delivery)) return this.#readFromArchive(delivery)
+    return this.#inbox.push(delivery)
+  }
+
+  /** The account's other device gave it an id that it may use again, and only the archive has a better one. */
+  #isNamedByArchive({ own, archived, message }: Delivery): boolean {
+    return own && archived === undefined && this.#hasArchive && !isRandom(message.attrs.id ?? '')
+  }
+
+  async #readFromArchive(delivery: Delivery): Promise<void> {
+    const fingerprint = fingerprintOf(delivery.message)
+    try {
+      const keys = await this.#catchUp.run(this.#binding.signal, false)
+      if ([...keys].some((key) => key.endsWith(fingerprint))) return
+    } catch (cause) {
+      this.#options.log.info({ err: cause }, 'the archive did not show a message of the account')
+    }
+    await this.#inbox.push(delivery)
+  }
+
+  async #recall(): Promise<readonly Delivery[]> {
+    if (!this.#hasArchive) return []
+    try {
+      const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#ending.signal)
+      return page.messages.map((archived) => recovered(archived, this.#own))
+    } catch (cause) {
+      this.#options.log.info({ err: cause }, 'the archive did not show what came before')
+      return []
+    }
   }
 
   /** A message that this session sent is in an archive, or has come back from its room. */

@@ -11,7 +11,10 @@ export interface StreamEvents {
   bound(): void
   /** The stream of before goes on: the server sends again whatever was not acknowledged. */
   resumed(): void
-  stanza(stanza: Element): void
+  /** The server may forget the stanza once this has returned, or what it returns has resolved. */
+  stanza(stanza: Element): Promise<void> | boolean | undefined
+  /** Resolves once all stanzas that are being stored are stored, or when that has failed. */
+  settled?(): Promise<void>
   /** The server has the message. */
   acknowledged(id: string): void
   /** The connection is gone for good, `cause` tells why. */
@@ -50,7 +53,7 @@ export class Stream {
   #pause = firstPause
   #risenAt = 0
   /** Came in before the library was done with the login; the server sends none of it again. */
-  #early: Element[] = []
+  #early: (() => void)[] = []
 
   constructor({ login, resumeMilliseconds }: StreamOptions, events: StreamEvents) {
     this.#login = login
@@ -124,8 +127,7 @@ export class Stream {
       emitter.on(event, (fact: Fact) => transport === this.#transport && hear(fact))
     on(client, 'stanza', (stanza: Element) => {
       if (this.#isTakenOver(stanza)) this.#end(new TakenOver())
-      else if (this.#state === 'up') this.#events.stanza(stanza)
-      else if (this.#state === 'connecting') this.#early.push(stanza)
+      else this.#hear(stanza, transport.expect())
     })
     on(client, 'error', (cause: Error) => {
       // There is nothing to resume after it, and the library may take its time to close.
@@ -150,6 +152,14 @@ export class Stream {
     return name === 'presence' && attrs.type === undefined && isOther
   }
 
+  #hear(stanza: Element, acknowledge: () => void) {
+    if (this.#state === 'connecting') this.#early.push(() => this.#hear(stanza, acknowledge))
+    if (this.#state !== 'up') return
+    const stored = this.#events.stanza(stanza)
+    if (stored instanceof Promise) void stored.then(acknowledge)
+    else acknowledge()
+  }
+
   /** The library tells late that the stream was resumed: what the server repeats may be in by then. */
   #rise(how: 'bound' | 'resumed') {
     if (this.#state !== 'connecting') return
@@ -159,7 +169,7 @@ export class Stream {
     this.#events[how]()
     const early = this.#early
     this.#early = []
-    for (const stanza of early) this.#events.stanza(stanza)
+    for (const hear of early) hear()
   }
 
   async #recover(): Promise<void> {
@@ -175,6 +185,9 @@ export class Stream {
       try {
         await delay(this.#pause, undefined, { signal: this.#ending.signal })
         this.#pause = Math.min(this.#pause * 2, longestPause)
+        // Resuming acknowledges all that came: what is not stored would be lost with this process.
+        await this.#events.settled?.()
+        this.#ending.signal.throwIfAborted()
         // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
         this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
         return await this.#attempt(this.#transport)

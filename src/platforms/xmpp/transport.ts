@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element, type StreamManagement, type Way } from '@xmpp/client'
 import { isPublicAddress } from '../../security/public-address.ts'
+import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { Pieces } from './pieces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
@@ -45,6 +46,8 @@ export interface Transport {
   resumption(): Resumption
   /** Whether the stream goes by another name than the login's. */
   isRenamed(): boolean
+  /** For the stanza that came last: returns what acknowledges it. */
+  expect(): () => void
   /** Milliseconds since the peer was last heard of. */
   silence(): number
   isWritable(): boolean
@@ -79,7 +82,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   transport.transports = transport.transports.map((way) => certified(way, login.domain))
   useMechanisms(transport, login.keys)
   tuneStreamManagement(transport)
-  const count = countReceived(transport, resumption?.received ?? 0)
+  const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
   if (resumption) {
     const { id, outbound, outbound_q } = resumption
     Object.assign(transport.streamManagement, { id, outbound, outbound_q })
@@ -93,8 +96,9 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     client: transport,
     resumption() {
       const { id, outbound, outbound_q } = transport.streamManagement
-      return { id, outbound, outbound_q, received: count.received, isRenamed }
+      return { id, outbound, outbound_q, received: acknowledgements.received, isRenamed }
     },
+    expect: () => acknowledgements.expect(),
     isRenamed: () => isRenamed,
     silence: () => performance.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
@@ -130,23 +134,6 @@ function tuneStreamManagement({ streamManagement }: Client): void {
   streamManagement.requestAckInterval = 30_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
-}
-
-/**
- * The library begins to count a moment after the server does, and so forgets stanzas that come in one piece with
- * `enabled`; the server ends a stream whose count is wrong.
- */
-function countReceived(transport: Client, before: number): { received: number } {
-  const count = { received: before }
-  transport.prependListener('element', (element: Element) => {
-    if (element.is('enabled', ns.streamManagement)) count.received = 0
-    else if (['iq', 'message', 'presence'].includes(element.name)) count.received += 1
-  })
-  Object.defineProperty(transport.streamManagement, 'inbound', {
-    get: () => count.received,
-    set: () => undefined,
-  })
-  return count
 }
 
 /** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */

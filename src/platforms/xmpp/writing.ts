@@ -4,6 +4,7 @@ import { failed } from '../../../actors/errors.ts'
 import type { Media } from '../../../machines/content.ts'
 import { parseAddress } from './address.ts'
 import { fileSharing } from './media/facts.ts'
+import { networkId } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 
 export interface Envelope {
@@ -39,11 +40,12 @@ export interface Bonds {
 }
 
 export function textMessage(envelope: Envelope, text: Body, bonds: Bonds | false): Element {
-  const { replyTo, forwarded } = bonds || {}
+  const { replyTo = '', forwarded } = bonds || {}
+  const replied = networkId(replyTo)
   return chatMessage(
     envelope,
     ...bodyElements(text),
-    replyTo !== undefined && xml('reply', { xmlns: ns.reply, id: replyTo }),
+    replied !== '' && xml('reply', { xmlns: ns.reply, id: replied }),
     forwarded && original(forwarded),
     xml('active', ns.chatStates),
     // In a room everybody would answer.
@@ -69,7 +71,7 @@ export function correction(envelope: Envelope, text: Body, target: string): Elem
 export function retraction(envelope: Envelope, target: string): Element {
   return chatMessage(
     envelope,
-    xml('retract', { xmlns: ns.retraction, id: target }),
+    xml('retract', { xmlns: ns.retraction, id: networkId(target) }),
     xml('fallback', { xmlns: ns.fallback, for: ns.retraction }),
     xml('body', {}, 'This person retracted a message, which your client cannot show.'),
     xml('store', ns.hints),

@@ -1,32 +1,31 @@
 /** What a message of a room means as an event; `undefined` when it is none. */
-import { randomUUID } from 'node:crypto'
 import type { Chat, Message, Person } from '../../../../machines/content.ts'
 import type { Happening } from '../../../../machines/happening.ts'
 import { parseAddress } from '../address.ts'
 import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'
-import { contentOf, forwardOf, idOf, repliedTo, targetOf } from '../reading.ts'
+import { idOf, type MessageNames, marked, targetOf } from '../message-identity.ts'
+import { contentOf, forwardOf, repliedTo } from '../reading.ts'
 import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
 
 export interface RoomView {
   readonly chat: Chat
   readonly ids: Ids
+  readonly names: MessageNames
   person(nick: string, delivery: Delivery): Person
 }
 
 export function readRoom(delivery: Delivery, view: RoomView): Happening | undefined {
-  const { message, own, archived, at } = delivery
+  const { message, own, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
   const id = idOf(message)
   // The room itself speaks without a nick: of its subject, of its configuration.
   if (!nick) return undefined
-  const { chat, ids } = view
-  const native = storable(archived || id || randomUUID())
+  const { chat, ids, names } = view
+  const native = nativeOf(delivery, view)
   const event = {
-    sourceKey: storable(
-      archived ? `room:${chat.native}:${archived}` : `id:${chat.native}/${nick}:${native}`,
-    ),
+    sourceKey: delivery.key,
     direction: own ? 'own' : 'incoming',
     at,
     ...(delivery.recovered && { recovered: true }),
@@ -50,7 +49,11 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
   const content = contentOf(message)
   if (!content) return undefined
   const corrected = target && ids.find(from.native, target.id)
-  if (id && !corrected) ids.remember(from.native, id, native)
+  if (id && !corrected) {
+    ids.remember(from.native, id, native)
+    // Where the room gives ids, others name those; a writer's own id may be another message's in the room.
+    if (!delivery.archived) names.remember(chat.native, from.native, id, native)
+  }
   const reply = repliedTo(message)
   const result: Message = {
     native: corrected ?? native,
@@ -59,9 +62,16 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
     at,
     ...(corrected && { editedAt: at }),
     content,
-    ...(reply && { replyTo: { native: reply } }),
+    ...(reply && { replyTo: { native: names.find(chat.native, reply) } }),
     ...forwardOf(message),
     ...albumOf(message),
   }
   return { kind: corrected ? 'edited' : 'message', ...event, message: result }
+}
+
+/** The id that the room gave it, by which others name it; where it gives none, that of the writer. */
+function nativeOf({ message, archived, key }: Delivery, { chat, names }: RoomView): string {
+  const given = archived ? storable(archived) : idOf(message)
+  if (!given) return marked('', key)
+  return names.give(chat.native, given, key, Boolean(archived))
 }

@@ -10,6 +10,7 @@ import type { Delivery, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Log } from '../log.ts'
+import { keyOf, MessageNames } from '../message-identity.ts'
 import type { Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -48,6 +49,7 @@ export class Room implements RoomReader {
   readonly address: string
   readonly archive: Archive
   readonly ids = new Ids()
+  readonly #names = new MessageNames()
   readonly members: Members
   readonly moderation: Moderation
   readonly #parts: RoomParts
@@ -190,6 +192,7 @@ export class Room implements RoomReader {
     return readRoom(delivery, {
       chat: this.chat,
       ids: this.ids,
+      names: this.#names,
       person: (nick, { own, recovered, message }) => {
         if (own) return { ...this.self, firstName: nick }
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)
@@ -233,14 +236,13 @@ export class Room implements RoomReader {
   }
 
   #delivery(message: Element, at: number, archived: string | undefined): Delivery {
-    return {
+    const copy = {
       message,
       archive: this.address,
       ...this.#placeOf(archived),
-      at,
-      recovered: false,
       own: this.isOwn(message, false),
       room: this,
     }
+    return { ...copy, key: keyOf({ ...copy, isRoom: true }), at, recovered: false }
   }
 }

@@ -1,0 +1,72 @@
+/** Which stanzas the server may forget (XEP-0198): those that are dealt with, counted from the first on without a gap. */
+import { type Client, type Element, xml } from '@xmpp/client'
+import { ns } from './namespaces.ts'
+
+const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
+
+export class Acknowledgements {
+  readonly #client: Client
+  /** Those dealt with beyond `#handled`. */
+  #ahead = new Set<number>()
+  #received: number
+  #handled: number
+  /** The server has asked and got a smaller number than it had sent. */
+  #isOwed = false
+  #stream = 0
+
+  /** `received`: how many came on the stream that the client is to resume. */
+  constructor(client: Client, received: number) {
+    this.#client = client
+    this.#received = received
+    this.#handled = received
+    client.prependListener('element', (element: Element) => this.#hear(element))
+    // The library begins to count a moment after the server does, and so forgets stanzas that come in one piece with
+    // `enabled`; the server ends a stream whose count is wrong.
+    Object.defineProperty(client.streamManagement, 'inbound', {
+      get: () => this.#handled,
+      set: () => undefined,
+    })
+  }
+
+  get received(): number {
+    return this.#received
+  }
+
+  /** To be called when the stanza that came last is dealt with. */
+  expect(): () => void {
+    const number = this.#received
+    const stream = this.#stream
+    return () => stream === this.#stream && this.#done(number)
+  }
+
+  #hear(element: Element) {
+    if (element.is('enabled', ns.streamManagement)) {
+      this.#stream += 1
+      this.#received = 0
+      this.#handled = 0
+      this.#ahead.clear()
+    } else if (counted.has(element.name)) {
+      this.#received += 1
+    } else if (element.is('r', ns.streamManagement)) {
+      this.#isOwed = this.#handled < this.#received
+    }
+  }
+
+  #done(number: number) {
+    if (number <= this.#handled) return
+    this.#ahead.add(number)
+    while (this.#ahead.delete(this.#handled + 1)) this.#handled += 1
+    if (this.#isOwed && this.#handled === this.#received) this.#answer()
+  }
+
+  /** The library has answered too early. */
+  #answer() {
+    this.#isOwed = false
+    const { streamManagement } = this.#client
+    if (!streamManagement.enabled) return
+    // A stream that is down takes no answer and needs none: the number is part of the resumption.
+    this.#client
+      .send(xml('a', { xmlns: ns.streamManagement, h: this.#handled }))
+      .catch(() => undefined)
+  }
+}

@@ -1,0 +1,129 @@
+/** Which message a stanza is: the same for each copy of it, and never the same for two messages. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Element } from '@xmpp/client'
+import { parseAddress } from './address.ts'
+import { ns } from './namespaces.ts'
+import { storable } from './storable.ts'
+
+export interface Copy {
+  readonly message: Element
+  /** The account's address or a room's. */
+  readonly archive: string
+  /** Its id in that archive; empty where there is no archive, but words that are repeated to newcomers. */
+  readonly archived?: string
+  /** The account itself wrote it. */
+  readonly own: boolean
+  /** Its archive is a room's. */
+  readonly isRoom: boolean
+}
+
+/** A client counts 1, 2, 3 and begins again with its next session; random ids are longer. */
+const shortestRandomId = 16
+const mostRemembered = 1_000
+/** XML knows no such character, so no id of the network contains it. */
+const separator = '\u001f'
+
+export const isRandom = (id: string): boolean => id.length >= shortestRandomId
+
+/** The id by which the network knows a message; see `MessageNames`. */
+export const networkId = (native: string): string => native.split(separator, 1)[0] ?? native
+
+export function idOf({ attrs }: Element): string | undefined {
+  return attrs.id === undefined ? undefined : storable(attrs.id)
+}
+
+/**
+ * The source key. An archive id alone is not enough: ejabberd makes it of the time in microseconds, and two people
+ * write within one. An id alone is not enough either: clients use theirs again.
+ */
+export function keyOf(copy: Copy): string {
+  const { message, archived, own, isRoom, archive } = copy
+  const id = idOf(message)
+  // The gateway's own messages are known by their id before the archive has them.
+  if (own && !isRoom && id && isRandom(id)) return `own:${id}`
+  if (isRoom && archived === '')
+    return storable(`id:${message.attrs.from}:${fingerprintOf(message)}`)
+  // Without an archive nothing tells two messages with the same words and the same id from one that came twice.
+  if (!archived) return `live:${randomUUID()}`
+  const place = isRoom ? `room:${archive}:${storable(archived)}` : `archive:${storable(archived)}`
+  return storable(`${place}:${fingerprintOf(message)}`)
+}
+
+/** What the sender says of a message and no server changes: the sender, the ids, the text. */
+export function fingerprintOf(message: Element): string {
+  const sender = parseAddress(message.attrs.from)
+  const originId = message.getChild('origin-id', ns.ids)?.attrs.id
+  const facts = [
+    message.attrs.type === 'groupchat' ? message.attrs.from : sender?.bare,
+    message.attrs.id,
+    originId,
+    message.getChildText('body'),
+    targetOf(message)?.id,
+  ]
+  return hash(JSON.stringify(facts.map((fact) => fact ?? null)))
+}
+
+/** Which message another one changes. */
+export function targetOf(message: Element) {
+  const fastened = message.getChild('apply-to', ns.fastening)
+  const retracted =
+    message.getChild('retract', ns.retraction)?.attrs.id ??
+    (fastened?.getChild('retract', ns.olderRetraction) && fastened.attrs.id)
+  if (retracted) return { change: 'retract', id: storable(retracted) } as const
+  const replaced = message.getChild('replace', ns.correction)?.attrs.id
+  return replaced ? ({ change: 'replace', id: storable(replaced) } as const) : undefined
+}
+
+/**
+ * The native ids of recent messages. A message goes by the id that its sender gave it, as corrections and replies
+ * name it so. An id that may be, or is, another message's as well gets a mark made of the message's key.
+ */
+export class MessageNames {
+  readonly #owners = new Map<string, string>()
+  readonly #latest = new Map<string, string>()
+
+  /** The same for each copy with this key. `isServers`: a server gave the id, and not the writer's client. */
+  give(chat: string, id: string, key: string, isServers = false): string {
+    const place = `${chat}\n${id}`
+    const owner = this.#owners.get(place) ?? key
+    keep(this.#owners, place, owner)
+    return owner === key && (isServers || isRandom(id)) ? id : marked(id, key)
+  }
+
+  /** Others mean this message from now on when they name this id. */
+  remember(chat: string, writer: string, id: string, native: string) {
+    keep(this.#latest, `${chat}\n${id}`, native)
+    keep(this.#latest, `${chat}\n${id}\n${writer}`, native)
+  }
+
+  /** The native id of the newest message that goes by this id; with a writer: that this one wrote. */
+  find(chat: string, id: string, writer?: string): string {
+    const place = writer === undefined ? `${chat}\n${id}` : `${chat}\n${id}\n${writer}`
+    return this.#latest.get(place) ?? id
+  }
+}
+
+/** The keys of what was stored lately: a message can come live and out of the archive, or in two pages of it. */
+export class RecentKeys {
+  readonly #keys = new Map<string, string>()
+
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
+
+  add(key: string) {
+    keep(this.#keys, key, key)
+  }
+}
+
+export const marked = (id: string, key: string): string => `${id}${separator}${hash(key)}`
+
+function keep(map: Map<string, string>, place: string, value: string) {
+  map.delete(place)
+  map.set(place, value)
+  if (map.size <= mostRemembered) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)

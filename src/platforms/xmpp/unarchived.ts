@@ -1,0 +1,45 @@
+/** Servers without an archive send a message again whose acknowledgement they did not get, perhaps to the next session. */
+import type { Json } from '../../../actors/platform.ts'
+import type { Delivery } from './delivery.ts'
+import { isObject } from './json.ts'
+import { fingerprintOf } from './message-identity.ts'
+
+/** What is remembered of such a message: its fingerprint, and when it came. Unix time in seconds. */
+export type Unarchived = readonly [fingerprint: string, at: number]
+
+/** How much the clocks of the server and of this machine may differ. */
+const toleranceSeconds = 60
+
+/** Those of the last batch alone: what was stored before it is acknowledged. */
+export const unarchivedOf = (deliveries: readonly Delivery[]): readonly Unarchived[] =>
+  deliveries
+    .filter(({ archived, room, own }) => archived === undefined && !room && !own)
+    .map(({ message, at }) => [fingerprintOf(message), at])
+
+export function parseUnarchived(stored: Json): Unarchived[] {
+  const all = isObject(stored) && Array.isArray(stored.unarchived) ? stored.unarchived : []
+  return all.flatMap((each: Json): Unarchived[] => {
+    const [fingerprint, at] = Array.isArray(each) ? each : []
+    return typeof fingerprint === 'string' && typeof at === 'number' ? [[fingerprint, at]] : []
+  })
+}
+
+/** What the session before has stored last, each to be recognised once. */
+export class Repeats {
+  readonly #expected: Unarchived[]
+
+  constructor(stored: readonly Unarchived[]) {
+    this.#expected = [...stored]
+  }
+
+  /** Whether the server has kept this message although it is stored. */
+  take({ message, at, delayed }: Delivery): boolean {
+    if (!delayed || this.#expected.length === 0) return false
+    const fingerprint = fingerprintOf(message)
+    const place = this.#expected.findIndex(
+      ([known, since]) => known === fingerprint && Math.abs(since - at) <= toleranceSeconds,
+    )
+    if (place >= 0) this.#expected.splice(place, 1)
+    return place >= 0
+  }
+}
