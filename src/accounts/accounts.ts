@@ -87,6 +87,9 @@ export function createAccounts(options: AccountsOptions) {
       await signingKeys.current()
       await upkeep()
       await codes.resume()
+      jobs.onBack(() => {
+        codes.resume().catch((err) => log.warn({ err }, 'codes were not handed over again'))
+      })
     },
 
     async sendOtp(phone: string, client: Client): Promise<SentCode> {

@@ -30,7 +30,7 @@ export interface Jobs {
    */
   remind(reminder: Reminder): Promise<void>
   onReminder(kind: string, handler: JobHandler): void
-  /** Called whenever a queue that was away is back: it may have forgotten everything. */
+  /** Called whenever a queue that was away is back, or was found empty: it may have forgotten everything. */
   onBack(listener: () => void): void
   /** Takes up work; called once all handlers are known. */
   start(): void

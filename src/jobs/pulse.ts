@@ -1,11 +1,11 @@
 /** Whether Redis takes what it is given, asked twice a second on a connection of its own: a frozen one says nothing. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { within } from '../../actors/time.ts'
 
 const EVERY_MS = 500
 const ANSWERS_WITHIN_MS = 500
-const KEY = 'chapar:pulse'
 const KEPT_SECONDS = 60
 
 export interface PulseOptions {
@@ -13,13 +13,18 @@ export interface PulseOptions {
   /** It takes nothing any more, or never did; called once until it is back. */
   away(reason: Error): void
   back(): void
+  /** It was there all the time, and has forgotten what it had. */
+  emptied(): void
 }
 
 export class Pulse {
   readonly #redis: Redis
   readonly #options: PulseOptions
   readonly #stopping = new AbortController()
+  /** Of this process alone: whoever asks first after a loss would hide it from the others. */
+  readonly #key = `chapar:pulse:${randomUUID()}`
   #isUp: boolean | undefined
+  #isEmpty = false
   /** What the connection last complained of: a command that found none says less. */
   #complaint: Error | undefined
 
@@ -81,9 +86,7 @@ export class Pulse {
   /** By a write: one that is full, or only a copy of another, answers everything else. */
   async #ask(): Promise<Error | undefined> {
     try {
-      await within(ANSWERS_WITHIN_MS, undefined, () =>
-        this.#redis.set(KEY, `${Date.now()}`, 'EX', KEPT_SECONDS),
-      )
+      await within(ANSWERS_WITHIN_MS, undefined, () => this.#write())
       this.#complaint = undefined
       return undefined
     } catch (error) {
@@ -91,8 +94,17 @@ export class Pulse {
     }
   }
 
+  async #write(): Promise<void> {
+    const [before] = await Promise.all([
+      this.#redis.getset(this.#key, '1'),
+      this.#redis.expire(this.#key, KEPT_SECONDS),
+    ])
+    this.#isEmpty = before === null
+  }
+
   #tell(reason: Error | undefined) {
     const isUp = reason === undefined
+    if (isUp && this.#isUp && this.#isEmpty) this.#options.emptied()
     if (isUp === this.#isUp) return
     this.#isUp = isUp
     if (reason) this.#options.away(reason)

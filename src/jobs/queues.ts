@@ -24,7 +24,8 @@ export interface Queues {
   readonly reminders: JobQueue
   /** Takes up work. */
   work(): void
-  /** Waits for the jobs at hand. */
+  /** Takes up no more, and waits for the jobs at hand. */
+  finish(): Promise<void>
   close(): Promise<void>
   /** At once. */
   abandon(): void
@@ -60,6 +61,9 @@ export async function openQueues(
       for (const { worker, name } of parts) {
         worker.run().catch((error) => log.error({ err: error, queue: name }, 'a worker has ended'))
       }
+    },
+    async finish() {
+      await Promise.all(parts.map(({ worker }) => worker.pause(false)))
     },
     async close() {
       await Promise.all(parts.map(({ worker }) => worker.close()))

@@ -39,6 +39,10 @@ export class RedisQueues implements QueueSource {
       url: options.url,
       away: (reason) => this.#onAway(reason),
       back: () => this.#onBack(),
+      emptied: () => {
+        options.log.warn({}, 'Redis has forgotten its jobs: they are asked for again')
+        this.#told()
+      },
     })
   }
 
@@ -76,12 +80,12 @@ export class RedisQueues implements QueueSource {
     clearInterval(this.#reminding)
     const queues = this.#opened
     if (queues && (await this.#pulse.isAlive())) {
-      const closed = () => Promise.race([queues.close(), this.#away.promise])
-      await within(withinMs, undefined, closed).catch((err) =>
+      const finished = () => Promise.race([queues.finish(), this.#away.promise])
+      await within(withinMs, undefined, finished).catch((err) =>
         this.#options.log.warn({ err }, 'the job queues were left without a word'),
       )
     }
-    // Of those that were closed nothing is left to be let go.
+    // A close that waits cannot be forced any more once it has begun.
     queues?.abandon()
     this.#pulse.stop()
   }

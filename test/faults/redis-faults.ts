@@ -59,10 +59,16 @@ export async function runRedisFaults(
   const sent = new Set<string>()
   jobs.onSendCode(async (id) => void sent.add(id))
   jobs.start()
+  const again = { work: () => {} }
+  jobs.onBack(() => again.work())
   const outcomes: RedisOutcome[] = []
   for (const [place, fault] of faults.entries()) {
     const asked: string[] = []
     let slowestMs = 0
+    // As the accounts do: what a queue has forgotten is handed over again.
+    again.work = () => {
+      for (const id of asked) if (!sent.has(id)) void jobs.sendCode(id)
+    }
     const asking = setInterval(async () => {
       const id = `${place}-${asked.length}`
       asked.push(id)

@@ -127,6 +127,18 @@ t.test('full', { skip }, async (t) => {
   await code('with room')
 })
 
+t.test('emptied in passing, it is told to whoever has to ask again', { skip }, async (t) => {
+  const { redis, jobs, sent, reminded } = await stage(t)
+  let told = 0
+  jobs.onBack(() => told++)
+  await jobs.remind({ kind: 'webhook', id: 'forgotten', at: soon(3_600_000) })
+  await redis.tell('FLUSHALL')
+  await until(() => told === 1)
+  t.same([sent, reminded], [[], []])
+  await pause(1_200)
+  t.equal(told, 1, 'once')
+})
+
 for (const trouble of ['killed', 'frozen', 'never there'] as const) {
   t.test(`a stop waits for none that is ${trouble}`, { skip }, async (t) => {
     const { redis, jobs, close } = await stage(t, { isThere: trouble !== 'never there' })
