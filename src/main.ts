@@ -11,6 +11,7 @@ import { exitCodes } from './exit-codes.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
 import { concerning, StartFailure } from './start-failure.ts'
+import { concernsOneConnection } from './uncaught.ts'
 import { welcome } from './welcome.ts'
 
 /** Beside the time it stays open while it is not ready any more. */
@@ -23,6 +24,12 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 // It is somebody's defect, but not the end of everybody: what was under way has failed, and nothing else.
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
+
+// What is certain to concern one connection is over with it; all else ends the process in order.
+process.setUncaughtExceptionCaptureCallback((err) => {
+  if (concernsOneConnection(err)) logger.error({ err }, 'an error of a connection was not handled')
+  else for (const end of process.listeners('uncaughtException')) end(err, 'uncaughtException')
+})
 
 const prepared = concerning('DATA_DIR', prepareFolder(config.dataDir))
 /** Also while it is only just being started. */

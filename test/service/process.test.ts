@@ -53,6 +53,39 @@ t.test('a rejection that nobody handled is logged, and the service goes on', asy
   t.same(await exit, [0, null])
 })
 
+/** A socket whose errors nobody listens to; then a statement that is cut short. */
+const reckless = `
+  import { connect, createServer } from 'node:net'
+  process.on('SIGWINCH', () => {
+    // Closed with something unread, the system breaks it.
+    const breaking = (socket) => setTimeout(() => socket.destroy(), 100)
+    const server = createServer({ pauseOnConnect: true }, breaking).listen(0, '127.0.0.1', () => {
+      const socket = connect(server.address().port, '127.0.0.1').once('close', () => server.close())
+      socket.write('x')
+    })
+  })
+  process.on('SIGIO', () => { throw Object.assign(new Error('cut short'), { code: 'ECONNRESET', syscall: 'read' }) })`
+
+t.test(
+  'a connection that breaks unheard is its own affair, a defect is the end',
+  { timeout: 100_000 },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const preload = `data:text/javascript,${encodeURIComponent(reckless)}`
+    const env = { DATABASE_URL: url, DATA_DIR: t.testdir() }
+    const { service, exit, lineWith } = start(t, env, ['--import', preload])
+    const address = JSON.parse(await lineWith('Server listening at')).msg.replace(/^.* /, '')
+    await lineWith('Chapar is running')
+    service.kill('SIGWINCH')
+    t.match(await lineWith('an error of a connection was not handled'), 'ECONNRESET')
+    t.match(await ask(address, 'GET', '/health/live'), { status: 200 })
+    service.kill('SIGIO')
+    t.match(await lineWith('the service ends on an error'), 'cut short')
+    await lineWith('Stopped.')
+    t.same(await exit, [1, null])
+  },
+)
+
 t.test('stopped in the middle of its start, it leaves no database behind', async (t) => {
   const { service, exit, lineWith } = start(t, { DATA_DIR: dirname(embeddedFolder(t)) })
   const { pid } = JSON.parse(await lineWith('PostgreSQL is up'))
