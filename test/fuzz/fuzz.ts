@@ -56,6 +56,9 @@ export async function fuzz(
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
       const defect = defectOf(request, reply, world.known)
       if (defect) note(defect, request, `: ${reply.body.slice(0, 600)}`)
+      if (request.isFramed && !(await wire.servesNext(WITHIN_MS))) {
+        note('the next request on its connection is not served', request)
+      }
     } catch (cause) {
       note(String(cause), request)
     }

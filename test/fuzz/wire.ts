@@ -7,6 +7,8 @@ export interface Reply {
   readonly body: string
 }
 
+const NEXT = Buffer.from('GET /health/live HTTP/1.1\r\nhost: chapar.test\r\n\r\n')
+const CLOSED = 'closed without an answer'
 const END_OF_HEAD = '\r\n\r\n'
 
 /** One request at a time, on a connection that is opened again whenever the server closed it. */
@@ -31,6 +33,17 @@ export class Wire {
     }
   }
 
+  /** Whether the next request on this connection is served; a connection that has ended instead will do. */
+  async servesNext(withinMs: number): Promise<boolean> {
+    const socket = this.#socket
+    if (!socket) return true
+    try {
+      return (await this.#sendOn(socket, NEXT, false, withinMs)).status === 200
+    } catch (cause) {
+      return cause instanceof Error && cause.message === CLOSED
+    }
+  }
+
   async #sendOn(socket: Socket, bytes: Buffer, isHead: boolean, withinMs: number): Promise<Reply> {
     const reply = await new Promise<Reply>((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0)
@@ -40,7 +53,7 @@ export class Wire {
         if (reply) settle(() => resolve(reply))
       }
       const fail = (why: string) => () => settle(() => reject(new Error(why)))
-      const [closed, late] = [fail('closed without an answer'), fail('no answer in time')]
+      const [closed, late] = [fail(CLOSED), fail('no answer in time')]
       const settle = (outcome: () => void) => {
         clearTimeout(timer)
         socket.off('data', look).off('close', closed)
