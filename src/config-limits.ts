@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { OtpLimits } from './accounts/limits.ts'
 import type { ConnectionLimits } from './http/connections.ts'
 import type { KeyLimits } from './keys/changes.ts'
+import type { LinkLimits } from './links/limits.ts'
 import type { RateLimit } from './security/gcra.ts'
 import type { GuessLimits } from './security/guesses.ts'
 
@@ -23,6 +24,9 @@ export const limitVariables = {
   EVENT_STREAMS_PER_USER: Count(50),
   MAX_CONNECTIONS: Count(15_000),
   MAX_CONNECTIONS_PER_ADDRESS: Count(5_000),
+  LINK_STARTS_PER_TARGET: Count(10),
+  LINK_STARTS_PER_USER: Count(60),
+  LINK_STARTS_IN_ALL: Count(1_000),
   OTP_LENGTH: Type.Optional(Type.Integer({ minimum: 6, maximum: 8 })),
   OTP_LIFETIME: Type.Integer({ minimum: 60, maximum: 600, default: 300 }),
   OTP_TRIES: Type.Integer({ minimum: 1, maximum: 10, default: 5 }),
@@ -51,6 +55,7 @@ export interface Limits {
   readonly keys: KeyLimits
   readonly eventStreamsPerUser: number
   readonly connections: ConnectionLimits
+  readonly links: LinkLimits
   readonly codeLength: number | undefined
   /** What differs from the limits of the sender. */
   readonly otp: Partial<OtpLimits>
@@ -69,6 +74,11 @@ export function limitsFrom(env: Variables): Limits {
     keys: { perCredential: env.API_KEYS_PER_ACCOUNT, perUser: env.API_KEYS_PER_USER },
     eventStreamsPerUser: env.EVENT_STREAMS_PER_USER,
     connections: { most: env.MAX_CONNECTIONS, perAddress: env.MAX_CONNECTIONS_PER_ADDRESS },
+    links: {
+      perTarget: { count: env.LINK_STARTS_PER_TARGET, seconds: HOUR },
+      perUser: { count: env.LINK_STARTS_PER_USER, seconds: HOUR },
+      inAll: { count: env.LINK_STARTS_IN_ALL, seconds: HOUR },
+    },
     codeLength: env.OTP_LENGTH,
     otp: {
       lifetime: env.OTP_LIFETIME,

@@ -23,6 +23,7 @@ import type { WriteWatch } from './database/write-watch.ts'
 import { KeyGate } from './keys/gate.ts'
 import { PostgresKeyStore } from './keys/store.ts'
 import { LinkFlows } from './links/flows.ts'
+import { limitLinks } from './links/limits.ts'
 import { PostgresLinkStore } from './links/store.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -222,6 +223,7 @@ export function createCore({
     clock,
     logger,
     answerTakes: config.timing.performTakes,
+    admit: limitLinks(db, vault, config.limits.links),
   })
 
   return {

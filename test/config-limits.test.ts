@@ -11,6 +11,11 @@ t.test('without settings the limits are the documented ones', async (t) => {
     keys: { perCredential: 100, perUser: 10_000 },
     eventStreamsPerUser: 50,
     connections: { most: 15_000, perAddress: 5_000 },
+    links: {
+      perTarget: { count: 10, seconds: 3_600 },
+      perUser: { count: 60, seconds: 3_600 },
+      inAll: { count: 1_000, seconds: 3_600 },
+    },
     codeLength: undefined,
     otp: { lifetime: 300, triesPerCode: 5 },
   })
@@ -29,6 +34,9 @@ t.test('each limit has a variable', async (t) => {
     EVENT_STREAMS_PER_USER: '16',
     MAX_CONNECTIONS: '17',
     MAX_CONNECTIONS_PER_ADDRESS: '18',
+    LINK_STARTS_PER_TARGET: '21',
+    LINK_STARTS_PER_USER: '22',
+    LINK_STARTS_IN_ALL: '23',
     OTP_LENGTH: '8',
     OTP_LIFETIME: '120',
     OTP_TRIES: '3',
@@ -48,6 +56,11 @@ t.test('each limit has a variable', async (t) => {
     keys: { perCredential: 9, perUser: 10 },
     eventStreamsPerUser: 16,
     connections: { most: 17, perAddress: 18 },
+    links: {
+      perTarget: { count: 21, seconds: hour },
+      perUser: { count: 22, seconds: hour },
+      inAll: { count: 23, seconds: hour },
+    },
     codeLength: 8,
     otp: {
       lifetime: 120,

@@ -13,8 +13,11 @@ export interface AccessClaims {
 
 const TYPE = 'at+jwt'
 const LONGEST = 4_096
-/** Stricter than the decoder, which overlooks padding: a token has one spelling. */
-const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
+/**
+ * Stricter than the decoder, which overlooks padding and the bits that are left over: a token has one spelling. Of the
+ * last of 86 characters for 64 bytes four bits are left.
+ */
+const form = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/
 const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'nbf', 'exp']
 
 export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clock) {

@@ -3,17 +3,23 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../actors/errors.ts'
 
 export function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {
-  const hosts = new Set(panelUrls.map((url) => new URL(url).host))
+  const panels = panelUrls.map((url) => new URL(url))
+  const origins = new Set(panels.map(({ origin }) => origin))
+  const secureHosts = new Set(
+    panels.filter(({ protocol }) => protocol === 'https:').map(({ host }) => host),
+  )
   return async (request: FastifyRequest) => {
     const { origin, 'sec-fetch-site': site, 'x-csrf': mark } = request.headers
     // A form or an image of another site cannot set a header of its own.
     if (mark !== '1') throw failed('forbidden', 'the header X-CSRF is missing')
     if (site !== undefined && site !== 'same-origin') throw foreign()
-    const host = origin === undefined ? undefined : hostOf(origin)
-    if (host === undefined || (host !== request.host && !hosts.has(host))) throw foreign()
+    if (origin === undefined || !URL.canParse(origin)) throw foreign()
+    if (origins.has(origin)) return
+    const { host, protocol } = new URL(origin)
+    // A page without TLS may be anybody's on the way: it does not stand for one with TLS.
+    const isDowngraded = request.protocol === 'https' || secureHosts.has(host)
+    if (host !== request.host || (protocol !== 'https:' && isDowngraded)) throw foreign()
   }
 }
 
 const foreign = () => failed('forbidden', 'the request comes from another site')
-
-const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : undefined)

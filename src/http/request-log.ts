@@ -41,6 +41,9 @@ export interface RequestLogOptions {
   readonly metrics: Pick<Metrics, 'answered' | 'botCalled'>
 }
 
+/** Stands for the method of a call that names none of the bot API. */
+const UNKNOWN_METHOD = 'unknown method'
+
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
 const clientClosed = 499
 
@@ -99,7 +102,7 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
       userId: audit.userId ?? null,
       apiKeyId: audit.apiKeyId ?? null,
       credentialId: audit.credentialId ?? null,
-      method: audit.method ?? `${request.method} ${route}`,
+      method: audit.method ?? labelOf(request.method, route),
       status,
       errorCode: audit.errorCode ?? (status < 400 ? null : status),
       description: audit.description ?? null,
@@ -111,6 +114,10 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
     })
   }
 }
+
+/** A bot method that does not exist is a call of a bot, too; its name may be anything, so it is not stored. */
+const labelOf = (verb: string, route: string) =>
+  route === '/bot:token/*' ? UNKNOWN_METHOD : `${verb} ${route}`
 
 /** A stream of events has been answered well, and ends whenever its reader leaves. */
 const statusAtClose = ({ sent, raw }: FastifyReply) =>

@@ -12,6 +12,7 @@ import {
 import type { LinkAttempt, Platform } from '../../actors/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports.ts'
 import { within } from '../../actors/time.ts'
+import type { AdmitLink } from './limits.ts'
 import type { PostgresLinkStore, StoredLink } from './store.ts'
 
 const LIVES_MS = 900_000
@@ -23,6 +24,7 @@ export interface LinkFlowsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly answerTakes: number
+  readonly admit: AdmitLink
 }
 
 export interface LinkFlow {
@@ -55,6 +57,7 @@ export class LinkFlows {
     const { answerTakes } = this.#options
     const platform = this.platform(request.platform)
     if (platform.unavailable) throw failed('bad_request', platform.unavailable)
+    await this.#options.admit(request)
     const attempt = await within(answerTakes, undefined, (signal) =>
       platform.startLink(request.method, request.fields, signal, request.userId),
     )

@@ -27,7 +27,10 @@ const text = `
   from usage_hour
   where user_id = $2 and hour >= $3 and hour < $4
     and ($5::bigint is null or credential_id = $5)
-    and ($6::bigint is null or api_key_id = $6)
+    and ($6::bigint is null or api_key_id = $6
+      -- An account receives for all of its keys.
+      or measure = 'updates_received' and credential_id = (
+        select credential_id from api_key where id = $6 and user_id = $2))
   group by 1, 2, 3`
 
 export function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {

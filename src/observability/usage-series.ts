@@ -3,6 +3,9 @@ import type { UsageStep, UsageSum } from './read-usage.ts'
 
 export interface Usage {
   requests: number
+  /** Of them the calls of bots, and those of the management API and the panel. */
+  bot_requests: number
+  management_requests: number
   requests_by_method: Record<string, number>
   errors: number
   errors_by_code: Record<string, number>
@@ -23,6 +26,8 @@ export const stepMs: Readonly<Record<UsageStep, number>> = { hour: 3_600_000, da
 
 const noUsage = (): Usage => ({
   requests: 0,
+  bot_requests: 0,
+  management_requests: 0,
   requests_by_method: {},
   errors: 0,
   errors_by_code: {},
@@ -37,6 +42,8 @@ const noUsage = (): Usage => ({
 function add(usage: Usage, { measure, label, amount }: UsageSum): void {
   if (measure === 'request') {
     usage.requests += amount
+    // A route is named by verb and path, a method of the bot API by its name.
+    usage[/^[A-Z]+ \//.test(label) ? 'management_requests' : 'bot_requests'] += amount
     usage.requests_by_method[label] = (usage.requests_by_method[label] ?? 0) + amount
   } else if (measure === 'error') {
     usage.errors += amount

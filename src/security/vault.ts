@@ -18,6 +18,7 @@ export type Purpose =
   | 'otp-pepper'
   | 'phone-index'
   | 'account-index'
+  | 'link-target'
   | 'cookie'
   | 'file-link'
   | 'file-id'

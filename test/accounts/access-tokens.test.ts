@@ -220,3 +220,21 @@ t.test('nodes that start together agree on one key', async (t) => {
   await Promise.all(nodes.map((node) => node.start()))
   t.equal((await database.query('select from signing_key')).length, 1)
 })
+
+t.test(
+  'a token has one spelling: the bits that its last character has over are none',
+  async (t) => {
+    const { accounts, signIn } = await accountsRig(t)
+    const { accessToken } = await signIn()
+    const bytes = (text: string) => Buffer.from(text.split('.')[2]!, 'base64url').toString('hex')
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    const spellings = [...letters]
+      .map((letter) => accessToken.slice(0, -1) + letter)
+      .filter((token) => bytes(token) === bytes(accessToken))
+    t.equal(spellings.length, 16)
+    for (const token of spellings) {
+      const failure = await failureOf(accounts.verifyAccessToken(token))
+      t.equal(failure === undefined, token === accessToken)
+    }
+  },
+)

@@ -22,6 +22,8 @@ t.test('totals and a series without holes, hour by hour', async (t) => {
   t.strictSame(range, { from: iso(hour - 2 * hourMs), to: iso(hour + hourMs), step: 'hour' })
   t.strictSame(totals, {
     requests: 3,
+    bot_requests: 3,
+    management_requests: 0,
     requests_by_method: { sendMessage: 2, getMe: 1 },
     errors: 2,
     errors_by_code: { 400: 1, 401: 1 },
@@ -115,4 +117,47 @@ t.test('bad input is refused by name', async (t) => {
     t.equal(status, 400, query)
     t.match(body.description, description)
   }
+})
+
+t.test('calls of bots are told from those of the management API', async (t) => {
+  const { journal, ask } = await observedServer(t)
+  const methods = ['sendMessage', 'file', 'unknown method', 'GET /user', 'DELETE /api_keys/:id']
+  for (const method of methods) journal.record(requestRecord({ method }))
+  await journal.flush()
+  const { totals } = (await ask('/user/usage')).body.result
+  t.match(totals, { requests: 5, bot_requests: 3, management_requests: 2 })
+})
+
+t.test('of one key, what its account received counts, too', async (t) => {
+  const { journal, ask, database } = await observedServer(t)
+  await database.query('alter table api_key disable trigger all')
+  await database.query(
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+     values (100001, 1, 10, 'one', '{}', '', '', 0), (100002, 2, 10, 'of another', '{}', '', '', 0)`,
+  )
+  journal.count({ userId: 1, credentialId: 10 }, { updatesReceived: 4 })
+  journal.count({ userId: 1, credentialId: 11 }, { updatesReceived: 5 })
+  journal.count({ userId: 1, credentialId: 10, apiKeyId: 100_001 }, { updatesDelivered: 3 })
+  await journal.flush()
+  const figures = async (query: string) => (await ask(`/user/usage?${query}`)).body.result.totals
+  const own = { updates_received: 4, updates_delivered: 3 }
+  t.match(await figures('api_key_id=100001'), own)
+  t.match(await figures('api_key_id=100001&credential_id=11'), {
+    updates_received: 0,
+    updates_delivered: 0,
+  })
+  t.match(await figures('api_key_id=100002'), { updates_received: 0 }, "another user's")
+})
+
+t.test('a method that does not exist is a call of a bot under one name', async (t) => {
+  const { journal, ask, app, authenticate } = await observedServer(t)
+  app.post('/bot:token/*', { onRequest: authenticate }, async (_, reply) =>
+    reply.code(404).send({}),
+  )
+  await app.inject({ method: 'POST', url: '/bot1:x/sendNothing', headers: { 'x-user': '1' } })
+  await journal.flush()
+  const { totals } = (await ask('/user/usage')).body.result
+  t.match(totals, { bot_requests: 1, requests_by_method: { 'unknown method': 1 } })
+  const { items } = (await ask('/user/logs/api-requests')).body.result
+  t.equal(items[0].method, 'unknown method')
 })

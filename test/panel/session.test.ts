@@ -65,6 +65,7 @@ t.test('the bot API is where it is for who uses the panel by its public address'
 t.test('signing out ends the session and takes the cookie away', async (t) => {
   const { answer, cookie } = await signedIn('+14155559203')
   const out = await post('logout', {}, { ...own, cookie })
+  t.equal(out.headers.get('clear-site-data'), '"cache"')
   t.match(out.body, { ok: true, result: true })
   t.match(out.headers.get('set-cookie'), /^__Host-chapar=; .*Max-Age=0$/)
   t.match(await post('refresh', {}, { ...own, cookie }), { status: 401 })
@@ -80,6 +81,7 @@ t.test('other sites cannot use it', async (t) => {
     { cookie, 'x-csrf': '1' },
     { cookie, 'x-csrf': '1', origin: 'https://evil.example' },
     { cookie, 'x-csrf': '1', origin: 'null' },
+    { cookie, 'x-csrf': '1', origin: 'http://panel.chapar.test', host: 'panel.chapar.test' },
     { cookie, ...own, 'sec-fetch-site': 'cross-site' },
     { cookie, ...own, 'sec-fetch-site': 'same-site' },
   ]

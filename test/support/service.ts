@@ -44,6 +44,9 @@ const defaults = {
   CHAT_RATE: '1000000',
   CHAT_BURST: '1000000',
   USER_CALLS_PER_MINUTE: '1000000',
+  LINK_STARTS_PER_TARGET: '1000000',
+  LINK_STARTS_PER_USER: '1000000',
+  LINK_STARTS_IN_ALL: '1000000',
 }
 
 export interface ServiceOptions {

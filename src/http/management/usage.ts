@@ -16,6 +16,8 @@ const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 const usage = {
   requests: Count,
+  bot_requests: Count,
+  management_requests: Count,
   requests_by_method: CountBy,
   errors: Count,
   errors_by_code: CountBy,
