@@ -1,15 +1,24 @@
 /** Takes old updates out of the log, and writes down for every key how many it had not read. */
 
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { BLOCK } from './pending.ts'
-import { wantedBy } from './wanted.ts'
+import { kindsAt, wantedBy } from './wanted.ts'
 
 const AT_ONCE = 5_000
+/** Credentials that one statement looks at. */
+const CREDENTIALS_AT_ONCE = 10_000
+/** Keys whose unread updates are counted one by one. */
+const KEYS_AT_ONCE = 200
 
 export interface RetentionLimits {
   readonly days: number
   /** Newest updates kept of each credential. */
   readonly updates: number
+}
+
+interface Due {
+  readonly credential_id: number
+  readonly keep_from: number
 }
 
 /**
@@ -18,20 +27,16 @@ export interface RetentionLimits {
  */
 export async function retainUpdates(
   db: Database,
-  { days, updates }: RetentionLimits,
+  limits: RetentionLimits,
   removed: (credentialId: number, updateId: number) => void,
   onFailure = (_credentialId: number, cause: unknown): void => {
     throw cause
   },
 ): Promise<number> {
-  const logs = await db.query<{ credential_id: number; next_update_id: number }>(
-    'select credential_id, next_update_id from credential_log',
-  )
   let total = 0
-  for (const { credential_id, next_update_id } of logs) {
-    const keepFrom = next_update_id - updates
+  for await (const { credential_id, keep_from } of due(db, limits)) {
     for (;;) {
-      const step = await removeSome(db, credential_id, keepFrom, days).catch((cause) => {
+      const step = await removeSome(db, credential_id, keep_from, limits.days).catch((cause) => {
         onFailure(credential_id, cause)
         return { count: 0, last: 0 }
       })
@@ -41,6 +46,27 @@ export async function retainUpdates(
     }
   }
   return total
+}
+
+/** The logs whose oldest update has to go: those that have none to lose cost a look at an index, and no transaction. */
+async function* due(db: Database, { days, updates }: RetentionLimits): AsyncGenerator<Due> {
+  for (let after = 0; ; ) {
+    const looked = await db.query<Due & { is_due: boolean }>(
+      `select l.credential_id, l.next_update_id - $2 as keep_from, exists (
+           select from (
+             select update_id, at from update_log u
+              where u.credential_id = l.credential_id order by update_id limit 1) oldest
+            where update_id < l.next_update_id - $2
+               or at < now() - make_interval(days => $3)) as is_due
+         from credential_log l where credential_id > $1
+        order by credential_id limit ${CREDENTIALS_AT_ONCE}`,
+      [after, updates, days],
+    )
+    for (const log of looked) if (log.is_due) yield log
+    const last = looked.at(-1)
+    if (!last || looked.length < CREDENTIALS_AT_ONCE) return
+    after = last.credential_id
+  }
 }
 
 async function removeSome(
@@ -59,19 +85,7 @@ async function removeSome(
       [credentialId, keepFrom, days],
     )
     if (cut?.last == null) return { count: 0, last: 0 }
-    // Told, never silent: a key learns how many updates it will not get.
-    await tx.query(
-      `update api_key k
-          set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
-         from (select k.id, count(*) as unread
-                 from api_key k join update_log u
-                   on u.credential_id = k.credential_id and u.update_id > k.cursor
-                      and u.update_id <= $2 and ${wantedBy}
-                where k.credential_id = $1 and k.revoked_at is null
-                group by k.id) d
-        where k.id = d.id`,
-      [credentialId, cut.last],
-    )
+    await tellKeys(tx, credentialId, cut.last)
     const gone = await tx.query(
       'delete from update_log where credential_id = $1 and update_id <= $2 returning 1',
       [credentialId, cut.last],
@@ -83,3 +97,66 @@ async function removeSome(
     return { count: gone.length, last: cut.last }
   })
 }
+
+/** Told, never silent: a key learns how many updates it will not get. */
+async function tellKeys(tx: Queryable, credentialId: number, last: number): Promise<void> {
+  await tx.query(tellSteady, [credentialId, last])
+  const changing = await tx.query<{ id: number }>(
+    `select k.id from api_key k where ${behind} and ${changesWithin} order by k.id`,
+    [credentialId, last],
+  )
+  for (let from = 0; from < changing.length; from += KEYS_AT_ONCE) {
+    const ids = changing.slice(from, from + KEYS_AT_ONCE).map(({ id }) => id)
+    await tx.query(tellChanging, [credentialId, last, ids])
+  }
+}
+
+/** Keys that have not read everything that goes. */
+const behind = 'k.credential_id = $1 and k.revoked_at is null and k.cursor < $2'
+
+/** The filter changes among the updates that go, which happens once to each change of a filter. */
+const changesWithin = `exists (
+  select from jsonb_array_elements(k.filter) entry
+   where (entry->>'from')::bigint <= $2 and (entry->>'from')::bigint > (
+     select min(update_id) from update_log where credential_id = $1))`
+
+/**
+ * What goes is counted once for each filter in force, not once for each key: a key has missed those that its filter
+ * wants, less those before its cursor (found by halving), less those that it caused itself.
+ */
+const tellSteady = `
+  with gone as materialized (
+    select update_id, kind, api_key_id from update_log where credential_id = $1 and update_id <= $2
+  ), reader as materialized (
+    select k.id, k.cursor, ${kindsAt('$2')} as kinds from api_key k
+     where ${behind} and not ${changesWithin}
+  ), wanted as materialized (
+    select f.kinds, coalesce(
+             array_agg(g.update_id order by g.update_id) filter (where g.update_id is not null),
+             '{}') as ids
+      from (select distinct kinds from reader) f
+      left join gone g on (1 << g.kind) & f.kinds <> 0
+     group by f.kinds
+  ), own as (
+    select r.id, count(*) as updates from reader r
+      join gone g on g.api_key_id = r.id and g.update_id > r.cursor
+                     and (1 << g.kind) & r.kinds <> 0
+     group by r.id
+  )
+  update api_key k set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
+    from (
+      select r.id, cardinality(w.ids) - width_bucket(r.cursor, w.ids) - coalesce(o.updates, 0)
+               as unread
+        from reader r join wanted w using (kinds) left join own o using (id)) d
+   where k.id = d.id and d.unread > 0`
+
+const tellChanging = `
+  update api_key k set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
+    from (
+      select k.id, count(*) as unread
+        from api_key k join update_log u
+          on u.credential_id = k.credential_id and u.update_id > k.cursor
+             and u.update_id <= $2 and ${wantedBy}
+       where k.credential_id = $1 and k.id = any($3)
+       group by k.id) d
+   where k.id = d.id`
