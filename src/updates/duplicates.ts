@@ -4,6 +4,8 @@ import type { Batch } from './commit.ts'
 import type { Draft } from './row.ts'
 
 const REMEMBERED = 1_000
+/** A key and its place in the set. */
+const KEY_BYTES = 120
 
 /** The newest source keys of one credential; loaded from the log on the first append. */
 export class RecentKeys {
@@ -20,6 +22,11 @@ export class RecentKeys {
       [credentialId],
     )
     return new RecentKeys(rows.map((row) => row.source_key).reverse())
+  }
+
+  /** What it holds, estimated. */
+  get bytes(): number {
+    return this.#keys.size * KEY_BYTES
   }
 
   has(key: string): boolean {

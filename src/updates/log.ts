@@ -7,24 +7,44 @@ import { failedOfItsValues, isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
+import { type Bounds, boundsFor, HeldMemory, type Holder, Room } from './held.ts'
 import { cursorBefore } from './newest.ts'
 import { type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import { Tail } from './tail.ts'
 import type { Translation } from './translation.ts'
 
-interface OpenLog {
-  epoch: number
+class OpenLog implements Holder {
+  readonly epoch: number
   /** False once another node has claimed it. */
-  isOpen: boolean
-  tail: Tail
+  isOpen = true
+  readonly tail: Tail
   /** Loaded by the first append: an idle credential costs nothing. */
-  recent: RecentKeys | undefined
+  recent: RecentKeys | undefined = undefined
   /** When it was last written or read past; what rests long enough lets go of its memory. */
-  usedAt: number
+  usedAt = Date.now()
   /** Batches of one credential are stored one after another. */
   last: Promise<unknown>
   /** What each is to be told of: anything after this id. */
   readonly listeners: Map<Notify, number>
+
+  /** `before`: the log of the same credential under another epoch. */
+  constructor(epoch: number, next: number, before: OpenLog | undefined) {
+    this.epoch = epoch
+    this.tail = new Tail(next)
+    // What the owner before has under way must not share a commit with what comes now.
+    this.last = before?.last ?? Promise.resolve()
+    this.listeners = before?.listeners ?? new Map()
+  }
+
+  get heldBytes(): number {
+    return this.tail.bytes + (this.recent?.bytes ?? 0)
+  }
+
+  /** The tables have it all. */
+  letGo(): void {
+    this.tail.clear()
+    this.recent = undefined
+  }
 }
 
 type Notify = () => void
@@ -32,9 +52,6 @@ type Notify = () => void
 export interface LogObserver extends CommitObserver {
   received(credentialId: number, updates: number): void
 }
-
-/** Of the updates that readers who are caught up are given from memory. */
-const CHARACTERS_IN_ALL = 200_000_000
 
 type Append = Parameters<UpdateLog['append']>[0]
 
@@ -44,12 +61,21 @@ export class PostgresUpdateLog implements UpdateLog {
   readonly #commits: GroupCommit
   readonly #observer: LogObserver
   readonly #logs = new Map<number, OpenLog>()
+  readonly #held: HeldMemory<OpenLog>
+  readonly #room: Room
 
-  constructor(db: Database, translation: Translation, observer: LogObserver) {
+  constructor(
+    db: Database,
+    translation: Translation,
+    observer: LogObserver,
+    bounds: Bounds = boundsFor(),
+  ) {
     this.#db = db
     this.#translation = translation
     this.#observer = observer
     this.#commits = new GroupCommit(db, observer)
+    this.#held = new HeldMemory(bounds.held)
+    this.#room = new Room(bounds.storing)
   }
 
   async open(credentialId: number, epoch?: number): Promise<void> {
@@ -68,16 +94,8 @@ export class PostgresUpdateLog implements UpdateLog {
   /** The same, for a caller that has read the facts already. */
   opened(credentialId: number, epoch: number, next: number): void {
     const known = this.#logs.get(credentialId)
-    this.#logs.set(credentialId, {
-      epoch,
-      isOpen: true,
-      tail: new Tail(next),
-      recent: undefined,
-      usedAt: Date.now(),
-      // What the owner before has under way must not share a commit with what comes now.
-      last: known?.last ?? Promise.resolve(),
-      listeners: known?.listeners ?? new Map(),
-    })
+    if (known) this.#held.forget(known)
+    this.#logs.set(credentialId, new OpenLog(epoch, next, known))
     for (const [notify, after] of [...(known?.listeners ?? [])]) if (next - 1 > after) notify()
   }
 
@@ -89,7 +107,7 @@ export class PostgresUpdateLog implements UpdateLog {
     const log = this.#logs.get(credentialId)
     if (!log) return
     log.isOpen = false
-    forget(log)
+    this.#letGo(log)
     void log.last.then(() => {
       if (this.#logs.get(credentialId) === log) this.#logs.delete(credentialId)
     })
@@ -100,23 +118,15 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#logs.get(credentialId)?.tail.removed(updateId)
   }
 
-  /**
-   * Lets go of what memory holds of logs that nothing was written to for so long, and beyond so many characters in all
-   * of those that rested longest; the tables have it all.
-   */
-  forgetOld(idleMs: number, mostCharacters = CHARACTERS_IN_ALL): void {
+  /** Lets go of what memory holds of logs that nothing was written to for so long. */
+  forgetOld(idleMs: number): void {
     const before = Date.now() - idleMs
-    let held = 0
-    for (const log of this.#logs.values()) {
-      if (log.usedAt <= before) forget(log)
-      held += log.tail.characters
-    }
-    if (held <= mostCharacters) return
-    for (const log of [...this.#logs.values()].sort((one, other) => one.usedAt - other.usedAt)) {
-      held -= log.tail.characters
-      forget(log)
-      if (held <= mostCharacters) return
-    }
+    for (const log of this.#logs.values()) if (log.usedAt <= before) this.#letGo(log)
+  }
+
+  /** What memory holds, in estimated bytes, and how many batches wait for room. */
+  get load(): { readonly heldBytes: number; readonly waiting: number } {
+    return { heldBytes: this.#held.bytes, waiting: this.#room.waiting }
   }
 
   next(credentialId: number): number {
@@ -126,7 +136,8 @@ export class PostgresUpdateLog implements UpdateLog {
   async append(batch: Append): Promise<Appended> {
     if (this.#logs.get(batch.credentialId)?.isOpen === false) return { stored: false }
     const log = this.#log(batch.credentialId)
-    const appended = log.last.then(() => this.#append(log, batch))
+    const store = () => this.#append(log, batch)
+    const appended = log.last.then(() => this.#room.within(batch.happenings.length, store))
     log.last = appended.catch(() => undefined)
     return appended
   }
@@ -171,6 +182,7 @@ export class PostgresUpdateLog implements UpdateLog {
     for (const [place, { kind, chatId, payload }] of drafts.entries()) {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })
     }
+    if (log.isOpen) this.#held.used(log)
     if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
     if (log.tail.next > told) for (const notify of [...log.listeners.keys()]) notify()
     return { stored: true, count: drafts.length }
@@ -202,17 +214,17 @@ export class PostgresUpdateLog implements UpdateLog {
     }
   }
 
+  #letGo(log: OpenLog): void {
+    log.letGo()
+    this.#held.forget(log)
+  }
+
   #log(credentialId: number): OpenLog {
     const log = this.#logs.get(credentialId)
     if (!log?.isOpen)
       throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
     return log
   }
-}
-
-function forget(log: OpenLog): void {
-  log.tail.clear()
-  log.recent = undefined
 }
 
 /** `otherwise`: whether it is the events that are at fault where the database has said nothing. */

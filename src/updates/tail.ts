@@ -3,6 +3,10 @@ import type { Row } from './row.ts'
 
 const ROWS = 1_000
 const CHARACTERS = 1_000_000
+/** A row without its payload. */
+const ROW_BYTES = 200
+/** Texts beyond Latin-1 take two. */
+const CHARACTER_BYTES = 2
 
 export class Tail {
   /** Contiguous: `#rows[i]` has the id `#from + i`. */
@@ -14,8 +18,9 @@ export class Tail {
     this.#from = next
   }
 
-  get characters(): number {
-    return this.#characters
+  /** What it holds, estimated. */
+  get bytes(): number {
+    return this.#rows.length * ROW_BYTES + this.#characters * CHARACTER_BYTES
   }
 
   get next(): number {

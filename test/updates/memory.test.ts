@@ -1,13 +1,13 @@
 /** What memory holds of the logs: let go of in time, and never what a reader would miss. */
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
+import { boundsFor, HeldMemory, Room } from '../../src/updates/held.ts'
+import fc from '../support/fast-check.ts'
 import { FIRST, many, stage } from './stage.ts'
 
 const AN_HOUR = 3_600_000
 
-t.test('beyond its measure memory keeps what was written last', async (t) => {
-  const { credential, node, db } = await stage(t)
-  const [first, second] = [await credential(), await credential()]
+function counted(db: Database) {
   let queries = 0
   const counting: Database = {
     ...db,
@@ -16,25 +16,113 @@ t.test('beyond its measure memory keeps what was written last', async (t) => {
       return db.query<Row>(...asked)
     },
   }
-  const { append, read, log } = await node([first, second], counting)
-  await append(first, many(3, 'a'))
-  // By the clock of milliseconds, the second is written later.
-  const at = Date.now()
-  while (Date.now() === at) await new Promise(setImmediate)
-  await append(second, many(3, 'b'))
-  const asks = async (id: number) => {
-    const before = queries
-    t.equal((await read(id, FIRST - 1)).count, 3)
-    return queries - before
+  return { counting, queries: () => queries }
+}
+
+t.test('beyond its measure memory keeps what was written last', async (t) => {
+  const { credential, node, db } = await stage(t)
+  const [first, second] = [await credential(), await credential()]
+  const { counting, queries } = counted(db)
+  const roomy = await node([first, second], counting)
+  const asks = async ({ read }: Pick<typeof roomy, 'read'>, id: number, count = 3) => {
+    const before = queries()
+    t.equal((await read(id, FIRST - 1)).count, count)
+    return queries() - before
   }
-  t.same([await asks(first), await asks(second)], [0, 0])
-  log.forgetOld(AN_HOUR)
-  t.same([await asks(first), await asks(second)], [0, 0])
-  const { json } = await read(second, FIRST - 1)
-  log.forgetOld(AN_HOUR, json.length)
-  t.same([await asks(first), await asks(second)], [1, 0])
-  log.forgetOld(AN_HOUR, 0)
-  t.same([await asks(first), await asks(second)], [1, 1])
-  t.equal(await append(first, many(3, 'a')), 0, 'and what is reported again is still known')
-  t.equal(await append(first, many(1, 'c')), 1)
+  await roomy.append(first, many(3, 'a'))
+  const one = roomy.log.load.heldBytes
+  await roomy.append(second, many(3, 'b'))
+  t.same([await asks(roomy, first), await asks(roomy, second)], [0, 0])
+  roomy.log.forgetOld(AN_HOUR)
+  t.same([await asks(roomy, first), await asks(roomy, second)], [0, 0])
+  roomy.log.forgetOld(-1)
+  t.equal(roomy.log.load.heldBytes, 0)
+  t.same([await asks(roomy, first), await asks(roomy, second)], [1, 1])
+
+  const tight = await node([first, second], counting, { held: 0.7 * one, storing: 100 })
+  t.equal(await tight.append(first, many(3, 'a')), 0, 'what was reported before is known')
+  await tight.append(first, many(1, 'c'))
+  await tight.append(second, many(1, 'd'))
+  const after = async (id: number) => {
+    const before = queries()
+    t.equal((await tight.read(id, FIRST + 2)).count, 1)
+    return queries() - before
+  }
+  t.same([await after(first), await after(second)], [1, 0])
+  t.equal(await tight.append(first, many(3, 'a')), 0, 'and what is reported again is still known')
+  t.equal(await tight.append(first, many(1, 'e')), 1)
 })
+
+t.test('a single log that is larger than all of the measure is held by nobody', async (t) => {
+  const { credential, node } = await stage(t)
+  const id = await credential()
+  const { append, read, log } = await node([id], undefined, { held: 1, storing: 1 })
+  await append(id, many(3, 'a'))
+  t.equal(log.load.heldBytes, 0)
+  t.equal((await read(id, FIRST - 1)).count, 3)
+  await append(id, many(2, 'b'))
+  t.equal((await read(id, FIRST - 1)).count, 5)
+})
+
+t.test('the measure follows the heap', async (t) => {
+  const megabyte = 2 ** 20
+  t.same(boundsFor(256 * megabyte), { held: 32 * megabyte, storing: 2_048 })
+  t.same(boundsFor(4_096 * megabyte), { held: 512 * megabyte, storing: 32_768 })
+  t.same(boundsFor(64_000 * megabyte), { held: 512 * megabyte, storing: 512_000 })
+  t.equal(boundsFor(16 * megabyte).storing, 500)
+})
+
+t.test('what is held is counted exactly, and never beyond the measure', async () => {
+  const step = fc.record({ owner: fc.nat(4), bytes: fc.nat(60), isGone: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+      const held = new HeldMemory<{ heldBytes: number; letGo(): void }>(100)
+      const owners = Array.from({ length: 5 }, () => ({
+        heldBytes: 0,
+        letGo() {
+          this.heldBytes = 0
+        },
+      }))
+      for (const { owner: at, bytes, isGone } of steps) {
+        const owner = owners[at]!
+        owner.heldBytes = isGone ? 0 : bytes
+        if (isGone) held.forget(owner)
+        else held.used(owner)
+        const sum = owners.reduce((all, { heldBytes }) => all + heldBytes, 0)
+        if (sum !== held.bytes || sum > 100) return false
+        // Whoever was used last is the last to give way.
+        if (!isGone && owner.heldBytes !== bytes) return false
+      }
+      return true
+    }),
+  )
+})
+
+t.test(
+  'no more events are on their way than there is room for, and all get in, in order',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(15), { maxLength: 40 }), async (batches) => {
+        const room = new Room(10)
+        let [inside, alone] = [0, 0]
+        const entered: number[] = []
+        let isKept = true
+        const all = batches.map((events, place) =>
+          room.within(events, async () => {
+            entered.push(place)
+            inside += events
+            alone++
+            isKept &&= inside <= 10 || alone === 1 || inside - events === 0
+            await new Promise(setImmediate)
+            inside -= events
+            alone--
+            if (place % 7 === 3) throw new Error('not stored')
+          }),
+        )
+        await Promise.allSettled(all)
+        return isKept && room.waiting === 0 && entered.every((place, at) => place === at)
+      }),
+      { numRuns: 50 },
+    )
+  },
+)

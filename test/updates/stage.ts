@@ -6,6 +6,7 @@ import type { Happening } from '../../machines/happening.ts'
 import { DEFAULT_KINDS, type Filter } from '../../machines/update-kinds.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import type { Database } from '../../src/database/database.ts'
+import type { Bounds } from '../../src/updates/held.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
 import { testDatabase } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'
@@ -43,7 +44,7 @@ export interface Stage {
   readonly db: Database
   readonly url: string
   /** Opens a log of its own over the same tables, as a restarted service does. */
-  node(credentialIds: readonly number[], db?: Database): Promise<Node>
+  node(credentialIds: readonly number[], db?: Database, bounds?: Bounds): Promise<Node>
   credential(first?: number): Promise<number>
   key(credentialId: number, cursor?: number, filter?: Filter): Promise<number>
   epoch(credentialId: number, epoch: number): Promise<void>
@@ -57,7 +58,7 @@ export async function stage(t: Pick<Test, 'teardown'>): Promise<Stage> {
   return {
     db,
     url,
-    node: (credentialIds, nodeDb = db) => openNode(nodeDb, credentialIds),
+    node: (credentialIds, nodeDb = db, bounds?: Bounds) => openNode(nodeDb, credentialIds, bounds),
     async credential(first = FIRST) {
       const [row] = await db.query<{ id: number }>(
         `with owner as (
@@ -102,12 +103,15 @@ export async function stage(t: Pick<Test, 'teardown'>): Promise<Stage> {
   }
 }
 
-async function openNode(db: Database, credentialIds: readonly number[]): Promise<Node> {
+async function openNode(
+  db: Database,
+  credentialIds: readonly number[],
+  bounds?: Bounds,
+): Promise<Node> {
   const commits: number[] = []
-  const log = new PostgresUpdateLog(db, new Translator(db, testFileIds, () => 'mapped'), {
-    committed: (updates) => commits.push(updates),
-    received: () => undefined,
-  })
+  const observer = { committed: (updates: number) => commits.push(updates), received() {} }
+  const translator = new Translator(db, testFileIds, () => 'mapped')
+  const log = new PostgresUpdateLog(db, translator, observer, bounds)
   for (const credentialId of credentialIds) await log.open(credentialId)
   return {
     log,
