@@ -1,5 +1,6 @@
 /** The credential machine with its effects: one machine for all credentials, an actor for each. */
 import { createActor, type SnapshotFrom } from 'xstate'
+import { restAfter } from '../machines/crash.ts'
 import { credentialMachine } from '../machines/credential.ts'
 import type { CredentialEvent } from '../machines/credential-events.ts'
 import type { Resume } from '../machines/credential-setup.ts'
@@ -70,6 +71,7 @@ const logic = credentialMachine.provide({
   delays: {
     probeEvery: ({ system }) => jittered(services.of({ system }).world.timing.probeEvery),
     probeAgain: ({ system }) => jittered(services.of({ system }).world.timing.probeAgain),
+    crashRest: ({ context }) => jittered(restAfter(context.crashes)),
     tryAgain: () => jittered(300_000),
     backoff: ({ context }) =>
       Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
@@ -102,13 +104,22 @@ const logic = credentialMachine.provide({
   },
 })
 
+/** What the actors before left to the next one of their credential. */
+export interface Past {
+  readonly timeline: Timeline
+  readonly crashes: readonly number[]
+}
+
 export function activateCredential(
   facts: CredentialFacts,
   resume: Resume,
   world: CredentialWorld,
+  { timeline, crashes }: Past = {
+    timeline: new Timeline(facts, world.store, world.clock),
+    crashes: [],
+  },
 ): CredentialActor {
-  const { store, clock } = world
-  const timeline = new Timeline(facts, store, clock)
+  const { clock } = world
   const actor = createActor(logic, {
     clock,
     inspect(inspection) {
@@ -123,6 +134,7 @@ export function activateCredential(
       credentialId: facts.credentialId,
       settings: facts.settings,
       resume,
+      crashes,
       ...(facts.reason !== undefined && resume !== 'queued' && { reason: facts.reason }),
       ...(limitLeft(facts, clock.now()) ?? {}),
     },

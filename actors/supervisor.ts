@@ -1,20 +1,12 @@
-/** Keeps credentials alive: restarts what crashes, with backoff, and gives up visibly when it keeps crashing. */
+/** Keeps credentials alive: an actor that crashed is followed by another at once, whose machine decides when to go on. */
+import { withCrash } from '../machines/crash.ts'
 import type { Resume } from '../machines/credential-setup.ts'
 import type { ReceiveSettings } from '../machines/happening.ts'
 import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
 import { failed, OwnershipLost } from './errors.ts'
 import { missingPlatform } from './missing-platform.ts'
 import type { CredentialFacts, Owned, Platforms } from './ports.ts'
-import { jittered } from './time.ts'
-
-export interface RestartPolicy {
-  /** So many crashes within the window end in `failed`. */
-  readonly crashes: number
-  readonly withinMs: number
-  readonly firstDelayMs: number
-}
-
-const POLICY: RestartPolicy = { crashes: 5, withinMs: 60_000, firstDelayMs: 1_000 }
+import { Timeline, visibleState } from './timeline.ts'
 
 /** What another node has claimed is left to it at least so long. */
 const RECLAIM_MS = 10_000
@@ -30,13 +22,12 @@ const lasting: Record<string, Resume> = {
 interface Supervised {
   actor: CredentialActor | undefined
   facts: CredentialFacts
-  crashes: number[]
-  timer: unknown
+  /** One for all its actors: a crash is a line in it like any other. */
+  readonly timeline: Timeline
 }
 
 export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly platforms: Platforms
-  readonly policy?: RestartPolicy
   onCrash(cause: unknown): void
   /** It was claimed by itself, because somebody asked for it. */
   claimed?(credentialId: number): void
@@ -44,7 +35,6 @@ export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
 
 export class CredentialSupervisor {
   readonly #world: SupervisorWorld
-  readonly #policy: RestartPolicy
   readonly #credentials = new Map<number, Supervised>()
   readonly #starting = new Map<number, Promise<void>>()
   /** When another node claimed what was owned here. */
@@ -53,7 +43,6 @@ export class CredentialSupervisor {
 
   constructor(world: SupervisorWorld) {
     this.#world = world
-    this.#policy = world.policy ?? POLICY
   }
 
   /** Claims the credential for this node and starts its actor; once for concurrent callers. */
@@ -70,7 +59,9 @@ export class CredentialSupervisor {
   /** Starts what was already claimed, in one stroke with others. */
   adopt(facts: CredentialFacts): void {
     if (this.#stopped || this.#credentials.has(facts.credentialId)) return
-    const supervised: Supervised = { actor: undefined, facts, crashes: [], timer: undefined }
+    const { store, clock } = this.#world
+    const timeline = new Timeline(facts, store, clock)
+    const supervised: Supervised = { actor: undefined, facts, timeline }
     this.#credentials.set(facts.credentialId, supervised)
     this.#run(supervised, lasting[facts.state] ?? 'queued')
   }
@@ -108,10 +99,8 @@ export class CredentialSupervisor {
   lose({ credentialId, epoch }: Owned): boolean {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
-    const { clock } = this.#world
     this.#credentials.delete(credentialId)
-    this.#lostAt.set(credentialId, clock.now())
-    clock.clearTimeout(supervised.timer)
+    this.#lostAt.set(credentialId, this.#world.clock.now())
     supervised.actor?.stop()
     return true
   }
@@ -124,10 +113,7 @@ export class CredentialSupervisor {
     this.#stopped = true
     await Promise.allSettled(this.#starting.values())
     const all = [...this.#credentials.values()]
-    for (const { actor, timer } of all) {
-      this.#world.clock.clearTimeout(timer)
-      actor?.stop()
-    }
+    for (const { actor } of all) actor?.stop()
     await Promise.all(all.map(({ actor }) => actor?.closed))
   }
 
@@ -148,38 +134,39 @@ export class CredentialSupervisor {
     this.#lostAt.delete(credentialId)
   }
 
-  #run(supervised: Supervised, resume: Resume): void {
-    const { credentialId, platform: platformId } = supervised.facts
-    const platform = this.#world.platforms.get(platformId) ?? missingPlatform(platformId)
-    const actor = activateCredential(supervised.facts, resume, { ...this.#world, platform })
+  #run(supervised: Supervised, resume: Resume, crashes: readonly number[] = []): void {
+    const { facts, timeline } = supervised
+    const platform = this.#world.platforms.get(facts.platform) ?? missingPlatform(facts.platform)
+    const world = { ...this.#world, platform }
+    const actor = activateCredential(facts, resume, world, { timeline, crashes })
     supervised.actor = actor
     actor.closed.then((cause) => {
       // What another node has claimed is no longer here, or here once more.
-      if (this.#stopped || this.#credentials.get(credentialId) !== supervised) return
-      if (cause === undefined) this.#credentials.delete(credentialId)
-      else this.#restart(supervised, cause)
+      if (this.#stopped || this.#credentials.get(facts.credentialId) !== supervised) return
+      if (cause === undefined) this.#credentials.delete(facts.credentialId)
+      else this.#runAgain(supervised, actor.snapshot, cause)
     })
   }
 
-  #restart(supervised: Supervised, cause: unknown): void {
+  /** What the actor left is where the next one goes on. */
+  #runAgain(supervised: Supervised, left: CredentialActor['snapshot'], cause: unknown): void {
     const { clock, logger, onCrash } = this.#world
-    const { credentialId } = supervised.facts
-    const { crashes, withinMs, firstDelayMs } = this.#policy
-    const now = clock.now()
+    const { facts } = supervised
     onCrash(cause)
-    logger.error({ credentialId, err: cause }, 'a credential crashed')
-    supervised.crashes = [...supervised.crashes.filter((at) => now - at < withinMs), now]
-    const left = supervised.actor?.snapshot.context
-    const settings = left?.settings ?? supervised.facts.settings
-    const resume = left?.deletion || left?.resume === 'deleting' ? 'deleting' : 'queued'
-    supervised.facts = { ...supervised.facts, settings, state: 'crashed', reason: 'crash' }
-    if (supervised.crashes.length >= crashes && resume !== 'deleting') {
-      supervised.crashes = []
-      supervised.facts = { ...supervised.facts, reason: 'crash_loop' }
-      this.#run(supervised, 'failed')
-      return
-    }
-    const delay = jittered(firstDelayMs * 2 ** (supervised.crashes.length - 1))
-    supervised.timer = clock.setTimeout(() => this.#run(supervised, resume), delay)
+    logger.error({ credentialId: facts.credentialId, err: cause }, 'a credential crashed')
+    const { settings, limit, crashes, resumeReason } = left.context
+    const [state] = visibleState(left)
+    const reason = state === 'crashed' ? resumeReason : left.context.reason
+    supervised.facts = { ...facts, settings, reason, limitedUntil: limit?.until }
+    this.#run(supervised, resumeAfter(left), withCrash(crashes, clock.now()))
   }
+}
+
+/** One that crashed while it rested after a crash goes on where it would have gone on. */
+function resumeAfter(left: CredentialActor['snapshot']): Resume {
+  const { deletion, resume } = left.context
+  if (deletion || resume === 'deleting') return 'deleting'
+  const [state] = visibleState(left)
+  if (state === 'crashed') return resume
+  return state === 'failed' ? 'failed' : (lasting[state] ?? 'queued')
 }

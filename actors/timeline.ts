@@ -48,6 +48,11 @@ export class Timeline {
     this.#since = clock.now()
   }
 
+  /** When the state began that it is in. */
+  get since(): number {
+    return this.#since
+  }
+
   observe(inspection: InspectionEvent): void {
     if (
       inspection.type !== '@xstate.snapshot' ||
@@ -60,8 +65,8 @@ export class Timeline {
     const isRemark = REMARKS.includes(inspection.event.type)
     if (to === this.#state && !isRemark) return
     const at = this.#clock.now()
-    const event = eventName(inspection.event)
-    const { reason, losses } = snapshot.context
+    const { reason, losses, crashes } = snapshot.context
+    const event = eventName(inspection.event, crashes.length > 0)
     const line = [this.#state, to, event, reason].join(' ')
     // What was steady for a while has forgotten its losses: the next loss is another incident.
     if (losses === 0 || (losses === 1 && to === 'waiting')) this.#incident.clear()
@@ -89,8 +94,11 @@ export class Timeline {
 }
 
 /** XState's own events in an operator's words: `xstate.after.backoff.credential.waiting` is `after.backoff`. */
-function eventName({ type, kind }: { readonly type: string; readonly kind?: string }): string {
+function eventName(
+  { type, kind }: { readonly type: string; readonly kind?: string },
+  hasCrashed: boolean,
+): string {
   if (type === 'updates.skipped') return `${kind}.skipped`
-  if (type === 'xstate.init') return 'actor.started'
+  if (type === 'xstate.init') return hasCrashed ? 'actor.crashed' : 'actor.started'
   return type.replace(/^xstate\.(after\.\w+).*/, '$1')
 }

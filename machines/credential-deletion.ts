@@ -68,6 +68,8 @@ export const deactivating = credential.createStateConfig({
         'deactivation.failed': { target: 'pausing' },
       },
     },
+    // The actor that carried the deletion out crashed: a moment later it is taken up again.
+    crashed: { after: { crashRest: { target: '#credential.live.leaving.returning' } } },
     pausing: { after: { deleteAgain: { target: 'noting' } } },
   },
 })

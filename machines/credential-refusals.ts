@@ -10,6 +10,7 @@ const refusal = (
   retryAfterSeconds === undefined ? { code, description } : { code, description, retryAfterSeconds }
 
 export const reconnecting = refusal('unavailable', 'the credential is reconnecting', 5)
+export const restarting = refusal('unavailable', 'the credential is restarting', 1)
 export const deaf = refusal('unavailable', 'the credential is connected but nothing flows', 10)
 export const signedOut = refusal('forbidden', 'the credential is logged out; link it again')
 export const invalid = refusal('forbidden', 'the account is banned or gone; contact the platform')

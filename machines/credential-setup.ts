@@ -1,5 +1,6 @@
 /** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
 import { assign, emit, setup } from 'xstate'
+import { crashesTooOften, restAfter } from './crash.ts'
 import type { CredentialEvent, EventsReported, PerformOperation } from './credential-events.ts'
 import type { ReceiveSettings } from './happening.ts'
 import * as port from './port.ts'
@@ -13,11 +14,16 @@ export interface CredentialInput {
   readonly settings: ReceiveSettings
   readonly resume: Resume
   readonly reason?: string
+  /** When the actors before this one crashed, as far as it still counts. */
+  readonly crashes?: readonly number[]
   /** A restriction of the network that was still in force when the service stopped. */
   readonly limit?: { readonly reason: string; readonly forMs: number; readonly until: number }
 }
 
 export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reason'> {
+  readonly crashes: readonly number[]
+  /** Why it was where it resumes. */
+  readonly resumeReason: string | undefined
   readonly reason: string | undefined
   readonly limit: CredentialInput['limit'] | undefined
   readonly losses: number
@@ -32,6 +38,8 @@ export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reas
 export const initially = (input: CredentialInput): CredentialContext => ({
   ...input,
   reason: input.reason,
+  resumeReason: input.reason,
+  crashes: input.crashes ?? [],
   limit: input.limit,
   losses: 0,
   failedProbes: 0,
@@ -73,6 +81,8 @@ export const credential = setup({
       failedProbes: 0,
       retryAfterMs: (_, retryAfterMs: number) => retryAfterMs,
     }),
+    forgetCrashes: assign({ crashes: [] }),
+    recall: assign({ reason: ({ context }) => context.resumeReason }),
     forgetLosses: assign({ losses: 0 }),
     reclaim: assign({ reclaimed: true }),
     forgetReclaim: assign({ reclaimed: false }),
@@ -85,6 +95,8 @@ export const credential = setup({
     awaitDeletion: assign({ deletion: (_, command: Command) => command }),
   },
   guards: {
+    hasCrashed: ({ context }) => context.crashes.length > 0,
+    crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
     resumesAs: ({ context }, state: Resume) => context.resume === state,
     mayReclaim: ({ context }) => !context.reclaimed,
     isOwnStorage: (_, reason: string) => reason === 'storage',
@@ -95,6 +107,7 @@ export const credential = setup({
     backoff: ({ context }) =>
       Math.max(context.retryAfterMs, Math.min(60_000, 500 * 2 ** context.losses)),
     limitEnds: ({ context }) => context.limit?.forMs ?? 0,
+    crashRest: ({ context }) => restAfter(context.crashes),
     openingTakes: 60_000,
     probeEvery: 60_000,
     probeAgain: 15_000,

@@ -1,10 +1,23 @@
 /** One credential's life on its platform: queued, connecting, online, deaf, limited, waiting, or stopped for a reason. */
+import { and } from 'xstate'
 import { deactivating, leaving } from './credential-deletion.ts'
 import { probing, proven } from './credential-probing.ts'
 import * as refusal from './credential-refusals.ts'
 import { refuse, toRefusal, untilLimitEnds } from './credential-refusals.ts'
-import { credential, initially } from './credential-setup.ts'
+import { credential, initially, type Resume } from './credential-setup.ts'
 import { accepted } from './protocol.ts'
+
+const resumesAs = (params: Resume) => ({ type: 'resumesAs' as const, params })
+
+/** Where it goes on. */
+const resumed = [
+  { guard: resumesAs('signedOut'), target: '#credential.signedOut' as const },
+  { guard: resumesAs('invalid'), target: '#credential.invalid' as const },
+  { guard: resumesAs('replaced'), target: '#credential.replaced' as const },
+  { guard: resumesAs('failed'), target: '#credential.failed' as const },
+  { guard: resumesAs('deleting'), target: '#credential.live.leaving.returning' as const },
+  { target: '#credential.queued' as const },
+]
 
 export const credentialMachine = credential.createMachine({
   id: 'credential',
@@ -22,6 +35,7 @@ export const credentialMachine = credential.createMachine({
       target: '.queued',
       actions: [
         'absolve',
+        'forgetCrashes',
         'forgetReclaim',
         { type: 'reply', params: ({ event }) => accepted(event) },
       ],
@@ -31,6 +45,7 @@ export const credentialMachine = credential.createMachine({
       actions: [
         'forgetSession',
         'absolve',
+        'forgetCrashes',
         'forgetReclaim',
         { type: 'reply', params: ({ event }) => accepted(event) },
       ],
@@ -45,13 +60,24 @@ export const credentialMachine = credential.createMachine({
     resuming: {
       meta: { state: 'connecting', action: 'none' },
       always: [
-        { guard: { type: 'resumesAs', params: 'signedOut' }, target: 'signedOut' },
-        { guard: { type: 'resumesAs', params: 'invalid' }, target: 'invalid' },
-        { guard: { type: 'resumesAs', params: 'replaced' }, target: 'replaced' },
-        { guard: { type: 'resumesAs', params: 'failed' }, target: 'failed' },
-        { guard: { type: 'resumesAs', params: 'deleting' }, target: 'live.leaving.returning' },
-        { target: 'queued' },
+        // A deletion is carried out, however often it takes a new actor.
+        { guard: and(['hasCrashed', resumesAs('deleting')]), target: 'deactivating.crashed' },
+        {
+          guard: 'crashesTooOften',
+          target: 'failed',
+          actions: { type: 'blame', params: 'crash_loop' },
+        },
+        { guard: 'hasCrashed', target: 'crashed' },
+        ...resumed,
       ],
+    },
+    // Its actor is gone, and this is the next one: a moment of rest, then it goes on where it was.
+    crashed: {
+      meta: { state: 'degraded', action: 'wait' },
+      entry: { type: 'blame', params: 'crashed' },
+      exit: 'recall',
+      on: refuse(refusal.restarting),
+      after: { crashRest: resumed },
     },
     queued: {
       meta: { state: 'connecting', action: 'none' },

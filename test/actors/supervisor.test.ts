@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { CredentialActor } from '../../actors/credential.ts'
 import type { CredentialFacts } from '../../actors/ports.ts'
-import { CredentialSupervisor, type RestartPolicy } from '../../actors/supervisor.ts'
+import { CredentialSupervisor } from '../../actors/supervisor.ts'
 import { settled } from '../support/clock.ts'
 import { CredentialRig, factsOf, stateOf } from './credential-rig.ts'
 import { refused } from './refused.ts'
@@ -11,12 +11,11 @@ class SupervisorRig extends CredentialRig {
   readonly crashes: unknown[] = []
   readonly supervisor: CredentialSupervisor
 
-  constructor(t: Test, policy?: RestartPolicy) {
+  constructor(t: Test) {
     super(t)
     this.supervisor = new CredentialSupervisor({
       ...this.world,
       platforms: new Map([['fake', this.platform.port]]),
-      ...(policy && { policy }),
       onCrash: (cause) => this.crashes.push(cause),
     })
     t.teardown(() => this.supervisor.stop())
@@ -52,13 +51,14 @@ t.test('a credential that crashed is back after a second, and others never notic
   const other = await rig.find(2)
   await rig.find(1)
   await rig.crash(1)
-  await refused(t, rig.supervisor.find(1), {
-    code: 'unavailable',
-    description: 'the credential is restarting',
-    retryAfterSeconds: 1,
-  })
+  const resting = await rig.supervisor.find(1)
+  await refused(
+    t,
+    resting.ask({ type: 'operation.perform', operation: { kind: 'describe', chat: 1 }, now: 0 }),
+    { code: 'unavailable', description: 'the credential is restarting', retryAfterSeconds: 1 },
+  )
   await rig.clock.advance(799)
-  t.notOk(rig.supervisor.peek(1)?.isActive, 'not sooner than a fifth before its time')
+  t.equal(stateOf(resting), 'crashed', 'not sooner than a fifth before its time')
   await rig.restart(1_000)
   const again = await rig.supervisor.find(1)
   t.equal(stateOf(again), 'live.online')
@@ -67,15 +67,77 @@ t.test('a credential that crashed is back after a second, and others never notic
   t.equal(stateOf(other), 'live.online')
 })
 
+t.test('a crash is a line of the timeline, and what operators see until it is over', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.clock.advance(30_000)
+  await rig.crash(1)
+  t.match(rig.store.transitions.at(-1), {
+    from: 'live.online',
+    event: 'actor.crashed',
+    to: 'crashed',
+    publicState: 'degraded',
+    reason: 'crashed',
+    action: 'wait',
+    durationMs: 30_000,
+  })
+  const lines = rig.store.transitions.length
+  await rig.restart(1_000)
+  t.match(rig.store.transitions.slice(lines), [
+    { from: 'crashed', event: 'after.crashRest', to: 'queued', reason: undefined },
+    { from: 'queued', to: 'live.starting' },
+    { from: 'live.starting', to: 'live.online', publicState: 'active', reason: undefined },
+  ])
+})
+
+t.test('one that crashes goes on where it was, and takes no session it had lost', async (t) => {
+  const rig = new SupervisorRig(t)
+  for (const [index, state] of (['signedOut', 'invalid', 'replaced'] as const).entries()) {
+    const id = index + 1
+    await rig.find(id, { state, reason: 'why' })
+    await rig.crash(id)
+    t.equal(stateOf(await rig.supervisor.find(id)), 'crashed')
+    await rig.crash(id)
+    await rig.restart(2_000)
+    const again = await rig.supervisor.find(id)
+    t.equal(stateOf(again), state, 'also after a crash in its rest')
+    t.equal(again.snapshot.context.reason, 'why')
+  }
+  t.equal(rig.platform.sessions.length, 0)
+})
+
+t.test('a restriction of the network outlives a crash', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  rig.platform.session.report.limited('flood_wait', 600)
+  await settled()
+  await rig.crash(1)
+  await rig.restart(1_000)
+  const again = await rig.supervisor.find(1)
+  t.equal(stateOf(again), 'live.limited')
+  t.equal(again.snapshot.context.reason, 'flood_wait')
+})
+
+t.test('whoever cannot wait restarts a crashed one at once', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 0; crash < 4; crash++) {
+    await rig.crash(1)
+    await (await rig.supervisor.find(1)).ask({ type: 'credential.restart' })
+    await settled()
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online')
+  }
+})
+
 t.test('each crash in a row doubles the pause', async (t) => {
   const rig = new SupervisorRig(t)
   await rig.find(1)
   for (const pause of [1_000, 2_000, 4_000, 8_000]) {
     await rig.crash(1)
     await rig.clock.advance(pause * 0.8 - 1)
-    t.notOk(rig.supervisor.peek(1)?.isActive, `within ${pause}`)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'crashed', `within ${pause}`)
     await rig.clock.advance(pause * 0.4 + 1)
-    t.ok(rig.supervisor.peek(1)?.isActive, `after ${pause}`)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online', `after ${pause}`)
   }
 })
 
@@ -90,7 +152,14 @@ t.test('the fifth crash within a minute ends in failed, until somebody restarts 
   const failed = await rig.supervisor.find(1)
   t.equal(stateOf(failed), 'failed')
   t.equal(failed.snapshot.context.reason, 'crash_loop')
-  t.match(rig.store.transitions.at(-1), { to: 'failed', reason: 'crash_loop', from: 'crashed' })
+  t.match(rig.store.transitions.at(-1), {
+    from: 'live.online',
+    event: 'actor.crashed',
+    to: 'failed',
+    publicState: 'failed',
+    reason: 'crash_loop',
+    action: 'restart',
+  })
   await rig.clock.advance(3 * 60_000)
   t.equal(stateOf(failed), 'failed')
   await failed.ask({ type: 'credential.restart' })

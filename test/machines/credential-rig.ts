@@ -65,6 +65,7 @@ export const places = {
   'live.leaving.signingOut': () => online().send(command('delete'), stored),
   'live.leaving.returning': () => begin({ resume: 'deleting' }),
   waiting: () => online().send(lost),
+  crashed: () => begin({ crashes: [0] }),
   stalled: () => begin().send(granted, lostToStorage),
   replaced: () => online().send(replaced),
   signedOut: () => online().send(revoked),
@@ -72,6 +73,7 @@ export const places = {
   failed: () => begin({ resume: 'failed', reason: 'crash_loop' }),
   'deactivating.noting': () => begin().send(command('delete')),
   'deactivating.wiping': () => begin().send(command('delete'), stored),
+  'deactivating.crashed': () => begin({ resume: 'deleting', crashes: [0] }),
   'deactivating.pausing': () =>
     begin().send(command('delete'), stored, { type: 'deactivation.failed' }),
   deactivated: () => begin().send(command('delete'), stored, wiped),

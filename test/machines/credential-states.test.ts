@@ -31,6 +31,7 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
   'live.leaving.signingOut': [show('deactivated', 'none'), gone],
   'live.leaving.returning': [show('deactivated', 'none'), gone],
   waiting: [show('connecting', 'wait'), reconnecting],
+  crashed: [show('degraded', 'wait'), refusal('unavailable', 'the credential is restarting', 1)],
   stalled: [show('connecting', 'wait'), reconnecting],
   replaced: [
     show('failed', 'restart'),
@@ -50,6 +51,7 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
   ],
   'deactivating.noting': [show('deactivated', 'none'), gone],
   'deactivating.wiping': [show('deactivated', 'none'), gone],
+  'deactivating.crashed': [show('deactivated', 'none'), gone],
   'deactivating.pausing': [show('deactivated', 'none'), gone],
   deactivated: [show('deactivated', 'none'), undefined],
 }

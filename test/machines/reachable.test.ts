@@ -56,7 +56,9 @@ t.test('every state of a credential', async (t) => {
     { type: 'deactivation.failed' },
   ]
   const input = { credentialId: 1, settings: credential.nothing }
-  const inputs = ['queued', 'failed', 'deleting'].map((resume) => ({ ...input, resume }))
+  const inputs = ['queued', 'failed', 'deleting'].flatMap((resume) =>
+    [[], [0]].map((crashes) => ({ ...input, resume, crashes })),
+  )
   const telling = (context: { failedProbes?: unknown }) => Math.min(Number(context.failedProbes), 4)
   t.same(
     unreached(credentialMachine, inputs, () => [...events, ...more], telling),

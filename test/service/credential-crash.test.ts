@@ -30,10 +30,7 @@ const restarted = t.test('a crashed credential is restarted, and misses nothing'
   const crashed = await troubledAccount(service, 'crashed')
   await crashed.client.result('PATCH', `${crashed.path}/settings`, { include_self_updates: true })
   await crash(crashed.credentialId)
-  t.match(await crashed.send(), {
-    status: 503,
-    body: { error_code: 503, parameters: { retry_after: Number } },
-  })
+  t.match(await crashed.record(), { state: 'degraded', reason: 'crashed', action: 'wait' })
   await crashed.write('while it was down')
   const { body } = await crashed.updates({ timeout: 20 })
   t.match(body.result, [{ message: { text: 'while it was down' } }])
@@ -42,6 +39,27 @@ const restarted = t.test('a crashed credential is restarted, and misses nothing'
     settings: { include_self_updates: true },
   })
   t.match(await crashed.send(), { status: 200 })
+  const lines = (await crashed.timeline()).map(({ from, to, reason }) => ({ from, to, reason }))
+  t.match(lines.slice(0, 4).reverse(), [
+    { from: 'live.online', to: 'crashed', reason: 'crashed' },
+    { from: 'crashed', to: 'queued', reason: null },
+    { from: 'queued', to: 'live.starting', reason: null },
+    { from: 'live.starting', to: 'live.online', reason: null },
+  ])
+})
+
+const refusing = t.test('while it rests after a crash, calls are told to come back', async (t) => {
+  const { send, credentialId } = await troubledAccount(service, 'resting')
+  await crash(credentialId)
+  await crash(credentialId)
+  await crash(credentialId)
+  t.match(await send(), {
+    status: 503,
+    body: {
+      description: 'Service Unavailable: the credential is restarting',
+      parameters: { retry_after: Number },
+    },
+  })
 })
 
 const failed = t.test(
@@ -67,5 +85,5 @@ const failed = t.test(
   },
 )
 
-await Promise.all([restarted, failed])
+await Promise.all([restarted, refusing, failed])
 t.test('nothing of it reached the process', async (t) => t.same(fatal, []))

@@ -39,9 +39,9 @@ const latestFirst = (entries: readonly Transition[]) =>
 /** The machine's own states in the colours of what they mean outside. */
 const tones: readonly (readonly [state: RegExp, tone: string])[] = [
   [/^live\.online/, 'good'],
-  [/^live\.(deaf|limited)/, 'warn'],
+  [/^(crashed|live\.(deaf|limited))/, 'warn'],
   [/^(signedOut|invalid|failed|replaced)/, 'bad'],
-  [/^(queued|waiting|resuming|live\.starting)/, 'busy'],
+  [/^(queued|waiting|stalled|resuming|live\.starting)/, 'busy'],
 ]
 
 const toneOf = (state: string) => tones.find(([form]) => form.test(state))?.[1] ?? 'idle'
