@@ -1,23 +1,11 @@
 /** One credential's life on its platform: queued, connecting, online, deaf, limited, waiting, or stopped for a reason. */
-import { and } from 'xstate'
+import { afterCrash, crashed, resumed } from './credential-crash.ts'
 import { deactivating, leaving } from './credential-deletion.ts'
 import { probing, proven } from './credential-probing.ts'
 import * as refusal from './credential-refusals.ts'
 import { refuse, toRefusal, untilLimitEnds } from './credential-refusals.ts'
-import { credential, initially, type Resume } from './credential-setup.ts'
+import { credential, initially } from './credential-setup.ts'
 import { accepted } from './protocol.ts'
-
-const resumesAs = (params: Resume) => ({ type: 'resumesAs' as const, params })
-
-/** Where it goes on. */
-const resumed = [
-  { guard: resumesAs('signedOut'), target: '#credential.signedOut' as const },
-  { guard: resumesAs('invalid'), target: '#credential.invalid' as const },
-  { guard: resumesAs('replaced'), target: '#credential.replaced' as const },
-  { guard: resumesAs('failed'), target: '#credential.failed' as const },
-  { guard: resumesAs('deleting'), target: '#credential.live.leaving.returning' as const },
-  { target: '#credential.queued' as const },
-]
 
 export const credentialMachine = credential.createMachine({
   id: 'credential',
@@ -59,26 +47,9 @@ export const credentialMachine = credential.createMachine({
   states: {
     resuming: {
       meta: { state: 'connecting', action: 'none' },
-      always: [
-        // A deletion is carried out, however often it takes a new actor.
-        { guard: and(['hasCrashed', resumesAs('deleting')]), target: 'deactivating.crashed' },
-        {
-          guard: 'crashesTooOften',
-          target: 'failed',
-          actions: { type: 'blame', params: 'crash_loop' },
-        },
-        { guard: 'hasCrashed', target: 'crashed' },
-        ...resumed,
-      ],
+      always: [...afterCrash, ...resumed],
     },
-    // Its actor is gone, and this is the next one: a moment of rest, then it goes on where it was.
-    crashed: {
-      meta: { state: 'degraded', action: 'wait' },
-      entry: { type: 'blame', params: 'crashed' },
-      exit: 'recall',
-      on: refuse(refusal.restarting),
-      after: { crashRest: resumed },
-    },
+    crashed,
     queued: {
       meta: { state: 'connecting', action: 'none' },
       invoke: { src: 'turn' },
