@@ -1,6 +1,7 @@
 /** What an API key's actor does to the world: reading the log for its polls, waiting for the log to grow. */
 import type { ApiKeyEvent, ChangeWebhook, Poll } from '../machines/api-key-events.ts'
 import type { ApiKeyContext, HeldPoll } from '../machines/api-key-setup.ts'
+import type { Failure } from '../machines/protocol.ts'
 import type { Filter } from '../machines/update-kinds.ts'
 import { KeyWebhook, type KeyWebhookWorld } from './api-key-webhook.ts'
 import { settle } from './errors.ts'
@@ -8,6 +9,8 @@ import type { KeyFacts, KeyStore } from './ports.ts'
 
 export interface EffectsWorld extends KeyWebhookWorld {
   readonly keys: KeyStore
+  /** Why nothing comes for the account any more; undefined for one that works, or may soon. */
+  whyOut?(credentialId: number): Failure | undefined
 }
 
 type Facts = Pick<KeyFacts, 'apiKeyId' | 'userId' | 'credentialId' | 'epoch'>
@@ -71,7 +74,8 @@ export class ApiKeyEffects {
       return
     }
     const read = this.#holdsPolls ? poll : { ...poll, timeoutMs: 0 }
-    this.#actor.send({ type: 'poll.read', poll: read, ...outcome.result, now: clock.now() })
+    const out = this.#world.whyOut?.(credentialId)
+    this.#actor.send({ type: 'poll.read', poll: read, ...outcome.result, out, now: clock.now() })
   }
 
   /** From now on no poll is held, also none that is being read for just now. */

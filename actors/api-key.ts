@@ -122,6 +122,11 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
     this.letGo()
   }
 
+  /** Its account is out: the held poll gets what is left, or is told why. */
+  accountOut(): void {
+    this.tell({ type: 'account.out' })
+  }
+
   /** The held poll is answered with nothing. */
   letGo(): void {
     this.tell({ type: 'polls.end' })

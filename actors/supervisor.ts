@@ -1,7 +1,9 @@
 /** Keeps credentials alive: an actor that crashed is followed by another at once, whose machine decides when to go on. */
 import { withCrash } from '../machines/crash.ts'
+import { out } from '../machines/credential-refusals.ts'
 import type { Resume } from '../machines/credential-setup.ts'
 import type { ReceiveSettings } from '../machines/happening.ts'
+import type { Failure } from '../machines/protocol.ts'
 import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
 import { failed, OwnershipLost } from './errors.ts'
 import { missingPlatform } from './missing-platform.ts'
@@ -78,6 +80,13 @@ export class CredentialSupervisor {
   /** Whose it is and on which platform; undefined for a credential this node does not run. */
   factsOf(credentialId: number): CredentialFacts | undefined {
     return this.#credentials.get(credentialId)?.facts
+  }
+
+  /** Why nothing comes for an account any more, and since when; undefined for one that works, or may soon. */
+  whyOut(credentialId: number): { readonly failure: Failure; readonly since: number } | undefined {
+    const { actor, timeline } = this.#credentials.get(credentialId) ?? {}
+    const failure = actor && out[visibleState(actor.snapshot)[0]]
+    return failure && timeline && { failure, since: timeline.since }
   }
 
   /** Also an actor that is being restarted begins with these. */

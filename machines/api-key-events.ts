@@ -81,6 +81,8 @@ export interface PollRead {
   readonly cursor: number
   /** The newest id that was looked at. */
   readonly head: number
+  /** The account is out, and why: nothing will come. */
+  readonly out?: Failure | undefined
   readonly now: number
 }
 
@@ -105,6 +107,8 @@ export type ApiKeyEvent =
   | RequestAbandoned
   | PollRead
   | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
+  /** Nothing will come any more: a held poll is read for once more, and then told why. */
+  | { readonly type: 'account.out' }
   /** The service goes down: a held poll is answered with nothing rather than cut. */
   | { readonly type: 'polls.end' }
   | { readonly type: 'conflict.due'; readonly requestId: string; readonly failure: Failure }

@@ -70,6 +70,11 @@ export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
   return waiting
 }
 
+/** A poll that was held, as one that is only just asked. */
+export function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
+  return poll
+}
+
 /** How long the key lives on after the poll began to be held. */
 const lifeOf = ({ terms, waiting }: ApiKeyContext) =>
   (terms.expiresAt ?? Infinity) - (waiting?.heldAt ?? 0)
@@ -156,6 +161,7 @@ export const apiKey = setup({
     lacksScope: ({ context }, scope: Scope | undefined) =>
       scope !== undefined && !context.terms.scopes.includes(scope),
     isAnswered: (_, { count, poll }: PollRead) => count > 0 || poll.timeoutMs === 0,
+    isInVain: (_, { count, out }: PollRead) => count === 0 && out !== undefined,
     isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
     answersWaiting: ({ context }, { count, poll }: PollRead) =>
       count > 0 && context.waiting?.requestId === poll.requestId,

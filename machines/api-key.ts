@@ -2,7 +2,7 @@
 
 import { pageOf } from './api-key-events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
-import { apiKey, endWaiting, letGo, takeTerms, waitingIn } from './api-key-setup.ts'
+import { apiKey, endWaiting, letGo, readAnew, takeTerms, waitingIn } from './api-key-setup.ts'
 import { changing, webhook } from './api-key-webhook.ts'
 import { accepted, refused } from './protocol.ts'
 
@@ -90,6 +90,17 @@ export const apiKeyMachine = apiKey.createMachine({
           // Had it still been waiting, it would have been answered where it waits.
           { guard: { type: 'isHeld', params: ({ event }) => event.poll } },
           {
+            guard: { type: 'isInVain', params: ({ event }) => event },
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              'saveCursor',
+              {
+                type: 'reply',
+                params: ({ event }) => refused(event.poll, event.out ?? unauthorized),
+              },
+            ],
+          },
+          {
             guard: { type: 'isAnswered', params: ({ event }) => event },
             actions: [
               { type: 'moveTo', params: ({ event }) => event.cursor },
@@ -152,6 +163,13 @@ export const apiKeyMachine = apiKey.createMachine({
           },
           on: {
             'polls.end': letGo,
+            'account.out': {
+              target: 'quiet',
+              actions: [
+                { type: 'read', params: ({ context }) => readAnew(waitingIn(context)) },
+                'release',
+              ],
+            },
             'key.changed': [
               {
                 guard: { type: 'mayNotReceive', params: ({ event }) => event.terms },

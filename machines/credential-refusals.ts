@@ -21,6 +21,19 @@ export const replaced = refusal(
 export const broken = refusal('forbidden', 'the credential has failed; restart it')
 export const leaving = refusal('not_found', '')
 
+const deleted = refusal('forbidden', 'the credential was deleted; link the account again')
+
+/** What getUpdates answers once the backlog is received, by the state that an account is out in. */
+export const out: Readonly<Record<string, Failure>> = {
+  signedOut,
+  invalid,
+  replaced,
+  failed: broken,
+  'live.leaving': deleted,
+  deactivating: deleted,
+  deactivated: deleted,
+}
+
 export const toRefusal = (failure: Failure) => ({
   actions: {
     type: 'reply' as const,

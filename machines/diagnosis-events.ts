@@ -31,7 +31,17 @@ export type DiagnosisEvent =
   | { readonly type: 'step.checked'; readonly finding: Finding }
   | { readonly type: 'step.unchecked'; readonly failure: Failure }
 
-/** The cause is what failed first: what fails after it may only follow from it. Else it is the first remarkable thing. */
+/** With these a key opens nothing. */
+const FATAL: readonly (string | undefined)[] = ['key_revoked', 'key_expired', 'wrong_secret']
+
+/** An account that is out stops everything; what else fails hinders some of it, what is remarkable nothing. */
+function severityOf({ step, verdict, code }: Finding): number {
+  if (verdict === 'failed') return FATAL.includes(code) ? 4 : step === 'credential' ? 3 : 2
+  return code === undefined ? 0 : 1
+}
+
+/** The cause is the most serious finding; of two alike the first, for what fails after it may only follow from it. */
 export const causeOf = (findings: readonly Finding[]): Finding | undefined =>
-  findings.find(({ verdict }) => verdict === 'failed') ??
-  findings.find(({ code }) => code !== undefined)
+  findings
+    .filter((finding) => severityOf(finding) > 0)
+    .toSorted((one, other) => severityOf(other) - severityOf(one))[0]

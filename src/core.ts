@@ -49,6 +49,9 @@ export interface CoreOptions {
   remindKey?(apiKeyId: number, at: Date): void
 }
 
+/** What is shown of an account that is out. */
+const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated']
+
 type ReplyCall = (key: ApiKeyActor, call: CallBack, traceId: string) => Promise<unknown>
 
 const LONGEST_MS = 2 ** 31 - 1
@@ -168,6 +171,7 @@ export function createCore({
     rates: config.rates,
     callsInFlight: config.limits.callsInFlight,
     webhooks: webhooks.port,
+    whyOut: (credentialId) => supervisor.whyOut(credentialId)?.failure,
     ended: (key) => keys.drop(key.facts.apiKeyId, key),
   })
   const keys: Directory<number, ApiKeyActor> = new Directory<number, ApiKeyActor>(
@@ -192,6 +196,10 @@ export function createCore({
     if (isGoingDown) key.endPolls()
     return key
   }
+  timeline.watchAll(({ credentialId, publicState }) => {
+    if (!OUT.includes(publicState)) return
+    for (const [, key] of keys.live()) if (key.facts.credentialId === credentialId) key.accountOut()
+  })
   const roster = new Roster({
     db,
     log: logger,

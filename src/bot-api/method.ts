@@ -1,10 +1,12 @@
 /** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
+
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import type { Leaving } from '../../actors/callers.ts'
 import type { Json, Platform } from '../../actors/platform.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { ContentName } from '../../machines/content-name.ts'
 import type { OperationKind, PublicOperation } from '../../machines/operation.ts'
+import type { Failure } from '../../machines/protocol.ts'
 import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/info.ts'
 import type { Arguments } from './arguments.ts'
@@ -40,6 +42,8 @@ export interface CallWorld {
   dropped(apiKeyId: number): Promise<{ readonly updates: number; readonly at: number } | undefined>
   /** When messages of its account were last too many to be caught up with (Unix time in seconds). */
   skipped(apiKeyId: number): Promise<number | undefined>
+  /** Why nothing comes for an account any more, and since when, in milliseconds; undefined while something may. */
+  whyOut(credentialId: number): { readonly failure: Failure; readonly since: number } | undefined
   readonly webhooks: CallWebhooks
   /** Told how many updates an answer carries. */
   delivered(key: ApiKeyActor, updates: number): void

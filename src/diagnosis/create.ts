@@ -13,7 +13,7 @@ import { DiagnosisStore } from './store.ts'
 import type { ExaminerWorld } from './world.ts'
 
 export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
-  readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks'>
+  readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks' | 'keys'>
   readonly db: Database
   readonly logger: Logger
   readonly config: Pick<Config, 'timing'>
@@ -22,9 +22,12 @@ export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly journal: Pick<RequestJournal, 'flush'>
 }
 
+/** A bot that polls asks again within a moment. */
+const POLLED_MS = 10_000
+
 export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
   const { db, logger, desk, source, journal, profile } = options
-  const { clock, supervisor, store, webhooks } = options.core
+  const { clock, supervisor, store, webhooks, keys } = options.core
   const { timing } = options.config
   const examine = examiner({
     now: () => clock.now(),
@@ -37,6 +40,10 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
     receiving: async (key) => {
       await webhooks.flush()
       return receivingFacts(db, key)
+    },
+    isPolled: (apiKeyId) => {
+      const { waiting, lastPoll } = keys.peek(apiKeyId)?.snapshot.context ?? {}
+      return waiting !== undefined || clock.now() - (lastPoll?.at ?? 0) < POLLED_MS
     },
     refusals: async (apiKeyId) => {
       await journal.flush()

@@ -49,6 +49,8 @@ async function lackingScope(
   scopes: readonly string[],
 ): Promise<string | undefined> {
   const refusals = await world.refusals(apiKeyId)
-  const named = refusals.map((text) => /the key lacks the scope ([\w:]+)/.exec(text)?.[1])
+  const named = refusals.map(
+    ({ description }) => /the key lacks the scope ([\w:]+)/.exec(description)?.[1],
+  )
   return named.find((scope) => scope !== undefined && !scopes.includes(scope))
 }

@@ -73,14 +73,18 @@ async function webhooksOf(
     : { webhook: undefined, turnedOff: state }
 }
 
+export interface Refusal {
+  readonly at: Date
+  readonly description: string
+}
+
 /** What calls of the key were refused with in the last ten minutes, newest first. */
-export async function recentRefusals(db: Database, apiKeyId: number): Promise<string[]> {
-  const rows = await db.query<{ description: string }>(
-    `select description from request_log
+export async function recentRefusals(db: Database, apiKeyId: number): Promise<Refusal[]> {
+  return db.query<Refusal>(
+    `select at, description from request_log
       where api_key_id = $1 and at > now() - interval '10 minutes'
         and error_code in (403, 409) and description is not null
       order by at desc, id desc limit 100`,
     [apiKeyId],
   )
-  return rows.map(({ description }) => description)
 }

@@ -4,7 +4,7 @@ import type { Json } from '../../actors/platform.ts'
 import type { Irregularities } from '../credentials/irregularities.ts'
 import type { CredentialRecord } from '../credentials/record.ts'
 import type { ApiKeyRecord } from '../keys/records.ts'
-import type { ReceivingFacts } from './receiving.ts'
+import type { ReceivingFacts, Refusal } from './receiving.ts'
 
 export interface ExaminerWorld {
   now(): number
@@ -18,5 +18,7 @@ export interface ExaminerWorld {
   readonly irregularities: Pick<Irregularities, 'of'>
   receiving(key: ApiKeyRecord): Promise<ReceivingFacts>
   /** What calls of the key were refused with lately, newest first. */
-  refusals(apiKeyId: number): Promise<readonly string[]>
+  refusals(apiKeyId: number): Promise<readonly Refusal[]>
+  /** Whether somebody polls with the key, or did a moment ago. */
+  isPolled(apiKeyId: number): boolean
 }

@@ -235,6 +235,7 @@ function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads
     fileIds: core.fileIds,
     pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.log, key),
     dropped: (apiKeyId) => droppedUpdates(db, apiKeyId),
+    whyOut: (credentialId) => core.supervisor.whyOut(credentialId),
     skipped: (apiKeyId) => messagesSkipped(db, apiKeyId),
     webhooks: core.webhooks.calls,
     delivered: ({ facts: { userId, credentialId, apiKeyId } }, updatesDelivered) => {

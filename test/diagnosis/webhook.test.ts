@@ -1,6 +1,7 @@
 /** What a diagnosis says of webhooks: failing, refusing, gone or given up endpoints, and polling beside them. */
 import t from 'tap'
 import type { Examination } from '../../actors/diagnosis.ts'
+import type { Finding } from '../../machines/diagnosis-events.ts'
 import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
 import { receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
 import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'
@@ -39,8 +40,12 @@ async function key(scopes = ['bot:receive']) {
       key: async () => ({ ...record, ...more }),
       receiving: (given) => receivingFacts(db, given),
       refusals: (id) => recentRefusals(db, id),
+      now: () => Date.now(),
+      isPolled: () => isPolled,
     }) satisfies Partial<ExaminerWorld> as unknown as ExaminerWorld
-  const examination = { facts: { userId: 1, apiKeyId: api_key_id } } as Examination
+  const facts = { userId: 1, apiKeyId: api_key_id }
+  const examination = { facts, earlier: [] as readonly Finding[] } as Examination
+  let isPolled = true
   return {
     webhook: (more: { failures?: number; suspended?: boolean; error?: string } = {}) =>
       db.query(
@@ -57,14 +62,18 @@ async function key(scopes = ['bot:receive']) {
          values (now(), 1, $1, 1, 1, 'https://bot.example/hook', $2, 5)`,
         [api_key_id, status],
       ),
-    refused: (description: string) =>
+    polled: (value: boolean) => {
+      isPolled = value
+    },
+    refused: (description: string, secondsAgo = 0) =>
       db.query(
         `insert into request_log (at, request_id, user_id, api_key_id, method, status, error_code,
                                   description, duration_ms, request_bytes, response_bytes, ip)
-         values (now(), 'r', 1, $1, 'getUpdates', 409, 409, $2, 1, 1, 1, '::1')`,
-        [api_key_id, description],
+         values (now() - $3 * interval '1 second', 'r', 1, $1, 'getUpdates', 409, 409, $2, 1, 1, 1, '::1')`,
+        [api_key_id, description, secondsAgo],
       ),
-    mode: () => checkReceiveMode(world(), examination),
+    mode: (earlier: readonly Finding[] = []) =>
+      checkReceiveMode(world(), { ...examination, earlier }),
     info: (more?: Partial<ApiKeyRecord>) => checkWebhook(world(more), examination),
   }
 }
@@ -118,6 +127,32 @@ t.test('polling beside a webhook', async (t) => {
   await polled.refused(description)
   t.match(await polled.mode(), { verdict: 'passed' }, 'once the webhook is gone it is mended')
 })
+
+t.test(
+  'a conflict that is over is a warning, and the fault of an account comes before it',
+  async (t) => {
+    const description = 'Conflict: terminated by other getUpdates request; make sure that …'
+    const warning = { verdict: 'passed', code: 'two_pollers', remedy: /^It is over/ }
+    const ongoing = await key()
+    await ongoing.refused(description)
+    t.match(await ongoing.mode(), { verdict: 'failed', code: 'two_pollers' })
+    const account = { step: 'credential', verdict: 'failed', evidence: [] } as const
+    t.match(
+      await ongoing.mode([account]),
+      warning,
+      'an account that is out is what is to be mended',
+    )
+    ongoing.polled(false)
+    t.match(await ongoing.mode(), warning, 'nobody polls any more')
+    const old = await key()
+    await old.refused(description, 300)
+    t.match(await old.mode(), warning, 'one of them has stopped')
+    const beside = await key()
+    await beside.webhook()
+    await beside.refused("Conflict: can't use getUpdates method while webhook is active", 300)
+    t.match(await beside.mode(), { verdict: 'passed', code: 'polling_and_webhook' })
+  },
+)
 
 t.test('a webhook that its endpoint had removed', async (t) => {
   const gone = await key()

@@ -92,6 +92,7 @@ await server.register(botRoutes, {
     pendingUpdates: async () => 0,
     dropped: async () => undefined,
     skipped: async () => undefined,
+    whyOut: () => undefined,
     webhooks: core.webhooks.calls,
     delivered: () => undefined,
   },

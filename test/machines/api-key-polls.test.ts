@@ -180,3 +180,36 @@ t.test('when the service goes down a waiting poll is answered with nothing', asy
   t.equal(walk.state, 'usable.quiet')
   t.same(begin().send({ type: 'polls.end' }).replies, [], 'where none waits there is no answer')
 })
+
+const out = {
+  code: 'forbidden',
+  description: 'the credential is logged out; link it again',
+} as const
+const told = (requestId: string) => ({
+  type: 'reply',
+  requestId,
+  outcome: { ok: false, failure: out },
+})
+
+t.test('for an account that is out there is the backlog, and then the reason', async (t) => {
+  const walk = begin().send(poll('p1', { next: 103 }))
+  walk.send(page(reading(walk), 2, { out }))
+  t.same(walk.replies, [answer('p1', [101, 102])])
+  walk.send(poll('p2', { offset: 103, next: 103 }))
+  walk.send(page(reading(walk), 0, { out }))
+  t.same(walk.replies, [told('p2')])
+  t.equal(walk.state, 'usable.quiet')
+})
+
+t.test('a poll that is held when the account goes out is read for once more', async (t) => {
+  for (const count of [0, 2]) {
+    const walk = held().send({ type: 'account.out' })
+    t.equal(walk.state, 'usable.quiet')
+    t.same(walk.replies, [])
+    const anew = reading(walk)
+    t.notOk('held' in anew)
+    walk.send(page(anew, count, { out }))
+    t.equal(walk.replies.length, 1)
+    t.equal(walk.outcome?.ok, count > 0)
+  }
+})

@@ -92,3 +92,13 @@ t.test('the cause is what failed first, else the first remarkable thing', async 
   t.equal(causeOf([found('get_me'), slow]), slow)
   t.equal(causeOf([found('get_me')]), undefined)
 })
+
+t.test('an account that is out is the cause, whatever else was refused before', async (t) => {
+  const scope = found('get_me', { verdict: 'failed', code: 'missing_scope' })
+  const revoked = found('get_me', { verdict: 'failed', code: 'key_revoked' })
+  const account = found('credential', { verdict: 'failed', code: 'session_revoked' })
+  const conflict = found('receive_mode', { verdict: 'failed', code: 'two_pollers' })
+  t.equal(causeOf([scope, account, conflict]), account)
+  t.equal(causeOf([revoked, account, conflict]), revoked, 'but with such a key nothing else counts')
+  t.equal(causeOf([scope, conflict]), scope)
+})

@@ -73,7 +73,10 @@ const failed = t.test(
       status: 403,
       body: { description: 'Forbidden: the credential has failed; restart it' },
     })
-    t.match(await unstable.updates({}), { status: 200 })
+    t.match(await unstable.updates({}), {
+      status: 403,
+      body: { description: 'Forbidden: the credential has failed; restart it' },
+    })
     t.match((await unstable.timeline())[0], { to: 'failed', reason: 'crash_loop' })
 
     t.match(await bystander.send(), { status: 200 })

@@ -72,10 +72,10 @@ const getWebhookInfo: Method = {
   parameters: {},
   required: [],
   run: async ({ key, world }) => {
-    const { apiKeyId } = key.facts
+    const { apiKeyId, credentialId } = key.facts
     const { webhook } = key
     const kinds = currentKinds(key.snapshot.context.filter)
-    const error = await lastError(world, apiKeyId)
+    const error = outOf(world, credentialId) ?? (await lastError(world, apiKeyId))
     return result({
       url: webhook?.url ?? '',
       has_custom_certificate: webhook?.certificate !== undefined,
@@ -86,6 +86,14 @@ const getWebhookInfo: Method = {
       ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
     })
   },
+}
+
+/** As long as the account is out, in the words of getUpdates; nothing else counts before it is back. */
+function outOf(world: Call['world'], credentialId: number) {
+  const out = world.whyOut(credentialId)
+  if (!out) return undefined
+  const { failure, since } = out
+  return { at: Math.floor(since / 1000), message: `Forbidden: ${failure.description}` }
 }
 
 /** What was lost counts most: nothing is dropped without a word. */
