@@ -71,7 +71,7 @@ export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
 }
 
 /** A poll that was held, as one that is only just asked. */
-export function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
+function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
   return poll
 }
 
@@ -210,3 +210,29 @@ export const takeTerms = [
   { type: 'adopt' as const, params: ({ event }: { event: KeyChanged }) => event.terms },
   { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
 ]
+
+/** Nothing will come any more: who polls is told why. */
+export const inVain = {
+  guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },
+  actions: [
+    { type: 'moveTo' as const, params: ({ event }: { event: PollRead }) => event.cursor },
+    'saveCursor' as const,
+    {
+      type: 'reply' as const,
+      params: ({ event }: { event: PollRead }): Reply =>
+        refused(event.poll, event.out ?? unauthorized),
+    },
+  ],
+}
+
+/** The poll that is held gets what is left, or is told why nothing comes. */
+export const lastRead = {
+  target: 'quiet' as const,
+  actions: [
+    {
+      type: 'read' as const,
+      params: ({ context }: { context: ApiKeyContext }) => readAnew(waitingIn(context)),
+    },
+    'release' as const,
+  ],
+}

@@ -2,7 +2,15 @@
 
 import { pageOf } from './api-key-events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './api-key-refusals.ts'
-import { apiKey, endWaiting, letGo, readAnew, takeTerms, waitingIn } from './api-key-setup.ts'
+import {
+  apiKey,
+  endWaiting,
+  inVain,
+  lastRead,
+  letGo,
+  takeTerms,
+  waitingIn,
+} from './api-key-setup.ts'
 import { changing, webhook } from './api-key-webhook.ts'
 import { accepted, refused } from './protocol.ts'
 
@@ -89,17 +97,7 @@ export const apiKeyMachine = apiKey.createMachine({
         'poll.read': [
           // Had it still been waiting, it would have been answered where it waits.
           { guard: { type: 'isHeld', params: ({ event }) => event.poll } },
-          {
-            guard: { type: 'isInVain', params: ({ event }) => event },
-            actions: [
-              { type: 'moveTo', params: ({ event }) => event.cursor },
-              'saveCursor',
-              {
-                type: 'reply',
-                params: ({ event }) => refused(event.poll, event.out ?? unauthorized),
-              },
-            ],
-          },
+          inVain,
           {
             guard: { type: 'isAnswered', params: ({ event }) => event },
             actions: [
@@ -163,13 +161,7 @@ export const apiKeyMachine = apiKey.createMachine({
           },
           on: {
             'polls.end': letGo,
-            'account.out': {
-              target: 'quiet',
-              actions: [
-                { type: 'read', params: ({ context }) => readAnew(waitingIn(context)) },
-                'release',
-              ],
-            },
+            'account.out': lastRead,
             'key.changed': [
               {
                 guard: { type: 'mayNotReceive', params: ({ event }) => event.terms },
