@@ -1,12 +1,12 @@
 /** What happened while no session was open comes out of the archive: all of it, in order, once. */
 import t from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { run } from './contract/recorder.ts'
 import { sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
-t.test('XMPP catch-up', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP catch-up', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   await t.test('pages of messages are fetched in order', async (t) => {

@@ -5,12 +5,12 @@ import t from 'tap'
 import type { Content, Media } from '../../machines/content.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { contentOf } from '../../src/platforms/xmpp/reading.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { largestUpload } from '../support/xmpp-server.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const reading = (body: string, ...more: Element[]) =>
   contentOf(xml('message', {}, body && xml('body', {}, body), ...more))
@@ -56,7 +56,7 @@ t.test('a card is read from its element or its text', async (t) => {
   t.match(reading(`${vcard}\nsee?`), { kind: 'text' })
 })
 
-t.test('over a server', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('over a server', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { files } = network
   const { friend, chat, first } = await scene(t, network)

@@ -1,9 +1,11 @@
 /** XMPP keeps the contract of every platform. */
 import t from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { platformContract } from './contract.ts'
 import { xmppHarness } from './xmpp/harness.ts'
 import { Network } from './xmpp/network.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
-if (prosodyMissing) t.pass('not run', { skip: prosodyMissing })
+const { skip } = serverUnderTest()
+
+if (skip) t.pass('not run', { skip })
 else platformContract('XMPP', async (t) => xmppHarness(await Network.start(t)))

@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const bytes = Buffer.from('0123456789'.repeat(20_000))
 
@@ -25,7 +25,7 @@ async function fileServer(t: Test): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 }
 
-t.test('XMPP files', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP files', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { friend, account, chat, store, first } = await scene(t, network)
   const server = await fileServer(t)

@@ -8,11 +8,11 @@ import type { Happening } from '../../machines/happening.ts'
 import { parseInvited, readInvitation } from '../../src/platforms/xmpp/invitation.ts'
 import { Invitations } from '../../src/platforms/xmpp/rooms/invitations.ts'
 import { quietLog } from '../support/log.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import type { Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const mucUser = 'http://jabber.org/protocol/muc#user'
 const admin = (item: string) =>
@@ -87,7 +87,7 @@ t.test('an invitation that cannot be answered now is kept for a while', async (t
   t.match(invited, [{ key: 'slow' }])
 })
 
-t.test('invitations over a server', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('invitations over a server', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   await t.test('whoever is invited comes, and is told by whom', async (t) => {

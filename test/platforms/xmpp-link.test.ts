@@ -9,12 +9,12 @@ import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import { quietLog } from '../support/log.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { Files } from './xmpp/files.ts'
 import { MemoryRooms } from './xmpp/kept-rooms.ts'
 import { Network } from './xmpp/network.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const fields = { jid: 'ada@xmpp.test', password: 'x' }
 
@@ -95,7 +95,7 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   t.match(step, { kind: 'refused', reason: 'unreachable', retryAfterSeconds: Number })
 })
 
-t.test('over a real server', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('over a real server', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   await t.test('a wrong password is refused by the server', async (t) => {

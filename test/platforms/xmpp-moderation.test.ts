@@ -2,12 +2,12 @@
 import t from 'tap'
 import { PERMISSIONS } from '../../machines/membership.ts'
 import type { Operation } from '../../machines/operation.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { perform, refusalOf, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
-t.test('moderation of XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('moderation of XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { account, friend, chat: person, store, first } = await scene(t, network)
   const chat = `${account.user}@rooms.xmpp.test`

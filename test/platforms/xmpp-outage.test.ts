@@ -1,18 +1,18 @@
 /** Broken connections: short ones are resumed, long ones caught up, and in neither is anything lost or doubled. */
 import t from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import type { SlixmppClient } from '../support/slixmpp.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { perform, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const log = (notes: string[]) => ({
   info: (_facts: object, text: string) => notes.push(text),
   warn: (_facts: object, text: string) => notes.push(text),
 })
 
-t.test('XMPP outages', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   await t.test('a cut is resumed and what was sent meanwhile arrives once', async (t) => {

@@ -1,16 +1,16 @@
 /** Who wrote what in a room: believed to the room alone, and remembered over restarts. */
 import t, { type Test } from 'tap'
 import type { Happening } from '../../machines/happening.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { perform, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const nativeOf = (happening: Happening) =>
   'message' in happening && happening.message ? happening.message.native : ''
 const mucUser = 'http://jabber.org/protocol/muc#user'
 
-t.test('authors in XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('authors in XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   async function inRoom(t: Test) {

@@ -1,11 +1,11 @@
 /** Who belongs to a room is told as the room tells it, and a room that was left stays left. */
 import t from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { perform, refusalOf, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
-t.test('people of XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('people of XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { account, friend, chat: person, store, first, open } = await scene(t, network)
   const chat = `${account.user}@rooms.xmpp.test`

@@ -1,9 +1,9 @@
 /** Rooms: joined and joined again, read and written like any chat, with nothing missed and nobody mistaken. */
 import t, { type Test } from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const text = (value: string) => ({ kind: 'text' as const, text: value, entities: [] })
 
@@ -11,7 +11,7 @@ const persistent = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns
   <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
   <field var="muc#roomconfig_persistentroom"><value>1</value></field></x></query>`
 
-t.test('XMPP rooms', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   /** An account and a friend in a room that the friend has opened. */

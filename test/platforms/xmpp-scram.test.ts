@@ -93,7 +93,7 @@ t.test('a password is the same however it is written, and made into a key once',
 })
 
 t.test('over a server that takes nothing else', { skip: prosodyMissing ?? false }, async (t) => {
-  const network = await Network.start(t, { scramIterations: 600_000 })
+  const network = await Network.onProsody(t, { scramIterations: 600_000 })
   const account = await network.account('گذر‌واژه')
   const plain = new SaltedKeys()
   let computed = 0
@@ -162,7 +162,7 @@ t.test('a server that proves nothing is not believed', async (t) => {
 
 t.test('a password in any script is told to a server that asks for it', async (t) => {
   if (prosodyMissing) return t.comment(prosodyMissing)
-  const network = await Network.start(t, { plainOnly: true })
+  const network = await Network.onProsody(t, { plainOnly: true })
   const account = await network.account('گذرواژه')
   const link = { native: account.jid, method: 'password', fields: account.fields }
   t.match(await linked(network.platform(), link), { identity: { native: account.jid } })

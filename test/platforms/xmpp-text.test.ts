@@ -1,15 +1,15 @@
 /** What is written arrives as it was written, in both directions, over a real server. */
 import t from 'tap'
-import { prosodyMissing } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const long = 'سلام دنیا '.repeat(6_000)
 const text = (value: string) => ({ kind: 'text' as const, text: value, entities: [] })
 
-t.test('XMPP text', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP text', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
   await t.test('a long text in two-byte letters arrives whole from the other side', async (t) => {

@@ -2,18 +2,18 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Content, Media } from '../../machines/content.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { largestUpload } from '../support/xmpp-server.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 const carrying = (media: Media, caption: string, entities: object[] = []) =>
   ({ kind: 'media', media, caption: { text: caption, entities } }) as Content & { kind: 'media' }
 
-t.test('XMPP uploads', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('XMPP uploads', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { files } = network
   const { friend, chat, first } = await scene(t, network)

@@ -5,9 +5,9 @@ import type { TextEntity } from '../../machines/content.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { contentOf } from '../../src/platforms/xmpp/reading.ts'
 import { readXhtml } from '../../src/platforms/xmpp/styling/xhtml.ts'
-import { prosodyMissing } from '../support/prosody.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
+import { serverUnderTest } from './xmpp/under-test.ts'
 
 type Part = Element | string
 
@@ -101,7 +101,7 @@ t.test('an answer is read without the quotation that comes along', async (t) => 
   t.strictSame(contentOf(answer), { kind: 'text', text: 'yes', entities: [] })
 })
 
-t.test('a formatted message arrives as one', { skip: prosodyMissing ?? false }, async (t) => {
+t.test('a formatted message arrives as one', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
   const { friend, account, store, first, open } = await scene(t, network)
   const send = (words: string, formatted: string) =>

@@ -171,9 +171,10 @@ function configurationOf(
     docroot: join(directory, 'upload'),
     put_url: `http://127.0.0.1:${httpPort}/upload`,
     max_size: largestUpload,
+    access: 'all',
   }
-  const rooms = (host: string, mam: boolean) => ({
-    mod_muc: { host, access_mam: 'all', default_room_options: { mam } },
+  const rooms = (host: string, options: object) => ({
+    mod_muc: { host, access_mam: 'all', default_room_options: options },
   })
   return {
     hosts: ['xmpp.test', 'forgetful.test'],
@@ -190,9 +191,12 @@ function configurationOf(
     api_permissions: { tests: { from: ['mod_http_api'], who: loopback, what: ['*'] } },
     append_host_config: {
       'xmpp.test': {
-        modules: { ...rooms('rooms.xmpp.test', !withoutArchive), mod_http_upload: upload },
+        modules: {
+          ...rooms('rooms.xmpp.test', { mam: !withoutArchive, anonymous: false }),
+          mod_http_upload: upload,
+        },
       },
-      'forgetful.test': { modules: rooms('forgetful.xmpp.test', false) },
+      'forgetful.test': { modules: rooms('forgetful.xmpp.test', { mam: false }) },
     },
     modules: {
       ...Object.fromEntries(shipped.map((name) => [name, {}])),

@@ -6,9 +6,10 @@ import { quietLog } from '../../support/log.ts'
 import { Prosody, type ProsodyOptions } from '../../support/prosody.ts'
 import { Relay } from '../../support/relay.ts'
 import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
-import type { XmppServer } from '../../support/xmpp-server.ts'
+import type { XmppServer, XmppServerOptions } from '../../support/xmpp-server.ts'
 import { Files } from './files.ts'
 import { MemoryRooms } from './kept-rooms.ts'
+import { serverUnderTest } from './under-test.ts'
 
 export type Tuning = Partial<
   Pick<
@@ -37,7 +38,12 @@ export class Network<Server extends XmppServer = XmppServer> {
     this.server = server
   }
 
-  static async start(t: Test, options?: ProsodyOptions): Promise<Network<Prosody>> {
+  static async start(t: Test, options?: XmppServerOptions): Promise<Network> {
+    return Network.over(t, await serverUnderTest().start(options))
+  }
+
+  /** With what only this server can be told to do. */
+  static async onProsody(t: Test, options?: ProsodyOptions): Promise<Network<Prosody>> {
     return Network.over(t, await Prosody.start(options))
   }
 
