@@ -98,6 +98,7 @@ class Client(slixmpp.ClientXMPP):
         self.backlog = []
         self.ready = False
         self.leaving = False
+        self.entered = set()
         self.register_plugin("xep_0280")
         self["feature_mechanisms"].unencrypted_plain = True
         self.add_event_handler("session_start", self.begin)
@@ -128,10 +129,13 @@ class Client(slixmpp.ClientXMPP):
 
     def meet(self, stanza):
         if stanza.xml.get("type") == "error":
-            conditions = [child.tag for child in stanza.xml.find(CLIENT + "error")]
-            say(client=self.name, refused=conditions[0].rpartition("}")[2])
+            names = [child.tag.rpartition("}")[2] for child in stanza.xml.find(CLIENT + "error")]
+            say(client=self.name, refused=next(name for name in names if name != "text"))
         codes = [status.get("code") for status in stanza.xml.iter(MUC_USER + "status")]
-        if "110" in codes:
+        # ejabberd leaves the mark of one's own presence out where it puts somebody out.
+        is_out = stanza.xml.get("type") == "unavailable" and stanza.xml.get("from") in self.entered
+        if "110" in codes or is_out:
+            self.entered.add(stanza.xml.get("from"))
             kind = "left" if stanza.xml.get("type") == "unavailable" else "joined"
             item = stanza.xml.find(f"{MUC_USER}x/{MUC_USER}item")
             standing = None if item is None else item.get("affiliation")

@@ -8,6 +8,7 @@ const cannot = {
   Prosody: {},
   ejabberd: {
     'forget an occupant': 'no command of ejabberd makes a room forget one of its people',
+    'keep the banned out': 'ejabberd 23.01 was seen to let somebody in whom it shows as an outcast',
     'end streams with the password': 'ejabberd leaves those online who know the old password',
   },
 } satisfies Record<Name, Record<string, string>>
