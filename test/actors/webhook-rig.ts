@@ -1,4 +1,5 @@
 /** A webhook's delivery between a log that its test writes and an endpoint that its test plays. */
+import { equal } from 'node:assert/strict'
 import type { Test } from 'tap'
 import type { UpdateLog } from '../../actors/ports.ts'
 import { WebhookDelivery } from '../../actors/webhook.ts'
@@ -64,6 +65,10 @@ export class WebhookRig {
   answer: (updateId: number) => Promise<Attempt> | Attempt = () => ok
   /** Whether acknowledgements get to the table. */
   onSave: () => Promise<void> = async () => undefined
+  /** How long a write takes that has what it stores. */
+  onSaved: () => Promise<void> = async () => undefined
+  /** Whether the log can be read. */
+  onRead: () => Promise<void> = async () => undefined
   readonly delivery: WebhookDelivery
   readonly #updates: WebhookUpdate[] = []
   readonly #listeners = new Set<() => void>()
@@ -91,6 +96,8 @@ export class WebhookRig {
       // What is still held is cut after a while.
       await this.clock.advance(5_000)
       await stopped
+      equal(this.#listeners.size, 0, 'somebody listens to the log of a delivery that has ended')
+      equal(this.clock.timers, 0, 'a delivery that has ended waits for something')
     })
   }
 
@@ -138,6 +145,7 @@ export class WebhookRig {
       }),
       read: async (_, { after, limit }) => {
         this.reads++
+        await this.onRead()
         const updates = this.#updates.filter(({ updateId }) => updateId > after).slice(0, limit)
         return { updates, head: updates.at(-1)?.updateId ?? after }
       },
@@ -145,6 +153,7 @@ export class WebhookRig {
         await this.onSave()
         this.saved.push(progress())
         this.rushed.push(isRushed)
+        await this.onSaved()
       },
       saveState: (_, state) => this.states.push(state),
       tell: (_, notice, since) => {

@@ -236,3 +236,70 @@ t.test(
     t.same([...new Set(rig.sent)].sort(), [101, 102, 103])
   },
 )
+
+t.test('it is idle only when nothing is under way, waiting, unread or unstored', async (t) => {
+  const rig = new WebhookRig(t)
+  const { delivery } = rig
+  await rig.settle()
+  t.ok(delivery.isIdle(0), 'with nothing to do')
+
+  const answer = Promise.withResolvers<Attempt>()
+  rig.answer = () => answer.promise
+  await rig.write('a')
+  t.notOk(delivery.isIdle(0), 'an attempt is under way')
+  const stored = Promise.withResolvers<void>()
+  rig.onSave = () => stored.promise
+  answer.resolve(ok)
+  await rig.settle()
+  await rig.clock.advance(5)
+  t.notOk(delivery.isIdle(0), 'an acknowledgement is not stored')
+  stored.resolve()
+  await rig.settle()
+  t.ok(delivery.isIdle(0))
+  t.notOk(delivery.isIdle(MINUTE), 'not for so long')
+  await rig.clock.advance(MINUTE)
+  t.ok(delivery.isIdle(MINUTE))
+
+  rig.answer = (updateId) => (updateId === 103 ? failure() : ok)
+  await rig.write('good', 'bad', 'good')
+  await rig.clock.advance(10)
+  t.match(rig.delivery.progress, { cursor: 102, waiting: 1 })
+  t.equal(rig.inFlight, 0)
+  t.notOk(delivery.isIdle(0), 'a chat waits for its next try')
+  rig.answer = () => ok
+  await rig.clock.advance(MINUTE)
+  t.ok(delivery.isIdle(0))
+
+  const read = Promise.withResolvers<void>()
+  rig.onRead = () => read.promise
+  await rig.write('c')
+  t.notOk(delivery.isIdle(0), 'something came that is not read')
+  read.resolve()
+  await rig.settle()
+  await rig.clock.advance(5)
+  t.ok(delivery.isIdle(0))
+})
+
+t.test('what is acknowledged during the last write is stored too', async (t) => {
+  const rig = new WebhookRig(t, { maxConnections: 2 })
+  const answers = new Map<number, PromiseWithResolvers<Attempt>>()
+  rig.answer = (updateId) => {
+    const answer = Promise.withResolvers<Attempt>()
+    answers.set(updateId, answer)
+    return answer.promise
+  }
+  const written = Promise.withResolvers<void>()
+  let writes = 0
+  rig.onSaved = () => (++writes === 1 ? written.promise : Promise.resolve())
+  await rig.write('a', 'b')
+  answers.get(101)?.resolve(ok)
+  await rig.settle()
+  await rig.clock.advance(5)
+  t.equal(rig.saved.at(-1)?.cursor, 101, 'the write has taken what it stores')
+  const stopped = rig.delivery.stop()
+  answers.get(102)?.resolve(ok)
+  await rig.settle()
+  written.resolve()
+  await stopped
+  t.equal(rig.saved.at(-1)?.cursor, 102)
+})

@@ -1,11 +1,12 @@
 /** What can happen to a log and its keys, each done to the model and to the real thing, and compared. */
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import fc from '../../support/fast-check.ts'
 import {
   append,
   appendElsewhere,
   dropPending,
   type Event,
+  handOn,
   type ModelKey,
   type ModelLog,
   pending,
@@ -86,6 +87,33 @@ const polls = command(
   },
 )
 
+const handOns = command(
+  'hand on',
+  fc.record({
+    key,
+    behind: fc.integer({ min: -1, max: 40 }),
+    limit: fc.integer({ min: 1, max: 20 }),
+  }),
+  async ({ key: at, behind, limit }, model, system) => {
+    const asking = keyOf(model, at)
+    // A key's filter tells nothing of what is behind its cursor.
+    let after = Math.max(system.cursor(at), asking.log.told - 1 - behind)
+    for (let isFull = true; isFull; ) {
+      const expected = handOn(asking, after, limit)
+      deepEqual(await system.rows(at, after, limit), expected)
+      const page = await system.page(at, after, limit)
+      deepEqual(page.ids, expected.ids)
+      equal(page.head, expected.head)
+      const [first = expected.head + 1] = page.ids
+      ok(page.cursor >= after && page.cursor < first, 'nothing that is wanted is passed over')
+      if (page.ids.length === 0) equal(page.cursor, expected.head)
+      isFull = expected.ids.length === limit
+      after = expected.head
+    }
+    deepEqual(await system.rests(at, after, limit), { statements: 0, calls: 0 })
+  },
+)
+
 const appends = command(
   'append',
   fc.record({ place, events, author: fc.option(key, { nil: undefined, freq: 3 }) }),
@@ -138,7 +166,7 @@ const restarts = command('restart', fc.constant(null), async (_, { logs, keys },
 })
 
 const often = [appends, appends, appends, polls, polls, polls, polls, polls]
-const atTimes = [appendsElsewhere, takeOvers, counts, drops, retentions, restarts]
+const atTimes = [handOns, appendsElsewhere, takeOvers, counts, drops, retentions, restarts]
 
 export const commands = (maxCommands: number) =>
   fc.commands([...often, ...often, ...atTimes], { maxCommands, size: 'max' })

@@ -113,6 +113,21 @@ export function poll(key: ModelKey, asked: ModelPoll): { updates: ModelUpdate[];
   return { updates, waits: since < 3_000 && updates.length === 0 }
 }
 
+/** What is handed on of the log after this id, and up to where it was looked at. */
+export function handOn(
+  key: ModelKey,
+  after: number,
+  limit: number,
+): { ids: number[]; head: number } {
+  const { updates, told } = key.log
+  const ids = updates
+    .filter((update) => update.id > after && update.id < told && isWanted(key, update))
+    .map(({ id }) => id)
+    .slice(0, limit)
+  const isFull = ids.length === limit
+  return { ids, head: isFull ? (ids.at(-1) ?? after) : Math.max(after, told - 1) }
+}
+
 export function dropPending(key: ModelKey): void {
   key.cursor = key.log.told - 1
 }

@@ -53,15 +53,23 @@ export class System {
   readonly credentials: number[] = []
   readonly keys: number[] = []
   readonly #db: Database
+  /** Statements so far. */
+  #statements = 0
   readonly #epochs: number[] = []
   #keyStore: PostgresKeyStore
   #log: PostgresUpdateLog
   #actors: ApiKeyActor[] = []
 
   private constructor(db: Database) {
-    this.#db = db
-    this.#keyStore = new PostgresKeyStore(db, quietLog)
-    this.#log = new PostgresUpdateLog(db, translation, silent)
+    this.#db = {
+      ...db,
+      query: <Row extends object>(...asked: Parameters<Database['query']>) => {
+        this.#statements++
+        return db.query<Row>(...asked)
+      },
+    }
+    this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
+    this.#log = new PostgresUpdateLog(this.#db, translation, silent)
   }
 
   /** A key for each number: the place of its credential. */
@@ -117,6 +125,39 @@ export class System {
       await this.clock.advance(3_000)
     }
     return JSON.parse((await answer).json)
+  }
+
+  /** At least where the model has it: a key does not look again at what it did not want. */
+  cursor(key: number): number {
+    return this.#actor(key).snapshot.context.cursor
+  }
+
+  /** As a webhook reads. */
+  async rows(key: number, after: number, limit: number): Promise<{ ids: number[]; head: number }> {
+    const { rows, head } = await this.#log.rows(this.#reader(key, after, limit))
+    return { ids: rows.map(({ updateId }) => updateId), head }
+  }
+
+  /** As a poll reads. */
+  async page(key: number, after: number, limit: number) {
+    const { credentialId, apiKeyId, filter } = this.#reader(key, after, limit)
+    const poll = { requestId: 'r', after, keepNewest: undefined, limit, timeoutMs: 0, filter }
+    const { json, cursor, head } = await this.#log.read(credentialId, apiKeyId, poll)
+    const updates = JSON.parse(json) as { update_id: number }[]
+    return { ids: updates.map(({ update_id }) => update_id), cursor, head }
+  }
+
+  /** What it costs who has read everything up to here to wait, and to read again. */
+  async rests(key: number, after: number, limit: number) {
+    const { credentialId } = this.#reader(key, after, limit)
+    const before = this.#statements
+    let calls = 0
+    const leave = this.#log.listen(credentialId, after, () => calls++)
+    await setImmediate()
+    leave()
+    await this.rows(key, after, limit)
+    await this.page(key, after, limit)
+    return { statements: this.#statements - before, calls }
   }
 
   pending(key: number): Promise<number> {
@@ -176,6 +217,12 @@ export class System {
     const actor = this.#actors[key]
     if (!actor) throw new Error(`no key ${key}`)
     return actor
+  }
+
+  #reader(key: number, after: number, limit: number) {
+    const { facts, snapshot } = this.#actor(key)
+    const { apiKeyId, credentialId } = facts
+    return { credentialId, apiKeyId, filter: snapshot.context.filter, limit, after }
   }
 
   #batch(place: number, events: readonly Event[]) {
