@@ -34,6 +34,8 @@ export interface Timing {
   readonly probeTakes: number
   readonly performTakes: number
   readonly signOutTakes: number
+  /** How long a call waits for an account that is not online yet. */
+  readonly holdFor: number
 }
 
 export interface CredentialWorld {
@@ -49,6 +51,8 @@ export interface CredentialWorld {
   readonly lease: Pick<Lease, 'isValid'>
   /** Another node has claimed it: whatever of it lives in this process ends. */
   lost(owned: Owned): void
+  /** The actor has a new snapshot. */
+  changed?(): void
 }
 
 const services = new Services<CredentialEffects>()
@@ -140,6 +144,9 @@ export function activateCredential(
     },
   })
   const effects = new CredentialEffects(facts, world, actor)
+  const { changed } = world
+  // Its crash is told to those who live with it.
+  if (changed) actor.subscribe({ next: changed, error: () => undefined })
   services.admit(actor, effects)
   const activation: CredentialActor = new Activation(actor, () => clock.now(), { cutShort })
   effectsOf.set(activation, effects)

@@ -7,8 +7,16 @@ import type { Failure } from '../machines/protocol.ts'
 import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
 import { failed, OwnershipLost } from './errors.ts'
 import { missingPlatform } from './missing-platform.ts'
+import { Parked } from './parked.ts'
 import type { CredentialFacts, Owned, Platforms } from './ports.ts'
 import { Timeline, visibleState } from './timeline.ts'
+
+/** It is not online, and may be in a moment. What limits or ends it is said at once. */
+function isComing({ snapshot }: CredentialActor): boolean {
+  if (snapshot.matches({ live: 'online' })) return false
+  const [path, shown] = visibleState(snapshot)
+  return shown.state === 'connecting' || path.startsWith('live.deaf')
+}
 
 /** What another node has claimed is left to it at least so long. */
 const RECLAIM_MS = 10_000
@@ -41,10 +49,12 @@ export class CredentialSupervisor {
   readonly #starting = new Map<number, Promise<void>>()
   /** When another node claimed what was owned here. */
   readonly #lostAt = new Map<number, number>()
+  readonly #parked: Parked
   #stopped = false
 
   constructor(world: SupervisorWorld) {
     this.#world = world
+    this.#parked = new Parked(world.clock)
   }
 
   /** Claims the credential for this node and starts its actor; once for concurrent callers. */
@@ -75,6 +85,24 @@ export class CredentialSupervisor {
     if (!supervised) throw failed('not_found')
     if (supervised.actor?.isActive) return supervised.actor
     throw failed('unavailable', 'the credential is restarting', { retryAfterSeconds: 1 })
+  }
+
+  /**
+   * The live actor, for a call that needs the network: while the account is starting, connecting or coming back it is
+   * waited for. Where that takes too long the actor itself refuses the call. `hasLeft` tells that nobody waits any more.
+   */
+  async ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor> {
+    const { clock, timing } = this.#world
+    const until = clock.now() + timing.holdFor
+    for (;;) {
+      await this.start(credentialId)
+      const actor = this.peek(credentialId)
+      if (actor?.isActive && !isComing(actor)) return actor
+      const left = until - clock.now()
+      if (left <= 0 || this.#stopped) return this.find(credentialId)
+      await this.#parked.wait(credentialId, left)
+      if (hasLeft()) throw failed('unavailable', 'the caller has left')
+    }
   }
 
   /** Whose it is and on which platform; undefined for a credential this node does not run. */
@@ -111,6 +139,7 @@ export class CredentialSupervisor {
     this.#credentials.delete(credentialId)
     this.#lostAt.set(credentialId, this.#world.clock.now())
     supervised.actor?.stop()
+    this.#parked.changed(credentialId)
     return true
   }
 
@@ -123,6 +152,7 @@ export class CredentialSupervisor {
     await Promise.allSettled(this.#starting.values())
     const all = [...this.#credentials.values()]
     for (const { actor } of all) actor?.stop()
+    this.#parked.end()
     await Promise.all(all.map(({ actor }) => actor?.closed))
   }
 
@@ -146,14 +176,17 @@ export class CredentialSupervisor {
   #run(supervised: Supervised, resume: Resume, crashes: readonly number[] = []): void {
     const { facts, timeline } = supervised
     const platform = this.#world.platforms.get(facts.platform) ?? missingPlatform(facts.platform)
-    const world = { ...this.#world, platform }
+    const changed = () => this.#parked.changed(facts.credentialId)
+    const world = { ...this.#world, platform, changed }
     const actor = activateCredential(facts, resume, world, { timeline, crashes })
     supervised.actor = actor
+    changed()
     actor.closed.then((cause) => {
       // What another node has claimed is no longer here, or here once more.
       if (this.#stopped || this.#credentials.get(facts.credentialId) !== supervised) return
       if (cause === undefined) this.#credentials.delete(facts.credentialId)
       else this.#runAgain(supervised, actor.snapshot, cause)
+      changed()
     })
   }
 

@@ -64,6 +64,7 @@ const Environment = Type.Object({
   PROBE_RETRY_MS: Milliseconds(15_000),
   PROBE_TIMEOUT_MS: Milliseconds(10_000),
   PLATFORM_TIMEOUT_MS: Milliseconds(30_000),
+  HOLD_MS: Type.Integer({ minimum: 0, maximum: 30_000, default: 5_000 }),
   PASSIVATE_AFTER_MS: Milliseconds(300_000),
   SEND_RATE: Type.Number({ exclusiveMinimum: 0, default: 30 }),
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
@@ -110,6 +111,7 @@ export interface Config {
     readonly probeTakes: number
     readonly performTakes: number
     readonly signOutTakes: number
+    readonly holdFor: number
     readonly passivateAfter: number
   }
   readonly rates: {
@@ -170,6 +172,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       probeTakes: env.PROBE_TIMEOUT_MS,
       performTakes: env.PLATFORM_TIMEOUT_MS,
       signOutTakes: 10_000,
+      holdFor: env.HOLD_MS,
       passivateAfter: env.PASSIVATE_AFTER_MS,
     },
     rates: {

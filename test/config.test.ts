@@ -45,6 +45,7 @@ t.test('the default limits are the documented ones', async (t) => {
     probeTakes: 10_000,
     performTakes: 30_000,
     signOutTakes: 10_000,
+    holdFor: 5_000,
     passivateAfter: 300_000,
   })
 })

@@ -15,7 +15,9 @@ import { assertParameters } from './parameter-rules.ts'
 import { methodRefused } from './refusals.ts'
 
 export interface Carrier {
-  readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
+  readonly credentials: {
+    ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
+  }
   readonly world: CallWorld
   platformOf(credentialId: number): Promise<Platform>
 }
@@ -57,7 +59,7 @@ export async function prepare(asked: Asked, carrier: Carrier): Promise<() => Pro
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
   const perform = async (operation: PublicOperation): Promise<Json> => {
-    const credential = await credentials.find(credentialId)
+    const credential = await credentials.ready(credentialId, () => asked.leaving().aborted)
     const now = Date.now()
     return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
   }

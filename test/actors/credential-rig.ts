@@ -26,6 +26,7 @@ export const timing = {
   probeTakes: 10_000,
   performTakes: 10_000,
   signOutTakes: 5_000,
+  holdFor: 5_000,
 }
 
 export const factsOf = (

@@ -60,6 +60,7 @@ const core = createCore({
       probeTakes: 10_000,
       performTakes: 30_000,
       signOutTakes: 10_000,
+      holdFor: 5_000,
       passivateAfter: 300_000,
     },
   },

@@ -39,6 +39,8 @@ const defaults = {
   PLATFORM_TIMEOUT_MS: '3000',
   CALL_RATE: '1000000',
   CALL_BURST: '1000000',
+  // What is not online is told of at once; a test of the waiting sets its own.
+  HOLD_MS: '0',
   SEND_RATE: '1000000',
   SEND_BURST: '1000000',
   CHAT_RATE: '1000000',
