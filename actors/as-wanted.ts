@@ -1,15 +1,13 @@
 /** What a user wants to receive may change while a session lasts: it reads it where it is kept. */
 import type { CredentialContext } from '../machines/credential-setup.ts'
 import type { LinkedAccount } from './platform.ts'
-import type { StoredAccount } from './ports.ts'
 
 export interface Wanting {
   getSnapshot(): { readonly context: Pick<CredentialContext, 'settings'> }
 }
 
-export const asWanted = (account: StoredAccount, epoch: number, owner: Wanting): LinkedAccount => ({
+export const asWanted = (account: LinkedAccount, owner: Wanting): LinkedAccount => ({
   ...account,
-  epoch,
   get recoverChannels() {
     return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
   },

@@ -135,7 +135,9 @@ export class CredentialEffects {
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
-        this.#session = platform.open(asWanted(account, epoch, this.#owner), report, living.signal)
+        // Two sessions at once are the end of an account on some networks.
+        if (account.epoch !== epoch) return this.world.lost(this.#facts)
+        this.#session = platform.open(asWanted(account, this.#owner), report, living.signal)
       }, unreadable)
       .catch((cause) => {
         onDefect(cause)

@@ -55,14 +55,11 @@ export interface Transition extends Owned {
   readonly isRepeat?: true
 }
 
-/** All that a session needs but the epoch, which is its owner's. */
-export type StoredAccount = Omit<LinkedAccount, 'epoch'>
-
 export interface CredentialStore {
   /** Takes ownership: moves the epoch on, so that whoever wrote before is fenced. Undefined when there is none. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
-  account(credentialId: number): Promise<StoredAccount>
+  account(credentialId: number): Promise<LinkedAccount>
   /** This and the next three write nothing for a credential that another node has claimed since. */
   saveSecrets(owned: Owned, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>

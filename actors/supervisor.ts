@@ -15,7 +15,7 @@ import { Timeline, visibleState } from './timeline.ts'
 function isComing({ snapshot }: CredentialActor): boolean {
   if (snapshot.matches({ live: 'online' })) return false
   const [path, shown] = visibleState(snapshot)
-  return shown.state === 'connecting' || path.startsWith('live.deaf')
+  return shown.state === 'connecting' || path === 'crashed' || path.startsWith('live.deaf')
 }
 
 /** What another node has claimed is left to it at least so long. */
@@ -66,6 +66,12 @@ export class CredentialSupervisor {
     const starting = this.#claim(credentialId).finally(() => this.#starting.delete(credentialId))
     this.#starting.set(credentialId, starting)
     return starting
+  }
+
+  /** As `start`, also where another node has claimed it a moment ago: its user has linked it here. */
+  take(credentialId: number): Promise<void> {
+    this.#lostAt.delete(credentialId)
+    return this.start(credentialId)
   }
 
   /** Starts what was already claimed, in one stroke with others. */

@@ -22,6 +22,7 @@ import type { Database } from './database/database.ts'
 import type { WriteWatch } from './database/write-watch.ts'
 import { KeyGate } from './keys/gate.ts'
 import { PostgresKeyStore } from './keys/store.ts'
+import type { Finished } from './links/finish.ts'
 import { LinkFlows } from './links/flows.ts'
 import { limitLinks } from './links/limits.ts'
 import { PostgresLinkStore } from './links/store.ts'
@@ -220,11 +221,14 @@ export function createCore({
     config.limits.callsPerKey,
   )
 
-  const linkStore = new PostgresLinkStore(db, vault, async ({ credentialId, relinked }) => {
+  const linked = async ({ credentialId, relinked, epoch }: Finished) => {
+    const held = supervisor.factsOf(credentialId)
+    if (held && held.epoch !== epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
-    else await supervisor.start(credentialId)
-  })
+    else await supervisor.take(credentialId)
+  }
+  const linkStore = new PostgresLinkStore(db, vault, linked, (id) => supervisor.factsOf(id))
   const links = new LinkFlows({
     store: linkStore,
     platforms,

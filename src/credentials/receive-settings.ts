@@ -1,6 +1,7 @@
 /** Where receive settings are changed: first in the table, each by itself, then the live actor is told. */
 import type { CredentialActor } from '../../actors/credential.ts'
-import { failed } from '../../actors/errors.ts'
+import { failed, OwnershipLost } from '../../actors/errors.ts'
+import type { Owned } from '../../actors/ports.ts'
 import type { ReceiveSettings } from '../../machines/happening.ts'
 import type { Database } from '../database/database.ts'
 import type { CredentialRecord } from './record.ts'
@@ -11,6 +12,9 @@ export type SettingsChange = { readonly [Name in keyof Settings]?: Settings[Name
 export interface ReceiveSettingsOptions {
   readonly db: Database
   readonly credentials: {
+    /** Claims it, unless it is owned already. */
+    start(credentialId: number): Promise<void>
+    factsOf(credentialId: number): Owned | undefined
     find(credentialId: number): Promise<CredentialActor>
     keepSettings(credentialId: number, settings: ReceiveSettings): void
   }
@@ -23,7 +27,7 @@ const change = `
     include_channel_updates = coalesce($3, include_channel_updates),
     include_channel_update_recovery = coalesce($4, include_channel_update_recovery),
     include_deleted_updates = coalesce($5, include_deleted_updates)
-  where id = $1 and deleting_at is null
+  where id = $1 and epoch = $6 and deleting_at is null
   returning include_self_updates, include_channel_updates, include_channel_update_recovery,
             include_deleted_updates`
 
@@ -50,14 +54,22 @@ export class ReceiveSettingsDesk {
 
   async #changeNow(credentialId: number, wanted: SettingsChange): Promise<void> {
     const { db, credentials } = this.#options
+    await credentials.start(credentialId)
+    const owned = credentials.factsOf(credentialId)
+    if (!owned) throw new OwnershipLost()
     const [row] = await db.query<Settings>(change, [
       credentialId,
       wanted.include_self_updates ?? null,
       wanted.include_channel_updates ?? null,
       wanted.include_channel_update_recovery ?? null,
       wanted.include_deleted_updates ?? null,
+      owned.epoch,
     ])
-    if (!row) throw failed('not_found')
+    if (!row) {
+      const still = 'select from credential where id = $1 and deleting_at is null'
+      const isThere = (await db.query(still, [credentialId])).length > 0
+      throw isThere ? new OwnershipLost() : failed('not_found')
+    }
     const settings = settingsFrom(row)
     credentials.keepSettings(credentialId, settings)
     const actor = await credentials.find(credentialId)

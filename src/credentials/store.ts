@@ -1,14 +1,8 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
 import { isDeepStrictEqual } from 'node:util'
 import { failed, OwnershipLost, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
-import type { AccountIdentity, Json } from '../../actors/platform.ts'
-import type {
-  CredentialFacts,
-  CredentialStore,
-  Owned,
-  StoredAccount,
-  Transition,
-} from '../../actors/ports.ts'
+import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
+import type { CredentialFacts, CredentialStore, Owned, Transition } from '../../actors/ports.ts'
 import type { Happening } from '../../machines/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
@@ -107,16 +101,17 @@ export class PostgresCredentialStore implements CredentialStore {
     }
   }
 
-  async account(credentialId: number): Promise<StoredAccount> {
+  async account(credentialId: number): Promise<LinkedAccount> {
     const [row] = await this.#db.query<{
       id: number
+      epoch: number
       account: AccountIdentity | null
       account_sealed: Buffer | null
       secrets: Buffer | null
       checkpoint: Json
       include_channel_update_recovery: boolean
     }>(
-      `select c.id, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
+      `select c.id, c.epoch, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
          from credential c join credential_log l on l.credential_id = c.id where c.id = $1`,
       [credentialId],
     )
@@ -126,6 +121,7 @@ export class PostgresCredentialStore implements CredentialStore {
     if (!identity) throw failed('not_found')
     return {
       credentialId,
+      epoch: row.epoch,
       identity,
       secrets: JSON.parse(secrets.toString()) as Json,
       checkpoint: row.checkpoint,

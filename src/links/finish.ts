@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { failed, LinkRefused } from '../../actors/errors.ts'
 import type { AccountIdentity, Json } from '../../actors/platform.ts'
+import type { Owned } from '../../actors/ports.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -14,7 +15,11 @@ export interface Finished {
   readonly credentialId: number
   /** The account was linked before: its actor lives. */
   readonly relinked: boolean
+  /** Whoever owns it with another one has lost it. */
+  readonly epoch: number
 }
+
+export type Held = (credentialId: number) => Owned | undefined
 
 interface Ending {
   readonly sessionId: string
@@ -28,20 +33,31 @@ interface Sealed {
   readonly secrets: Buffer
 }
 
-export async function finishLink(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
+/** `held` is what this node owns: an account of another node is taken over with its new secrets. */
+export async function finishLink(
+  db: Database,
+  vault: Vault,
+  ending: Ending,
+  held: Held = () => undefined,
+): Promise<Finished> {
   try {
-    return await finishOnce(db, vault, ending)
+    return await finishOnce(db, vault, ending, held)
   } catch (cause) {
     if (!isLinkedMeanwhile(cause)) throw cause
     // Another flow was faster with the same account: this one links it again.
-    return finishOnce(db, vault, ending)
+    return finishOnce(db, vault, ending, held)
   }
 }
 
 const isLinkedMeanwhile = (cause: unknown): boolean =>
   cause instanceof Error && 'constraint' in cause && cause.constraint === 'credential_account'
 
-async function finishOnce(db: Database, vault: Vault, ending: Ending): Promise<Finished> {
+async function finishOnce(
+  db: Database,
+  vault: Vault,
+  ending: Ending,
+  held: Held,
+): Promise<Finished> {
   const { sessionId, account, secrets } = ending
   const [session] = await db.query<{ user_id: number; platform: string; relinks: number | null }>(
     'select user_id, platform, relinks from link_session where id = $1',
@@ -60,15 +76,16 @@ async function finishOnce(db: Database, vault: Vault, ending: Ending): Promise<F
     account: await sealIdentity(vault, session.user_id, credentialId, account),
     secrets: await sealSecrets(vault, credentialId, secrets),
   }
+  let epoch = 0
   await db.transaction(async (tx) => {
     if (known === undefined) await insert(tx, credentialId, session, sealed)
-    else await revive(tx, credentialId, sealed)
+    else epoch = await revive(tx, credentialId, held(credentialId)?.epoch, sealed)
     await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
     )
   })
-  return { credentialId, relinked: known !== undefined }
+  return { credentialId, relinked: known !== undefined, epoch }
 }
 
 async function refusal(db: Database, relinks: number): Promise<LinkRefused> {
@@ -125,17 +142,23 @@ async function insert(
   ])
 }
 
-/** The log and its checkpoint go on where they were; only the secrets are new. */
+/** The log and its checkpoint go on where they were; only the secrets are new, and nobody else writes over them. */
 async function revive(
   tx: Queryable,
   credentialId: number,
+  heldEpoch: number | undefined,
   { account, secrets }: Sealed,
-): Promise<void> {
-  const revived = await tx.query(
-    `update credential set account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
+): Promise<number> {
+  const [revived] = await tx.query<{ epoch: number }>(
+    `with taken as (
+       update credential_log set epoch = epoch + 1
+        where credential_id = $1 and epoch is distinct from $4 returning epoch
+     )
+     update credential set epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none'
-      where id = $1 and deleting_at is null returning id`,
-    [credentialId, account, secrets],
+      where id = $1 and deleting_at is null returning epoch`,
+    [credentialId, account, secrets, heldEpoch ?? null],
   )
-  if (revived.length === 0) throw deleted()
+  if (!revived) throw deleted()
+  return revived.epoch
 }

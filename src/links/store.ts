@@ -4,7 +4,7 @@ import type { AccountIdentity, Json } from '../../actors/platform.ts'
 import type { LinkState, ShownStep } from '../../machines/link-events.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
-import { type Finished, finishLink } from './finish.ts'
+import { type Finished, finishLink, type Held } from './finish.ts'
 
 export interface NewLink {
   readonly sessionId: string
@@ -50,7 +50,15 @@ export class PostgresLinkStore implements LinkStore {
   readonly #vault: Vault
   readonly #onFinish: (finished: Finished) => Promise<void>
 
-  constructor(db: Database, vault: Vault, onFinish: (finished: Finished) => Promise<void>) {
+  readonly #held: Held
+
+  constructor(
+    db: Database,
+    vault: Vault,
+    onFinish: (finished: Finished) => Promise<void>,
+    held: Held,
+  ) {
+    this.#held = held
     this.#db = db
     this.#vault = vault
     this.#onFinish = onFinish
@@ -126,7 +134,12 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
-    const finished = await finishLink(this.#db, this.#vault, { sessionId, account, secrets })
+    const finished = await finishLink(
+      this.#db,
+      this.#vault,
+      { sessionId, account, secrets },
+      this.#held,
+    )
     await this.#onFinish(finished)
     return finished.credentialId
   }

@@ -3,6 +3,7 @@ import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
+import { forgetAccount, Places } from '../../src/platforms/telegram/storage/places.ts'
 import { testDatabase } from '../support/database.ts'
 
 async function account(t: Test) {
@@ -31,7 +32,7 @@ t.test('sessions that write the same people do not wait for each other for ever'
   const { db, credentialId } = await account(t)
   const sessions = [ids, ids.toReversed()].map((order) => ({
     order,
-    written: new PostgresPeers(db, credentialId),
+    written: new PostgresPeers(db, { credentialId, epoch: 0 }),
   }))
   for (let version = 0; version < 15; version++) {
     for (const [place, { order, written }] of sessions.entries()) {
@@ -55,13 +56,38 @@ t.test('who is being written is known, and is written again if that fails', asyn
     query: (...given: Parameters<Queryable['query']>) =>
       failing.isDown ? Promise.reject(new Error('away')) : db.query(...given),
   } as Queryable
-  const written = new PostgresPeers(flaky, credentialId)
+  const written = new PostgresPeers(flaky, { credentialId, epoch: 0 })
   await written.peers.store(peer(7, 1))
   const writing = written.flush()
   t.match(await written.peers.getById(7), { id: 7 })
   await t.rejects(writing, { message: 'away' })
   failing.isDown = false
   await written.flush()
-  const later = new PostgresPeers(db, credentialId)
+  const later = new PostgresPeers(db, { credentialId, epoch: 0 })
   t.match(await later.peers.getById(7), { id: 7, complete: Buffer.from('7 1') })
 })
+
+t.test(
+  'a session whose account another node has claimed remembers and forgets nothing',
+  async (t) => {
+    const { db, credentialId } = await account(t)
+    const before = new PostgresPeers(db, { credentialId, epoch: 0 })
+    await before.peers.store(peer(1, 1))
+    await before.refMessages.store(1, -1, 1)
+    await before.flush()
+    await db.query('update credential set epoch = 1')
+    await before.peers.store(peer(1, 2))
+    await before.peers.store(peer(2, 2))
+    await before.refMessages.store(1, -1, 2)
+    await before.flush()
+    await new Places(db, { credentialId, epoch: 0 }, () => t.fail()).remember([{ message: 1, chat: 1 }])
+    await forgetAccount(db, { credentialId, epoch: 0 })
+    const now = new PostgresPeers(db, { credentialId, epoch: 1 })
+    t.same((await now.peers.getById(1))?.complete, Buffer.from('1 1'))
+    t.equal(await now.peers.getById(2), null)
+    t.same(await now.refMessages.getByPeer(1), [-1, 1])
+    t.same(await db.query('select from telegram_message'), [])
+    await forgetAccount(db, { credentialId, epoch: 1 })
+    t.equal(await now.peers.getById(1), null)
+  },
+)

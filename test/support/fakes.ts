@@ -146,6 +146,7 @@ export class FakeCredentialStore {
         credentialId,
         identity: somebody,
         secrets: 'secret',
+        epoch: this.facts.get(credentialId)?.epoch ?? 3,
         checkpoint: null,
         recoverChannels: false,
       }),

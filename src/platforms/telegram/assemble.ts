@@ -65,9 +65,9 @@ export function assemble(
   { db, application, entrance, answerMilliseconds, recovery: bounds, log }: SessionOptions,
   { ending, end, defect }: Session,
 ): Parts {
-  const { credentialId, checkpoint, identity } = account
+  const { checkpoint, identity } = account
   const self = identity.native
-  const places = new Places(db, credentialId, defect)
+  const places = new Places(db, account, defect)
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()
@@ -83,7 +83,7 @@ export function assemble(
   const storage = new SessionStorage({
     secrets,
     state,
-    peers: new PostgresPeers(db, credentialId),
+    peers: new PostgresPeers(db, account),
     keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
     saved: () => intake.save(),
     unsaved: defect,

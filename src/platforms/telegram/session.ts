@@ -169,7 +169,7 @@ export class TelegramSession implements Session {
     } catch (err) {
       log.warn({ err }, 'the network was not told of the sign-out')
     }
-    await forgetAccount(db, this.#account.credentialId)
+    await forgetAccount(db, this.#account)
   }
 
   #end(ending: Ending, cause?: unknown) {

@@ -1,6 +1,8 @@
 /** Whom the account has seen, with the numbers by which the network lets it name them. */
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
+import type { Owned } from '../../../../actors/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
+import { forgetIn, isOwned } from './places.ts'
 
 type PeerInfo = IPeersRepository.PeerInfo
 type Reference = readonly [chat: number, message: number]
@@ -43,14 +45,14 @@ export class PostgresPeers implements PeerStorage {
   readonly peers: IPeersRepository
   readonly refMessages: IReferenceMessagesRepository
   readonly #db: Queryable
-  readonly #credentialId: number
+  readonly #owned: Owned
   readonly #seen = new Map<number, PeerInfo>()
   readonly #references = new Map<number, Reference>()
   #written: Promise<void> = Promise.resolve()
 
-  constructor(db: Queryable, credentialId: number) {
+  constructor(db: Queryable, owned: Owned) {
     this.#db = db
-    this.#credentialId = credentialId
+    this.#owned = owned
     this.peers = {
       store: (peer) => {
         this.#seen.set(peer.id, peer)
@@ -97,14 +99,16 @@ export class PostgresPeers implements PeerStorage {
   async #writePeers(peers: readonly PeerInfo[]): Promise<void> {
     await this.#db.query(
       `insert into telegram_peer (credential_id, id, access_hash, is_min, complete)
-       select $1, * from unnest($2::bigint[], $3::text[], $4::boolean[], $5::bytea[])
+       select $1, * from unnest($3::bigint[], $4::text[], $5::boolean[], $6::bytea[])
+        where ${isOwned}
        on conflict (credential_id, id) do update
           set access_hash = excluded.access_hash, is_min = excluded.is_min,
               complete = excluded.complete, updated_at = now()
         where (not excluded.is_min or telegram_peer.is_min)
           and telegram_peer.complete is distinct from excluded.complete`,
       [
-        this.#credentialId,
+        this.#owned.credentialId,
+        this.#owned.epoch,
         peers.map(({ id }) => id),
         peers.map(({ accessHash }) => accessHash),
         peers.map(({ isMin }) => isMin),
@@ -116,11 +120,13 @@ export class PostgresPeers implements PeerStorage {
   async #writeReferences(references: readonly (readonly [number, Reference])[]): Promise<void> {
     await this.#db.query(
       `insert into telegram_reference (credential_id, peer_id, chat_id, message_id)
-       select $1, * from unnest($2::bigint[], $3::bigint[], $4::integer[])
+       select $1, * from unnest($3::bigint[], $4::bigint[], $5::integer[])
+        where ${isOwned}
        on conflict (credential_id, peer_id) do update
           set chat_id = excluded.chat_id, message_id = excluded.message_id`,
       [
-        this.#credentialId,
+        this.#owned.credentialId,
+        this.#owned.epoch,
         references.map(([peer]) => peer),
         references.map(([, [chat]]) => chat),
         references.map(([, [, message]]) => message),
@@ -134,7 +140,7 @@ export class PostgresPeers implements PeerStorage {
     const [row] = await this.#db.query<Row>(
       `select id, access_hash, is_min, complete, updated_at from telegram_peer
         where credential_id = $1 and id = $2`,
-      [this.#credentialId, id],
+      [this.#owned.credentialId, id],
     )
     if (!row) return seen ?? null
     return {
@@ -153,7 +159,7 @@ export class PostgresPeers implements PeerStorage {
     const [row] = await this.#db.query<{ chat_id: number; message_id: number }>(
       `select chat_id, message_id from telegram_reference
         where credential_id = $1 and peer_id = $2`,
-      [this.#credentialId, peer],
+      [this.#owned.credentialId, peer],
     )
     return row ? [row.chat_id, row.message_id] : null
   }
@@ -161,7 +167,7 @@ export class PostgresPeers implements PeerStorage {
   async #forgetAll(table: 'telegram_peer' | 'telegram_reference'): Promise<void> {
     this.#seen.clear()
     this.#references.clear()
-    await this.#db.query(`delete from ${table} where credential_id = $1`, [this.#credentialId])
+    await forgetIn(this.#db, table, this.#owned)
   }
 }
 

@@ -1,4 +1,5 @@
 /** In which chat a message is: of private chats and small groups the network tells only the message's id. */
+import type { Owned } from '../../../../actors/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 
 export interface Place {
@@ -6,15 +7,18 @@ export interface Place {
   readonly chat: number
 }
 
+/** Nobody has claimed the account `$1` since the owner with the epoch `$2` did. */
+export const isOwned = 'not exists (select from credential where id = $1 and epoch <> $2)'
+
 export class Places {
   readonly #db: Queryable
-  readonly #credentialId: number
+  readonly #owned: Owned
   readonly #unnoted: (cause: unknown) => void
 
   /** `unnoted` is told why places could not be noted. */
-  constructor(db: Queryable, credentialId: number, unnoted: (cause: unknown) => void) {
+  constructor(db: Queryable, owned: Owned, unnoted: (cause: unknown) => void) {
     this.#db = db
-    this.#credentialId = credentialId
+    this.#owned = owned
     this.#unnoted = unnoted
   }
 
@@ -27,9 +31,14 @@ export class Places {
     if (places.length === 0) return
     await this.#db.query(
       `insert into telegram_message (credential_id, message_id, chat_id)
-       select $1, * from unnest($2::integer[], $3::bigint[])
+       select $1, * from unnest($3::integer[], $4::bigint[]) where ${isOwned}
        on conflict (credential_id, message_id) do nothing`,
-      [this.#credentialId, places.map(({ message }) => message), places.map(({ chat }) => chat)],
+      [
+        this.#owned.credentialId,
+        this.#owned.epoch,
+        places.map(({ message }) => message),
+        places.map(({ chat }) => chat),
+      ],
     )
   }
 
@@ -37,7 +46,7 @@ export class Places {
     return this.#db.query<Place>(
       `select message_id as message, chat_id as chat from telegram_message
         where credential_id = $1 and message_id = any($2)`,
-      [this.#credentialId, messages],
+      [this.#owned.credentialId, messages],
     )
   }
 }
@@ -45,8 +54,17 @@ export class Places {
 export const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
 
 /** Everything that is stored about an account besides its events. */
-export async function forgetAccount(db: Queryable, credentialId: number): Promise<void> {
-  for (const table of TABLES) {
-    await db.query(`delete from ${table} where credential_id = $1`, [credentialId])
-  }
+export async function forgetAccount(db: Queryable, owned: Owned): Promise<void> {
+  for (const table of TABLES) await forgetIn(db, table, owned)
+}
+
+export async function forgetIn(
+  db: Queryable,
+  table: string,
+  { credentialId, epoch }: Owned,
+): Promise<void> {
+  await db.query(`delete from ${table} where credential_id = $1 and ${isOwned}`, [
+    credentialId,
+    epoch,
+  ])
 }
