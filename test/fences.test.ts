@@ -32,6 +32,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'observability/upkeep.ts usage_hour': old,
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/postgres.ts xmpp_room': old,
+  'privacy/wipe.ts credential_log': old,
   'updates/commit.ts chat_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/commit.ts message_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/pending.ts update_block': 'a count of what is stored: the same for whoever counts',
@@ -47,6 +48,7 @@ const unfenced: Readonly<Record<string, string>> = {
 
 /** Where the name of the table is put together: it cannot be read here. */
 const byName: Readonly<Record<string, string>> = {
+  'privacy/wipe.ts': old,
   'platforms/telegram/storage/retention.ts': old,
 }
 

@@ -40,6 +40,6 @@ export async function linkedAccount(
   const { user_id: userId, credential_id: credentialId } = row
   const secrets = await sealSecrets(vault, credentialId, linked.secrets)
   await db.query('update credential set secrets = $2 where id = $1', [credentialId, secrets])
-  const scopes = ['bot:receive']
+  const scopes = ['bot:receive', 'bot:send']
   return (await createKey(db, { userId, credentialId, name, scopes, expiresAt: undefined })).key
 }

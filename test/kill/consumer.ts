@@ -42,15 +42,16 @@ export class Consumer implements KillConsumer {
   readonly violations: string[] = []
   duplicates = 0
   last = 0
-  readonly #url: string
+  readonly #urls: readonly string[]
+  #at = 0
   readonly #stopping = new AbortController()
   /** It forgot where it was: the service has to know. */
   #forgot = true
   #running: Promise<void> = Promise.resolve()
 
-  /** The address up to the method's name. */
-  constructor(url: string) {
-    this.#url = url
+  /** The addresses up to the method's name; where one refuses, the next one is asked. */
+  constructor(...urls: readonly string[]) {
+    this.#urls = urls
   }
 
   start(): void {
@@ -79,13 +80,15 @@ export class Consumer implements KillConsumer {
         await pause(WORK_MS)
       } catch {
         // The service is away, which is what this is about.
+        this.#at++
         await pause(AGAIN_MS)
       }
     }
   }
 
   async #poll(offset: number): Promise<Update[]> {
-    const response = await fetch(`${this.#url}/getUpdates?timeout=3&offset=${offset}`, {
+    const url = this.#urls[this.#at % this.#urls.length]
+    const response = await fetch(`${url}/getUpdates?timeout=3&offset=${offset}`, {
       signal: AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(10_000)]),
     })
     const { result, description } = (await response.json()) as Answer

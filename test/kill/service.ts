@@ -49,7 +49,7 @@ const core = createCore({
   db,
   vault,
   config: {
-    node: 'kill-test',
+    node: process.env.KILL_NODE ?? 'kill-test',
     startBudget: 20,
     limits: readConfig({}).limits,
     rates: { key: unlimited, chat: unlimited },
@@ -71,6 +71,7 @@ const core = createCore({
   received: (userId, credentialId, updatesReceived) =>
     journal.count({ userId, credentialId }, { updatesReceived }),
 })
+core.ownership.watch()
 await startAll(core.store, core.log, core.supervisor)
 await core.roster.start()
 

@@ -12,7 +12,7 @@ export function spoolPlatform(options: SpoolSessionOptions): Platform {
       { method: 'token', fields: [{ name: 'account', label: 'Account', required: true }] },
     ],
     capabilities: {
-      operations: [],
+      operations: ['send'],
       surfaces: ['private'],
       content: ['text'],
       buttons: false,

@@ -9,11 +9,17 @@ export interface SpoolEvent {
 
 /** From the platform: who it is and how far its events are stored, then how far they may be forgotten. */
 export type FromPlatform =
-  | { readonly hello: string; readonly stored: number }
+  | { readonly hello: string; readonly stored: number; readonly epoch: number }
+  | { readonly send: string; readonly text: string }
   | { readonly acknowledged: number }
   | { readonly ping: number }
 
-export type FromSpool = { readonly event: SpoolEvent } | { readonly pong: number }
+export type FromSpool =
+  | { readonly event: SpoolEvent }
+  | { readonly pong: number }
+  | { readonly sent: string }
+  /** Another connection has taken the account. */
+  | { readonly replaced: true }
 
 export const textOf = ({ chat, place }: SpoolEvent): string => `${chat}:${place}`
 

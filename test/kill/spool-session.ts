@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { failed } from '../../actors/errors.ts'
 import type { LinkedAccount, Session, SessionReport } from '../../actors/platform.ts'
 import type { Happening } from '../../machines/happening.ts'
+import type { Operation, OperationResult } from '../../machines/operation.ts'
 import {
   byLine,
   type FromPlatform,
@@ -26,13 +27,15 @@ export class SpoolSession implements Session {
   readonly #socket: Socket
   readonly #early: boolean
   readonly #pings = new Map<number, () => void>()
+  readonly #sends = new Map<string, { resolve(): void; reject(cause: unknown): void }>()
+  #isReplaced = false
   #pingCount = 0
   #stored: number
   #queue: SpoolEvent[] = []
   #reporting = false
 
   constructor(
-    { identity, checkpoint }: LinkedAccount,
+    { identity, checkpoint, epoch }: LinkedAccount,
     report: SessionReport,
     signal: AbortSignal,
     { port, acknowledgesEarly }: SpoolSessionOptions,
@@ -43,7 +46,7 @@ export class SpoolSession implements Session {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true, signal })
     this.#socket.setEncoding('utf8')
     this.#socket.once('connect', () => {
-      this.#send({ hello: identity.native, stored: this.#stored })
+      this.#send({ hello: identity.native, stored: this.#stored, epoch })
       report.opened(identity)
     })
     this.#socket.on(
@@ -51,11 +54,27 @@ export class SpoolSession implements Session {
       byLine((line) => this.#take(JSON.parse(line) as FromSpool)),
     )
     this.#socket.on('error', () => this.#socket.destroy())
-    this.#socket.once('close', () => report.lost('network'))
+    this.#socket.once('close', () => {
+      const gone = failed('timeout', 'the connection is gone', { certain: false })
+      for (const { reject } of this.#sends.values()) reject(gone)
+      if (!this.#isReplaced) report.lost('network')
+    })
   }
 
-  perform(): never {
-    throw failed('bad_request', 'the spool takes nothing')
+  async perform(operation: Operation, requestId: string): Promise<OperationResult> {
+    if (operation.kind !== 'send' || operation.content.kind !== 'text') {
+      throw failed('bad_request', 'the spool takes texts')
+    }
+    const { text } = operation.content
+    await new Promise<void>((resolve, reject) => {
+      this.#sends.set(requestId, { resolve, reject })
+      this.#send({ send: requestId, text })
+    })
+    const person = { native: operation.chat, firstName: operation.chat }
+    const chat = { ...person, surface: 'private' } as const
+    const at = Math.floor(Date.now() / 1000)
+    const content = { kind: 'text', text, entities: [] } as const
+    return { kind: 'message', message: { native: requestId, chat, at, content } }
   }
 
   download(): never {
@@ -81,6 +100,17 @@ export class SpoolSession implements Session {
     if ('pong' in told) {
       this.#pings.get(told.pong)?.()
       this.#pings.delete(told.pong)
+      return
+    }
+    if ('sent' in told) {
+      this.#sends.get(told.sent)?.resolve()
+      this.#sends.delete(told.sent)
+      return
+    }
+    if ('replaced' in told) {
+      this.#isReplaced = true
+      this.#report.replaced()
+      this.#socket.destroy()
       return
     }
     if (this.#early) this.#send({ acknowledged: told.event.number })

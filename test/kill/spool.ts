@@ -22,20 +22,38 @@ export interface Account {
   /** The newest event of each chat. */
   readonly chats: Map<string, number>
   connection: { readonly socket: Socket; sent: number; readonly since: number } | undefined
+  /** Of the newest owner that connected, and since when. */
+  owner: { readonly epoch: number; readonly at: number }
+}
+
+/** A send that an owner made after the next one had connected. */
+export interface LateSend {
+  readonly name: string
+  readonly text: string
+  readonly afterMs: number
 }
 
 export class Spool extends EventEmitter<{ acknowledged: [] }> {
   readonly accounts: readonly Account[]
   /** What the platform said that cannot be true. */
   readonly violations: string[] = []
+  readonly lateSends: LateSend[] = []
+  sends = 0
   readonly #server: Server
+  readonly #isShared: boolean
   readonly #sockets = new Set<Socket>()
   readonly #chats: readonly string[]
   readonly #perTick: number
   #timer: NodeJS.Timeout | undefined
 
-  private constructor(accounts: readonly string[], chats: readonly string[], perSecond: number) {
+  private constructor(
+    accounts: readonly string[],
+    chats: readonly string[],
+    perSecond: number,
+    isShared: boolean,
+  ) {
     super()
+    this.#isShared = isShared
     this.#chats = chats
     this.#perTick = Math.max(1, Math.round((perSecond * TICK_MS) / 1000))
     this.accounts = accounts.map((name) => ({
@@ -44,15 +62,21 @@ export class Spool extends EventEmitter<{ acknowledged: [] }> {
       acknowledged: 0,
       chats: new Map(),
       connection: undefined,
+      owner: { epoch: 0, at: 0 },
     }))
     this.#server = createServer((socket) => this.#serve(socket))
   }
 
   static async open(
     accounts: readonly string[],
-    options: { readonly chats: readonly string[]; readonly perSecond: number },
+    options: {
+      readonly chats: readonly string[]
+      readonly perSecond: number
+      /** An account may be connected twice; the newest connection is told what happens. */
+      readonly isShared?: boolean
+    },
   ): Promise<Spool> {
-    const spool = new Spool(accounts, options.chats, options.perSecond)
+    const spool = new Spool(accounts, options.chats, options.perSecond, options.isShared ?? false)
     spool.#server.listen(0, '127.0.0.1')
     await once(spool.#server, 'listening')
     return spool
@@ -121,6 +145,7 @@ export class Spool extends EventEmitter<{ acknowledged: [] }> {
     this.#sockets.add(socket)
     socket.setEncoding('utf8').setNoDelay()
     let account: Account | undefined
+    let epoch = 0
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
       this.#sockets.delete(socket)
@@ -130,25 +155,37 @@ export class Spool extends EventEmitter<{ acknowledged: [] }> {
       'data',
       byLine((line) => {
         const told = JSON.parse(line) as FromPlatform
-        if ('hello' in told) account = this.#welcome(socket, told)
-        else if ('ping' in told) socket.write(lineOf({ pong: told.ping }))
+        if ('hello' in told) {
+          epoch = told.epoch
+          account = this.#welcome(socket, told)
+        } else if ('send' in told) {
+          if (account) this.#note(account, epoch, told.text)
+          socket.write(lineOf({ sent: told.send }))
+        } else if ('ping' in told) socket.write(lineOf({ pong: told.ping }))
         else if (account) this.#acknowledge(account, told.acknowledged)
       }),
     )
   }
 
-  #welcome(socket: Socket, { hello, stored }: Extract<FromPlatform, { hello: string }>) {
+  #welcome(socket: Socket, { hello, stored, epoch }: Extract<FromPlatform, { hello: string }>) {
     const account = this.accounts.find(({ name }) => name === hello)
     if (!account) throw new Error(`nobody is called ${hello}`)
     if (stored < account.acknowledged) {
       const facts = `checkpoint ${stored}, acknowledged ${account.acknowledged}`
       this.violations.push(`${hello} came back behind what it acknowledged: ${facts}`)
     }
-    account.connection?.socket.destroy()
+    if (epoch > account.owner.epoch) account.owner = { epoch, at: performance.now() }
+    if (!this.#isShared) account.connection?.socket.end(lineOf({ replaced: true }))
     const since = account.acknowledged
     account.connection = { socket, since, sent: Math.max(0, since - REPEATED) }
     this.#handOver(account)
     return account
+  }
+
+  #note({ name, owner }: Account, epoch: number, text: string) {
+    this.sends++
+    if (epoch >= owner.epoch) return
+    this.lateSends.push({ name, text, afterMs: performance.now() - owner.at })
   }
 
   #acknowledge(account: Account, number: number) {
