@@ -9,7 +9,8 @@ import { Guesses, type GuessLimits } from '../security/guesses.ts'
 import { parseApiKey } from '../security/keys.ts'
 import { opens } from './opens.ts'
 
-const FORGET_MS = 60_000
+/** Another node may have made the key meanwhile: bots give up for good on being told that there is none. */
+const FORGET_MS = 5_000
 const usualCalls: RateLimit = { perSecond: 200, burst: 2_000 }
 /** Figures of the reference for unknown bots. */
 const usualWrongKeys: GuessLimits = { perMinute: 20, perHour: 600 }

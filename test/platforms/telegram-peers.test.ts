@@ -80,7 +80,9 @@ t.test(
     await before.peers.store(peer(2, 2))
     await before.refMessages.store(1, -1, 2)
     await before.flush()
-    await new Places(db, { credentialId, epoch: 0 }, () => t.fail()).remember([{ message: 1, chat: 1 }])
+    await new Places(db, { credentialId, epoch: 0 }, () => t.fail()).remember([
+      { message: 1, chat: 1 },
+    ])
     await forgetAccount(db, { credentialId, epoch: 0 })
     const now = new PostgresPeers(db, { credentialId, epoch: 1 })
     t.same((await now.peers.getById(1))?.complete, Buffer.from('1 1'))
