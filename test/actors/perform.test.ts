@@ -32,6 +32,7 @@ const identities = {
     await resolve('@ada')
     return operation
   },
+  identified: () => undefined,
 } as unknown as Identities
 
 async function failureOf(t: Test, silent: Operation['kind']) {
@@ -92,6 +93,7 @@ t.test('a result that may not be stored any more ends the owner', async (t) => {
     present: async () => {
       throw new OwnershipLost()
     },
+    identified: () => undefined,
   } as unknown as Identities
   const rig = new CredentialRig(t, { identities: fenced })
   const actor = await rig.online()
