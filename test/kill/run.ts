@@ -36,7 +36,7 @@ for (const line of summary(report)) print(line)
 if (report.lost > 0 || report.violations.length > 0) process.exitCode = 1
 
 const xmppKills = Number(values['xmpp-kills'])
-for (const { name, skip, start } of xmppKills > 0 ? xmppServers : []) {
+for (const { name, skip, resendsLate, start } of xmppKills > 0 ? xmppServers : []) {
   if (skip) {
     print(`XMPP: ${name} not run, ${skip}`)
     continue
@@ -44,7 +44,10 @@ for (const { name, skip, start } of xmppKills > 0 ? xmppServers : []) {
   for (const withoutArchive of [false, true]) {
     print(`XMPP: ${name}${withoutArchive ? ' without an archive' : ''}`)
     const server = await start({ quickArchive: true, withoutArchive })
-    const xmpp = await runXmppChaos({ server, kills: xmppKills, perSecond: 25 }, counted)
+    const xmpp = await runXmppChaos(
+      { server, kills: xmppKills, perSecond: 25, resendsLate },
+      counted,
+    )
     for (const line of xmppSummary(xmpp)) print(line)
     if (!isKept(xmpp, !withoutArchive)) process.exitCode = 1
   }

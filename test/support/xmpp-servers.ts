@@ -7,10 +7,22 @@ export interface XmppServerKind {
   readonly name: string
   /** For `t.test`: the reason to skip the tests over it, or `false`. */
   readonly skip: string | false
+  /** What a killed client had not acknowledged it sends again, after what it has sent to the next one. */
+  readonly resendsLate: boolean
   start(options?: XmppServerOptions): Promise<XmppServer>
 }
 
 export const xmppServers: readonly XmppServerKind[] = [
-  { name: 'Prosody', skip: prosodyMissing ?? false, start: (options) => Prosody.start(options) },
-  { name: 'ejabberd', skip: ejabberdMissing ?? false, start: (options) => Ejabberd.start(options) },
+  {
+    name: 'Prosody',
+    skip: prosodyMissing ?? false,
+    resendsLate: false,
+    start: (options) => Prosody.start(options),
+  },
+  {
+    name: 'ejabberd',
+    skip: ejabberdMissing ?? false,
+    resendsLate: true,
+    start: (options) => Ejabberd.start(options),
+  },
 ]

@@ -36,6 +36,7 @@ export interface LedgerStart {
 
 /** More than this nobody means. */
 const mostInvitations = 20
+const mostUnacknowledged = 100
 
 export class Ledger {
   readonly #own: string
@@ -46,6 +47,8 @@ export class Ledger {
   readonly #repeats: Repeats
   readonly #recent = new RecentKeys()
   readonly #recentIds = new Map<string, RecentIds>()
+  /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
+  #unarchived: readonly Unarchived[] = []
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
@@ -127,7 +130,8 @@ export class Ledger {
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {
-      await this.#store(happenings, checkpoints, invited, unarchivedOf(news))
+      this.#unarchived = [...this.#unarchived, ...unarchivedOf(news)].slice(-mostUnacknowledged)
+      await this.#store(happenings, checkpoints, invited)
     }
     for (const { key } of news) this.#recent.add(key)
     if (isInvited) this.#events.invited()
@@ -138,8 +142,8 @@ export class Ledger {
     happenings: readonly Happening[],
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
-    unarchived: readonly Unarchived[] = [],
   ): Promise<void> {
+    const unarchived = this.#unarchived
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#report.events(happenings, checkpoint).catch((cause) => {
       throw new NotStored('The events could not be stored', { cause })

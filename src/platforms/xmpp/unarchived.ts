@@ -2,7 +2,7 @@
 import type { Json } from '../../../actors/platform.ts'
 import type { Delivery } from './delivery.ts'
 import { isObject } from './json.ts'
-import { fingerprintOf } from './message-identity.ts'
+import { fingerprintOf, isRandom } from './message-identity.ts'
 
 /** What is remembered of such a message: its fingerprint, and when it came. Unix time in seconds. */
 export type Unarchived = readonly [fingerprint: string, at: number]
@@ -10,7 +10,6 @@ export type Unarchived = readonly [fingerprint: string, at: number]
 /** How much the clocks of the server and of this machine may differ. */
 const toleranceSeconds = 60
 
-/** Those of the last batch alone: what was stored before it is acknowledged. */
 export const unarchivedOf = (deliveries: readonly Delivery[]): readonly Unarchived[] =>
   deliveries
     .filter(({ archived, room, own }) => archived === undefined && !room && !own)
@@ -34,7 +33,8 @@ export class Repeats {
 
   /** Whether the server has kept this message although it is stored. */
   take({ message, at, delayed }: Delivery): boolean {
-    if (!delayed || this.#expected.length === 0) return false
+    // A random id is not used again; of another one only what the server has kept can be a repeat.
+    if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false
     const fingerprint = fingerprintOf(message)
     const place = this.#expected.findIndex(
       ([known, since]) => known === fingerprint && Math.abs(since - at) <= toleranceSeconds,

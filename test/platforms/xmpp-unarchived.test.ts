@@ -1,0 +1,38 @@
+/** What a server without an archive sends again to the next session is recognised, and nothing else is. */
+import { xml } from '@xmpp/client'
+import t from 'tap'
+import { delivered } from '../../src/platforms/xmpp/delivery.ts'
+import { ns } from '../../src/platforms/xmpp/namespaces.ts'
+import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/unarchived.ts'
+
+const trust = { own: 'me@here.test', domain: 'here.test', archive: false }
+
+function message(id: string, text: string, stamp?: string) {
+  const delay = stamp !== undefined && xml('delay', { xmlns: ns.delay, from: 'here.test', stamp })
+  const attributes = { type: 'chat', id, from: 'ada@there.test/phone', to: trust.own }
+  return delivered(xml('message', attributes, xml('body', {}, text), delay), trust)!
+}
+
+const now = () => new Date().toISOString()
+
+t.test('each message of the last batch is recognised once', async (t) => {
+  const stored = unarchivedOf([message('1', 'yes'), message('2', 'no')])
+  const repeats = new Repeats(parseUnarchived({ unarchived: stored.map((each) => [...each]) }))
+  t.equal(repeats.take(message('1', 'another', now())), false)
+  t.equal(repeats.take(message('1', 'yes', '2020-01-01T00:00:00Z')), false)
+  t.equal(repeats.take(message('1', 'yes')), false, 'the server has not kept it')
+  t.equal(repeats.take(message('1', 'yes', now())), true)
+  t.equal(repeats.take(message('1', 'yes', now())), false)
+  t.equal(repeats.take(message('2', 'no', now())), true)
+})
+
+t.test(
+  'a random id is recognised even where the server does not say that it kept it',
+  async (t) => {
+    const id = 'c0ffee00-0000-4000-8000-000000000001'
+    const repeats = new Repeats(unarchivedOf([message(id, 'yes')]))
+    t.equal(repeats.take(message(id, 'yes')), true)
+    t.equal(repeats.take(message(id, 'yes')), false)
+    t.strictSame(parseUnarchived({ unarchived: [1, ['x'], ['x', 'y'], null] }), [])
+  },
+)
