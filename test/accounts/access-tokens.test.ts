@@ -8,8 +8,12 @@ import {
   sign,
 } from 'node:crypto'
 import t from 'tap'
+import { createSigningKeys } from '../../src/accounts/signing-keys.ts'
+import type { Database } from '../../src/database/database.ts'
 import { accountsRig, client, failureOf, issuer } from '../support/accounts.ts'
 import { busyMs } from '../support/busy.ts'
+import { testDatabase } from '../support/database.ts'
+import { testVault } from '../support/vault.ts'
 
 const DAY = 86_400
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -218,6 +222,27 @@ t.test('nodes that start together agree on one key', async (t) => {
   await database.query('delete from signing_key')
   const nodes = Array.from({ length: 5 }, restart)
   await Promise.all(nodes.map((node) => node.start()))
+  t.equal((await database.query('select from signing_key')).length, 1)
+})
+
+t.test('two nodes that both found no key make one', async (t) => {
+  const { database } = await testDatabase(t)
+  const vault = await testVault(t, database)
+  let looking = 2
+  const bothLooked = Promise.withResolvers<void>()
+  // Neither goes on before both have seen that there is none.
+  const slow: Database = {
+    ...database,
+    async query<Row extends object>(...asked: Parameters<Database['query']>) {
+      const rows = await database.query<Row>(...asked)
+      if (--looking === 0) bothLooked.resolve()
+      await bothLooked.promise
+      return rows
+    },
+  }
+  const nodes = [1, 2].map(() => createSigningKeys(slow, vault, () => new Date()))
+  const [one, other] = await Promise.all(nodes.map((node) => node.current()))
+  t.equal(one?.kid, other?.kid)
   t.equal((await database.query('select from signing_key')).length, 1)
 })
 

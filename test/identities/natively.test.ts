@@ -1,5 +1,6 @@
 /** Calls on their way to a network with ids of its own, and what comes back: nobody is called by the wrong name. */
 import t from 'tap'
+import type { RequestFailed } from '../../actors/errors.ts'
 import type { Content, Message, Text } from '../../machines/content.ts'
 import type { PublicOperation } from '../../machines/operation.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
@@ -130,4 +131,39 @@ t.test('an old message gets no new number because it is pinned', async (t) => {
   const known = told.messages[0]!
   t.match(await described(known.native), { pinned_message: { message_id: known.messageId } })
   t.notOk('pinned_message' in ((await described('never told')) as object))
+})
+
+t.test('a message of a chat that is named is found by the name', async (t) => {
+  // The same ids of another account, and a chat that is nobody's.
+  const other = await scene.credential()
+  const theirs = await translator.drafts({ credentialId: other, epoch: 0 }, [
+    written('z', { chat: 'zoe' }),
+    written('theirs', { chat: 'ada' }),
+  ])
+  await insertIdentities(scene.db, { credentialId: other, epoch: 0 }, theirs.chats, theirs.messages)
+  const more = await translator.drafts(owned, [written('b', { chat: 'bob' })])
+  await insertIdentities(scene.db, owned, more.chats, more.messages)
+  more.stored()
+  const asked: string[] = []
+  const named = (name: string, message: number) =>
+    translator.toNative(
+      credentialId,
+      { kind: 'edit_caption', chat: `@${name}`, message, caption: { text: 'x', entities: [] } },
+      async (name) => {
+        asked.push(name)
+        return { kind: 'chat', chat: { native: name.toLowerCase(), surface: 'private' } }
+      },
+    )
+  const [first, second] = [told.messages[0]!, more.messages[0]!]
+  t.match(await named('ada', first.messageId), { chat: 'ada', message: first.native })
+  t.match(await named('ADA', first.messageId), { message: first.native }, 'in any letter case')
+  t.match(await named('bob', second.messageId), { chat: 'bob', message: second.native })
+  const refusal = (asked: Promise<unknown>) =>
+    asked.then(
+      () => undefined,
+      (cause: RequestFailed) => cause.failure.description,
+    )
+  t.equal(await refusal(named('nobody', first.messageId)), 'message to edit not found')
+  t.equal(await refusal(named('ada', 999)), 'message to edit not found')
+  t.same(asked, ['ada', 'bob', 'nobody'], 'a name is resolved once')
 })

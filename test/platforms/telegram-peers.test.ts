@@ -17,13 +17,45 @@ async function account(t: Test) {
   return { db, credentialId: row?.id ?? 0 }
 }
 
-const peer = (id: number, version: number) => ({
+async function anotherAccount(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `insert into credential (user_id, platform, native_id, account)
+     select user_id, 'telegram', '2', '{}' from credential limit 1 returning id`,
+  )
+  return row?.id ?? 0
+}
+
+const peer = (id: number, version: number, isMin = false) => ({
   id,
-  accessHash: Long.fromNumber(id).toString(),
-  isMin: false,
+  accessHash: Long.fromNumber(version === 1 ? id : id + version).toString(),
+  isMin,
   usernames: [],
   updated: 0,
   complete: Buffer.from(`${id} ${version}`),
+})
+
+t.test('who is seen again is written again, unless less is known then', async (t) => {
+  const { db, credentialId } = await account(t)
+  const other = await anotherAccount(db)
+  const bystander = new PostgresPeers(db, { credentialId: other, epoch: 0 })
+  await bystander.peers.store(peer(7, 9))
+  await bystander.flush()
+  const known = async (id = credentialId) => {
+    const found = await new PostgresPeers(db, { credentialId: id, epoch: 0 }).peers.getById(7)
+    return found && [`${found.complete}`, found.accessHash, found.isMin]
+  }
+  const see = async (...seen: Parameters<typeof peer>) => {
+    const written = new PostgresPeers(db, { credentialId, epoch: 0 })
+    await written.peers.store(peer(...seen))
+    await written.flush()
+    return known()
+  }
+  t.same(await see(7, 1, true), ['7 1', '7', true], 'little is known at first')
+  t.same(await see(7, 2, true), ['7 2', '9', true], 'a little more')
+  t.same(await see(7, 3), ['7 3', '10', false], 'all of it')
+  t.same(await see(7, 4), ['7 4', '11', false], 'all of it anew')
+  t.same(await see(7, 5, true), ['7 4', '11', false], 'less than that changes nothing')
+  t.same(await known(other), ['7 9', '16', false], 'of another account nothing')
 })
 
 const ids = Array.from({ length: 300 }, (_, place) => place + 1)

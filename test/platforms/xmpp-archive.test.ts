@@ -39,3 +39,29 @@ t.test('whoever asks for huge messages gets fewer of them at a time', async (t) 
   t.equal(next.messages.length, 13)
   t.strictSame(sizes, [100, 13, 13, 13])
 })
+
+t.test('what comes after the end of an answer belongs to nothing', async (t) => {
+  const queries: string[] = []
+  const result = new Archive(room, 'me@here.test', {
+    async ask(_type: 'get' | 'set', query: Element) {
+      const { queryid = '' } = query.attrs
+      queries.push(queryid)
+      tell(queryid, 'in time')
+      if (queries.length === 2) throw new Error('the connection closed')
+      return xml('iq', {}, xml('fin', { xmlns: ns.archive, complete: 'true' }))
+    },
+  })
+  const tell = (queryid: string, id: string) => {
+    const forwarded = xml('forwarded', ns.forward, huge)
+    const found = xml('result', { xmlns: ns.archive, queryid, id }, forwarded)
+    t.ok(result.take(xml('message', { from: room }, found)), "it is nobody's message")
+  }
+  const page = await result.page({ before: '' }, patience())
+  await t.rejects(result.page({ before: '' }, patience()), { message: 'the connection closed' })
+  for (const query of queries) for (let late = 0; late < 40; late++) tell(query, 'late')
+  t.same(
+    page.messages.map(({ id }) => id),
+    ['in time'],
+    'an answer that has ended is held no longer',
+  )
+})

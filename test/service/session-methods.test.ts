@@ -23,6 +23,11 @@ t.test('close lets go of a waiting poll and keeps everything', async (t) => {
 t.test('logOut removes the webhook and drops what is pending', async (t) => {
   await write('dropped')
   await call('setWebhook', { url: 'http://127.0.0.1:9/hook' })
+  // It and the one before, which no poll has confirmed; or it would come after the end, and stay.
+  await until(async () => {
+    const { pending_update_count: count } = (await call('getWebhookInfo')).body.result
+    return count === 2
+  })
   t.match(await call('logOut'), { status: 200, body: { ok: true, result: true } })
   t.match(await call('getWebhookInfo'), { body: { result: { url: '', pending_update_count: 0 } } })
   t.match(await client.state(credentialId, 'active'), { state: 'active' })

@@ -8,6 +8,7 @@ import { scene } from './scene.ts'
 const SWITCHES = 4
 const WRITERS = 3
 const EACH = 60
+const AT_ONCE = 2
 const PACE_MS = 1_050
 
 t.test('switching modes under load loses nothing', async (t) => {
@@ -29,6 +30,8 @@ t.test('switching modes under load loses nothing', async (t) => {
     }
   })
   let offset = 0
+  /** Polled, and told again because no poll after it has confirmed it. */
+  let unconfirmed = 0
   const poll = async () => {
     const { body } = await bot('getUpdates', { offset, timeout: 0 })
     polled.push(...body.result)
@@ -36,23 +39,26 @@ t.test('switching modes under load loses nothing', async (t) => {
     return body.result.length
   }
   for (let turn = 0; turn < SWITCHES; turn++) {
-    t.equal((await bot('setWebhook', { url: receiver.url, max_connections: 2 })).status, 200)
+    t.equal((await bot('setWebhook', { url: receiver.url, max_connections: AT_ONCE })).status, 200)
     await pause(PACE_MS)
     t.equal((await bot('deleteWebhook')).status, 200)
-    await poll()
+    unconfirmed += await poll()
   }
   await Promise.all(writing)
-  await until(async () => (await poll()) === 0)
+  const all = () => [...receiver.received.map(({ update }) => update), ...polled]
+  const texts = () => new Set(all().map(({ message }) => message.text))
+  // What was written last may still be on its way to the log when a poll finds nothing.
+  await until(async () => (await poll()) === 0 && texts().size === WRITERS * EACH)
 
-  const all = [...receiver.received.map(({ update }) => update), ...polled]
-  const texts = new Set(all.map(({ message }) => message.text))
-  t.equal(texts.size, WRITERS * EACH, 'everything came')
-  t.ok(all.length - texts.size <= 10 * SWITCHES, `${all.length - texts.size} came twice`)
+  const twice = all().length - texts().size
+  const atMost = unconfirmed + 2 * AT_ONCE * SWITCHES
+  t.ok(twice <= atMost, `${twice} came twice, ${atMost} may have been under way at a switch`)
   for (const updates of [receiver.received.map(({ update }) => update), polled]) {
     const last = new Map<string, number>()
-    for (const { message } of updates) {
-      const [writer = '', place] = message.text.split(':')
-      t.ok(Number(place) > (last.get(writer) ?? 0), `${message.text} in its turn`)
+    // What comes again is counted above: it comes after what it came before, and is out of no turn.
+    for (const text of new Set<string>(updates.map(({ message }) => message.text))) {
+      const [writer = '', place] = text.split(':')
+      t.ok(Number(place) > (last.get(writer) ?? 0), `${text} in its turn`)
       last.set(writer, Number(place))
     }
   }

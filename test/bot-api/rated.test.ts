@@ -1,0 +1,59 @@
+/** Every method that writes a message counts for the rate of its key and chat, and no other does. */
+import t from 'tap'
+import type { ApiKeyActor } from '../../actors/api-key.ts'
+import { RequestFailed } from '../../actors/errors.ts'
+import type { Platform } from '../../actors/platform.ts'
+import { Arguments } from '../../src/bot-api/arguments.ts'
+import { type Asked, type Carrier, prepare } from '../../src/bot-api/carry-out.ts'
+import { methods } from '../../src/bot-api/methods/index.ts'
+import { only } from '../support/fakes.ts'
+
+/** Show something to others, and leave no message behind. */
+const FLEETING = ['sendChatAction', 'sendMessageDraft', 'sendRichMessageDraft']
+const writes = (name: string) => /^(send|forward|copy)[A-Z]/.test(name) && !FLEETING.includes(name)
+
+/** Can do everything that any method asks for. */
+const able = {
+  id: 'able',
+  capabilities: {
+    operations: [...methods.values()].flatMap(({ operation }) => operation ?? []),
+    content: [...methods.values()].flatMap(({ content }) => content ?? []),
+  },
+} as unknown as Platform
+
+/** What the key is asked to admit before a call is carried out. */
+async function admitted(t: Parameters<typeof only>[0], method: string, chat: string) {
+  const asked: [string | undefined, string | undefined][] = []
+  const refused = new RequestFailed({ code: 'forbidden', description: 'asked' })
+  const key = only<ApiKeyActor>(t, 'ApiKeyActor', {
+    facts: { apiKeyId: 1, credentialId: 2 } as ApiKeyActor['facts'],
+    admit: async (scope, chat) => {
+      asked.push([scope, chat])
+      throw refused
+    },
+  })
+  const call = { method, key, args: new Arguments([['chat_id', chat]]), uploads: new Map() }
+  const carrier = only<Carrier>(t, 'Carrier', { platformOf: async () => able })
+  try {
+    await prepare({ ...call, traceId: 't' } as unknown as Asked, carrier)
+  } catch (cause) {
+    if (cause !== refused) throw cause
+  }
+  return asked
+}
+
+t.test('each method, by the table', async (t) => {
+  for (const { name, scope, admitsItself } of methods.values()) {
+    if (admitsItself) continue
+    const [[asked, chat] = []] = await admitted(t, name, '7')
+    t.equal(asked, scope, name)
+    t.equal(chat, writes(name) ? '7' : undefined, name)
+  }
+})
+
+t.test('a chat is the same however it is written', async (t) => {
+  const chatOf = async (chat: string) => (await admitted(t, 'sendMessage', chat))[0]?.[1]
+  t.same(await Promise.all(['@Ada', '@ADA'].map(chatOf)), ['@ada', '@ada'])
+  t.same(await Promise.all(['007', '7', '7x', '-100'].map(chatOf)), ['7', '7', '7', '-100'])
+  t.equal(await chatOf(''), '0')
+})
