@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities/accounts.ts'
 import { hashSecret, isToken, newToken } from '../security/keys.ts'
 import { type Clock, secondsAfter } from './clock.ts'
+import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
 import { beforeId, type Orm, type Page, type PageOf, toPage } from './records.ts'
 
@@ -50,7 +51,10 @@ export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
       const now = clock()
       const expires = secondsAfter(now, expiresInDays * DAY)
       const values = [userId, name, hashSecret(token), token.slice(-4), now, expires]
-      const [added] = await db.query<{ id: number }>(add, values)
+      const [added] = await db.transaction(async (tx) => {
+        await holdUser(tx, userId)
+        return await tx.query<{ id: number }>(add, values)
+      })
       if (!added) throw failed('conflict', `there are ${MAX_PER_USER} tokens already`)
       const record = await orm.em.fork().findOneOrFail(PersonalToken, { id: added.id })
       return { token, record }

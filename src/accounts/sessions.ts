@@ -2,6 +2,7 @@
 import type { Database, Queryable } from '../database/database.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
+import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
 
 const DAY = 86_400
@@ -40,6 +41,7 @@ export function createSessions(db: Database, clock: Clock) {
   return {
     /** The oldest sign-in ends when there are too many. */
     async open(tx: Queryable, userId: number, client: Client): Promise<number> {
+      await holdUser(tx, userId)
       const now = clock()
       const expires = secondsAfter(now, ABSOLUTE_SECONDS)
       const values = [userId, client.ip, agentOf(client), now, expires]

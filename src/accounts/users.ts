@@ -2,6 +2,7 @@
 import { failed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
+import { beingErased } from './hold.ts'
 
 export interface User {
   readonly id: number
@@ -37,11 +38,7 @@ export function createUsers(db: Database, vault: Vault) {
     async findOrCreate(phone: string, index: Buffer, now: Date): Promise<User> {
       for (;;) {
         const [row] = await db.query<Row>(byPhone, [index])
-        if (row?.erasing_at) {
-          throw failed('unavailable', 'the account with this phone number is being erased', {
-            retryAfterSeconds: 60,
-          })
-        }
+        if (row?.erasing_at) throw beingErased()
         if (row) return toUser(row)
         const [next] = await db.query<{ id: number }>(nextId)
         const id = next!.id

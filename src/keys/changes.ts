@@ -1,6 +1,7 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
 import { failed } from '../../actors/errors.ts'
-import type { Database } from '../database/database.ts'
+import { holdUser } from '../accounts/hold.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/keys.ts'
 
 export interface NewKey {
@@ -16,12 +17,9 @@ export interface KeyLimits {
   readonly perUser: number
 }
 
-/**
- * Rejects when there are as many as there may be. Those that are made at the same moment may pass it together by a
- * few: it is a bound of what is kept, not a promise.
- */
-export async function assertRoom(db: Database, key: NewKey, limits: KeyLimits): Promise<void> {
-  const [count] = await db.query<{ of_user: number; of_credential: number }>(
+/** Rejects when there are as many as there may be; exact while the user is held. */
+async function assertRoom(tx: Queryable, key: NewKey, limits: KeyLimits): Promise<void> {
+  const [count] = await tx.query<{ of_user: number; of_credential: number }>(
     `select (select count(*)::integer from (
                select from api_key where user_id = $1 and revoked_at is null limit $3) of_user) as of_user,
             (select count(*)::integer from (
@@ -35,26 +33,28 @@ export async function assertRoom(db: Database, key: NewKey, limits: KeyLimits): 
   if (count.of_user >= limits.perUser) throw full(limits.perUser, 'user')
 }
 
+const insert = `
+  insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, cursor)
+  select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
+    from credential_log l join credential c on c.id = l.credential_id
+   where l.credential_id = $2 and c.deleting_at is null
+     for share of c returning id`
+
 /** Resolves with the id and the key itself, which is nowhere to be read again. Updates count from here on. */
-export async function createKey(db: Database, key: NewKey): Promise<{ id: number; key: string }> {
+export async function createKey(
+  db: Database,
+  key: NewKey,
+  limits: KeyLimits,
+): Promise<{ id: number; key: string }> {
   const secret = newApiKeySecret()
-  const [row] = await db.query<{ id: number }>(
-    `insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at,
-                          cursor)
-     select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
-       from credential_log l join credential c on c.id = l.credential_id
-      where l.credential_id = $2 and c.deleting_at is null
-        for share of c returning id`,
-    [
-      key.userId,
-      key.credentialId,
-      key.name,
-      [...key.scopes],
-      hashSecret(secret),
-      hintOf(secret),
-      key.expiresAt ?? null,
-    ],
-  )
+  const { userId, credentialId, name, scopes, expiresAt = null } = key
+  const hashes = [hashSecret(secret), hintOf(secret)]
+  const [row] = await db.transaction(async (tx) => {
+    await holdUser(tx, userId)
+    await assertRoom(tx, key, limits)
+    const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt]
+    return await tx.query<{ id: number }>(insert, values)
+  })
   if (!row) throw failed('not_found')
   return { id: row.id, key: formatApiKey({ id: row.id, secret }) }
 }

@@ -4,7 +4,6 @@ import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import { parseApiKey } from '../security/keys.ts'
 import {
-  assertRoom,
   changeKey,
   createKey,
   type KeyChange,
@@ -71,8 +70,7 @@ export class KeyDesk {
   }
 
   async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
-    await assertRoom(this.#options.db, key, this.#options.limits)
-    const created = await createKey(this.#options.db, key)
+    const created = await createKey(this.#options.db, key, this.#options.limits)
     this.#options.gate.forget(created.id)
     return { ...(await this.find(key.userId, created.id)), key: created.key }
   }

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { failed, LinkRefused } from '../../actors/errors.ts'
 import type { AccountIdentity, Json } from '../../actors/platform.ts'
 import type { Owned } from '../../actors/ports.ts'
+import { holdUser } from '../accounts/hold.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -78,6 +79,7 @@ async function finishOnce(
   }
   let epoch = 0
   await db.transaction(async (tx) => {
+    await holdUser(tx, session.user_id)
     if (known === undefined) await insert(tx, credentialId, session, sealed)
     else epoch = await revive(tx, credentialId, held(credentialId)?.epoch, sealed)
     await tx.query(

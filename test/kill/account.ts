@@ -41,5 +41,7 @@ export async function linkedAccount(
   const secrets = await sealSecrets(vault, credentialId, linked.secrets)
   await db.query('update credential set secrets = $2 where id = $1', [credentialId, secrets])
   const scopes = ['bot:receive', 'bot:send']
-  return (await createKey(db, { userId, credentialId, name, scopes, expiresAt: undefined })).key
+  const limits = { perCredential: 1_000, perUser: 1_000 }
+  const key = { userId, credentialId, name, scopes, expiresAt: undefined }
+  return (await createKey(db, key, limits)).key
 }
