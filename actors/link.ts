@@ -49,6 +49,8 @@ export interface LinkWorld {
   readonly logger: Logger
   /** Milliseconds an answer may take on the network. */
   readonly answerTakes: number
+  /** Rejects when codes were sent too often. */
+  admitResend(): Promise<void>
 }
 
 /** `live` is the attempt that this process began; without it the flow goes on from what is stored. */
@@ -111,6 +113,7 @@ export function activateLink(
 
   const give = async (requestId: string, answer: LinkAnswer): Promise<LinkEvent> => {
     const outcome = await settle(async () => {
+      if (answer.kind === 'resend') await world.admitResend()
       const current = await resumed()
       const step = accepted ?? (await limited((signal) => current.answer(answer, signal)))
       if (isAccepting(step)) accepted = step

@@ -235,7 +235,7 @@ export function createCore({
     clock,
     logger,
     answerTakes: config.timing.performTakes,
-    admit: limitLinks(db, vault, config.limits.links),
+    gate: limitLinks(db, vault, config.limits.links),
   })
 
   return {

@@ -1,7 +1,7 @@
 /** Link flows of users: begun on a platform, found again by their session id, one actor each. */
 import { randomBytes } from 'node:crypto'
 import { Directory } from '../../actors/directory.ts'
-import { failed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../actors/errors.ts'
 import {
   activateLink,
   type LinkActor,
@@ -12,7 +12,7 @@ import {
 import type { LinkAttempt, Platform } from '../../actors/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports.ts'
 import { within } from '../../actors/time.ts'
-import type { AdmitLink } from './limits.ts'
+import type { LinkGate } from './limits.ts'
 import type { PostgresLinkStore, StoredLink } from './store.ts'
 
 const LIVES_MS = 900_000
@@ -24,7 +24,7 @@ export interface LinkFlowsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly answerTakes: number
-  readonly admit: AdmitLink
+  readonly gate: LinkGate
 }
 
 export interface LinkFlow {
@@ -57,19 +57,23 @@ export class LinkFlows {
     const { answerTakes } = this.#options
     const platform = this.platform(request.platform)
     if (platform.unavailable) throw failed('bad_request', platform.unavailable)
-    await this.#options.admit(request)
+    const target = await this.#options.gate.start(request)
     const attempt = await within(answerTakes, undefined, (signal) =>
       platform.startLink(request.method, request.fields, signal, request.userId),
     )
     try {
-      return await this.#begin(request, attempt)
+      return await this.#begin(request, target, attempt)
     } catch (cause) {
       await attempt.close()
       throw cause
     }
   }
 
-  async #begin(request: LinkRequest, attempt: LinkAttempt): Promise<LinkFlow> {
+  async #begin(
+    request: LinkRequest,
+    target: string | undefined,
+    attempt: LinkAttempt,
+  ): Promise<LinkFlow> {
     const { store, clock } = this.#options
     const step = refuseAtOnce(attempt.step)
     const sessionId = randomBytes(16).toString('base64url')
@@ -79,6 +83,7 @@ export class LinkFlows {
       platform: request.platform,
       method: request.method,
       relinks: request.relinks,
+      target,
       step: step.kind === 'done' ? undefined : shownStep(step, clock.now()),
       stored: step.kind === 'done' ? null : step.stored,
       attemptsLeft: ATTEMPTS,
@@ -97,6 +102,20 @@ export class LinkFlows {
     const link = this.#links.get(actor)
     if (link?.userId !== userId) throw failed('not_found')
     return { link, actor }
+  }
+
+  /** Cancels what this user has under way here. */
+  async endAll(userId: number): Promise<void> {
+    const theirs = [...this.#actors.live()].filter(
+      ([, actor]) => this.#links.get(actor)?.userId === userId,
+    )
+    await Promise.all(
+      theirs.map(async ([, actor]) => {
+        await actor.ask({ type: 'link.cancel' }).catch(unlessRefused)
+        actor.stop()
+        await actor.closed
+      }),
+    )
   }
 
   platform(id: string): Platform {
@@ -120,8 +139,14 @@ export class LinkFlows {
     this.#begun.delete(sessionId)
     const link = live ? stored : { ...stored, ...resumable(stored) }
     const platform = this.platform(link.platform)
-    const actor = activateLink(link, live, { ...this.#options, platform })
+    const admitResend = () => this.#options.gate.resend(link)
+    const actor = activateLink(link, live, { ...this.#options, platform, admitResend })
     this.#links.set(actor, link)
     return actor
   }
+}
+
+/** A flow that is over already has nothing to cancel. */
+const unlessRefused = (cause: unknown): void => {
+  if (!(cause instanceof RequestFailed)) throw cause
 }

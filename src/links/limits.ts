@@ -1,4 +1,4 @@
-/** How often linking may be started: each start sends a code or tries a password at a network that is not ours. */
+/** How often linking is tried: each start and each new code reaches somebody at a network that is not ours. */
 import { createHmac } from 'node:crypto'
 import type { Rate } from '../accounts/limits.ts'
 import { useQuota } from '../accounts/quota.ts'
@@ -21,35 +21,53 @@ export interface LinkStart {
 /** The sandbox is the user's own: it sends nothing to anybody. */
 const OWN = 'sandbox'
 
+/** One more code for a flow that was begun. */
+export interface LinkResend {
+  readonly userId: number
+  readonly platform: string
+  /** Stands for what is tried without naming it. */
+  readonly target: string | undefined
+}
+
 /** What is tried, in one spelling: a bot by its number, an address without its resource. */
-function targetOf({ platform, fields }: LinkStart): string | undefined {
+function spelt({ platform, fields }: LinkStart): string | undefined {
   const { phone, jid, token } = fields
   if (phone !== undefined) return `${platform} ${phone.replace(/\D/g, '')}`
-  if (jid !== undefined) return `${platform} ${jid.toLowerCase().split('/')[0]?.trim()}`
+  if (jid !== undefined)
+    return `${platform} ${jid.split('/')[0]?.normalize('NFKC').toLowerCase().trim()}`
   return token === undefined ? undefined : `${platform} ${token.trim().split(':')[0]}`
 }
 
-/** Resolves when one more may be started; a refused one counts nowhere. */
-export type AdmitLink = (start: LinkStart) => Promise<void>
+/** Both resolve when one more may be; a refused one counts nowhere. */
+export interface LinkGate {
+  /** Resolves with what stands for the target. */
+  start(start: LinkStart): Promise<string | undefined>
+  resend(resend: LinkResend): Promise<void>
+}
 
 export function limitLinks(
   db: Database,
   vault: Pick<Vault, 'derive'>,
   { perTarget, perUser, inAll }: LinkLimits,
   clock = () => new Date(),
-): AdmitLink {
+): LinkGate {
   const key = vault.derive('link-target')
-  return async (start) => {
-    if (start.platform === OWN) return
-    const target = targetOf(start)
+  const resend = async ({ userId, platform, target }: LinkResend): Promise<void> => {
+    if (platform === OWN) return
     const now = clock()
     await db.transaction(async (tx) => {
-      if (target !== undefined) {
-        const name = createHmac('sha256', key).update(target).digest('base64url')
-        await useQuota(tx, `link:target:${name}`, perTarget, now)
-      }
-      await useQuota(tx, `link:user:${start.userId}`, perUser, now)
+      if (target !== undefined) await useQuota(tx, `link:target:${target}`, perTarget, now)
+      await useQuota(tx, `link:user:${userId}`, perUser, now)
       await useQuota(tx, 'link:all', inAll, now)
     })
+  }
+  return {
+    async start(start) {
+      const text = spelt(start)
+      const target = text && createHmac('sha256', key).update(text).digest('base64url')
+      await resend({ userId: start.userId, platform: start.platform, target })
+      return target
+    },
+    resend,
   }
 }

@@ -13,6 +13,7 @@ export interface NewLink {
   readonly method: string
   /** The credential that is linked again, if one was named. */
   readonly relinks: number | undefined
+  readonly target: string | undefined
   readonly step: ShownStep | undefined
   readonly stored: Json
   readonly attemptsLeft: number
@@ -22,6 +23,8 @@ export interface NewLink {
 export interface StoredLink extends LinkFacts {
   readonly userId: number
   readonly method: string
+  /** Stands for the phone, address or bot that is tried. */
+  readonly target: string | undefined
 }
 
 interface Row {
@@ -35,6 +38,7 @@ interface Row {
   readonly attempts_left: number
   readonly reason: string | null
   readonly credential_id: number | null
+  readonly target: string | null
   readonly expires_at: Date
 }
 
@@ -68,8 +72,9 @@ export class PostgresLinkStore implements LinkStore {
     const sealed = await this.#seal(link.sessionId, link.userId, link.stored)
     await this.#db.query(
       `insert into link_session
-         (id, user_id, platform, method, state, step, stored, attempts_left, relinks, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+         (id, user_id, platform, method, state, step, stored, attempts_left, relinks, expires_at,
+          target)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         link.sessionId,
         link.userId,
@@ -81,6 +86,7 @@ export class PostgresLinkStore implements LinkStore {
         link.attemptsLeft,
         link.relinks ?? null,
         new Date(link.expiresAt),
+        link.target ?? null,
       ],
     )
   }
@@ -101,6 +107,7 @@ export class PostgresLinkStore implements LinkStore {
       expiresAt: row.expires_at.getTime(),
       credentialId: row.credential_id ?? undefined,
       reason: row.reason ?? undefined,
+      target: row.target ?? undefined,
     }
   }
 

@@ -53,7 +53,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofAccount('xmpp_room', 'room', { omit: ['password'] }),
   ofAccount('diagnosis', 'id'),
   ofUser('link_page', 'session_id', within('session_id', 'link_session'), { omit: ['hash'] }),
-  ofUser('link_session', 'id', undefined, { omit: ['stored'] }),
+  ofUser('link_session', 'id', undefined, { omit: ['stored', 'target'] }),
   ofUser('webhook', 'api_key_id', ofKeys, { omit: ['sealed'] }),
   ofUser('webhook_secret', 'api_key_id', ofKeys, { omit: ['sealed'] }),
   ofUser('webhook_delivery', 'at id'),

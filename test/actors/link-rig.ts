@@ -84,6 +84,7 @@ export class LinkRig {
       clock: this.clock,
       logger: this.logger,
       answerTakes: 10_000,
+      admitResend: async () => undefined,
     })
   }
 }

@@ -12,9 +12,9 @@ async function rig(t: Test, limits: object) {
   const vault = await testVault(t, database)
   const time = { now: new Date('2026-01-01T12:00:00Z') }
   const all = { perTarget: many, perUser: many, inAll: many, ...limits }
-  const admit = limitLinks(database, vault, all, () => time.now)
+  const gate = limitLinks(database, vault, all, () => time.now)
   const start = async (userId: number, platform: string, fields: Record<string, string>) =>
-    (await failureOf(admit({ userId, platform, fields })))?.retryAfterSeconds ?? 0
+    (await failureOf(gate.start({ userId, platform, fields })))?.retryAfterSeconds ?? 0
   return { database, time, start }
 }
 

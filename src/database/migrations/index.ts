@@ -26,6 +26,7 @@ import { Erasures } from './0024-erasures.ts'
 import { SandboxNetworks } from './0025-sandbox-networks.ts'
 import { WriteProbe } from './0027-write-probe.ts'
 import { XmppRooms } from './0029-xmpp-rooms.ts'
+import { LinkTargets } from './0034-link-targets.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -60,4 +61,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0025-sandbox-networks', class: SandboxNetworks },
   { name: '0027-write-probe', class: WriteProbe },
   { name: '0029-xmpp-rooms', class: XmppRooms },
+  { name: '0034-link-targets', class: LinkTargets },
 ]

@@ -1,0 +1,8 @@
+/** What a link flow tries, as a keyed hash: a code that is sent again counts as the first one did. */
+import { Migration } from '@mikro-orm/migrations'
+
+export class LinkTargets extends Migration {
+  override async up(): Promise<void> {
+    this.addSql('alter table link_session add column target text')
+  }
+}
