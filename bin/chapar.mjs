@@ -24,7 +24,7 @@ const slow = [
   'test/service/refused-then-served.test.ts',
   'test/platforms/ejabberd/**',
   'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
-  'test/service/{process,start-failures,drop-signing-keys,lost-connections}.test.ts',
+  'test/service/{erasure-crash,process,start-failures,drop-signing-keys,lost-connections}.test.ts',
   'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',
   'test/service/xmpp-bot.test.ts',
 ].map((files) => `--exclude=${files}`)

@@ -202,6 +202,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
       await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
     },
     signOut: (userId) => accounts.signOut(userId),
+    endLinks: (userId) => core.links.endAll(userId),
     forgetKeys: async (userId) => {
       const keys = [...core.keys.live()].map(([, key]) => key)
       const theirs = keys.filter(({ facts }) => facts.userId === userId)

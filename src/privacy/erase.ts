@@ -1,4 +1,5 @@
 /** Erases a user: signs their accounts out, deletes every row and file, and destroys the key of what was sealed. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { failed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
@@ -14,6 +15,8 @@ export interface EraserOptions {
   deleteAccount(credentialId: number): Promise<void>
   /** Nobody is signed in as this user any more. */
   signOut(userId: number): Promise<void>
+  /** Ends link flows under way: nothing may sign in on a network for somebody who is gone. */
+  endLinks(userId: number): Promise<void>
   /** Lets go of what memory has of the user's keys: a late call with one of them is a stranger's. */
   forgetKeys(userId: number): Promise<void>
   /** Writes what buffers still hold, so that nothing comes after the deletion. */
@@ -30,8 +33,9 @@ export interface Eraser {
 }
 
 const AT_ONCE = 10
-/** Rows that were written meanwhile are found by looking once more. */
-const ROUNDS = 3
+/** Rows that were written meanwhile are found by looking once more; other nodes know a sign-in for five seconds. */
+const ROUNDS = 5
+const ROUND_MS = 2_000
 
 export function createEraser(options: EraserOptions): Eraser {
   const { db, vault, log } = options
@@ -65,10 +69,14 @@ export function createEraser(options: EraserOptions): Eraser {
     )
     for (const table of personalTables) {
       if (table.name === 'media_blob') await orphanFiles(userId)
+      // Before the rows that tell whose keys they are: one that is cut off here goes on with them.
+      if (table.name === 'credential') {
+        for (const { id } of credentials) await vault.shred(`credential:${id}`)
+      }
+      if (table.name === 'app_user') await vault.shred(`user:${userId}`)
       const ids = table.of === 'user' ? [userId] : credentials.map(({ id }) => id)
       for (const id of ids) await wipeTable(db, table, id)
     }
-    for (const { id } of credentials) await vault.shred(`credential:${id}`)
   }
 
   /** Before their rows go: the sweep removes what is named here. */
@@ -81,6 +89,7 @@ export function createEraser(options: EraserOptions): Eraser {
   }
 
   async function run(userId: number): Promise<boolean> {
+    await options.endLinks(userId)
     if (!(await deleteAccounts(userId))) return false
     await options.forgetKeys(userId)
     for (let round = 1; ; round++) {
@@ -90,10 +99,11 @@ export function createEraser(options: EraserOptions): Eraser {
         break
       } catch (cause) {
         // Something still named the user: it was written between two of the deletions.
-        if (!isReferenced(cause) || round === ROUNDS) throw cause
+        if (!isReferenced(cause)) throw cause
+        if (round === ROUNDS) return false
+        await pause(ROUND_MS)
       }
     }
-    await vault.shred(`user:${userId}`)
     await options.sweepFiles()
     log.info({ userId }, 'a user was erased')
     return true
