@@ -59,6 +59,15 @@ export class HeldMemory<Owner extends Holder> {
     }
   }
 
+  /** The holder has less than before, and keeps its place. */
+  shrunk(owner: Owner): void {
+    const before = this.#order.get(owner)
+    if (before === undefined) return
+    const { heldBytes } = owner
+    this.#order.set(owner, heldBytes)
+    this.#bytes += heldBytes - before
+  }
+
   /** The holder is gone, or holds nothing any more. */
   forget(owner: Owner): void {
     this.#bytes -= this.#order.get(owner) ?? 0

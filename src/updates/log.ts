@@ -115,7 +115,10 @@ export class PostgresUpdateLog implements UpdateLog {
 
   /** Retention took everything up to this id. */
   removed(credentialId: number, updateId: number): void {
-    this.#logs.get(credentialId)?.tail.removed(updateId)
+    const log = this.#logs.get(credentialId)
+    if (!log) return
+    log.tail.removed(updateId)
+    this.#held.shrunk(log)
   }
 
   /** Lets go of what memory holds of logs that nothing was written to for so long. */
@@ -169,6 +172,8 @@ export class PostgresUpdateLog implements UpdateLog {
     log.recent ??= await RecentKeys.load(this.#db, credentialId)
     const recent = log.recent
     log.usedAt = Date.now()
+    // Counted before anything else: a network that reports only what is known already makes it load all the same.
+    this.#count(credentialId, log)
     const fresh = onceEach(batch.happenings, (key) => recent.has(key))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
@@ -182,7 +187,7 @@ export class PostgresUpdateLog implements UpdateLog {
     for (const [place, { kind, chatId, payload }] of drafts.entries()) {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })
     }
-    if (log.isOpen) this.#held.used(log)
+    this.#count(credentialId, log)
     if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
     if (log.tail.next > told) for (const notify of [...log.listeners.keys()]) notify()
     return { stored: true, count: drafts.length }
@@ -212,6 +217,11 @@ export class PostgresUpdateLog implements UpdateLog {
         if (isAgain) throw cause
       }
     }
+  }
+
+  /** Not what another log has come after: nobody would ever let go of it. */
+  #count(credentialId: number, log: OpenLog): void {
+    if (log.isOpen && this.#logs.get(credentialId) === log) this.#held.used(log)
   }
 
   #letGo(log: OpenLog): void {

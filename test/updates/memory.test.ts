@@ -53,6 +53,40 @@ t.test('beyond its measure memory keeps what was written last', async (t) => {
   t.equal(await tight.append(first, many(1, 'e')), 1)
 })
 
+t.test('what is loaded only to find that all of it is known counts as well', async (t) => {
+  const { credential, node } = await stage(t)
+  const ids = [await credential(), await credential(), await credential()]
+  const before = await node(ids)
+  for (const id of ids) await before.append(id, many(50, 'a'))
+  const { append, log } = await node(ids)
+  t.equal(await append(ids[0]!, many(50, 'a')), 0)
+  const one = log.load.heldBytes
+  t.ok(one > 0)
+  for (const id of ids) t.equal(await append(id, many(50, 'a')), 0)
+  t.equal(log.load.heldBytes, 3 * one)
+
+  const tight = await node(ids, undefined, { held: 1.5 * one, storing: 100 })
+  for (const id of ids) t.equal(await tight.append(id, many(50, 'a')), 0)
+  t.equal(tight.log.load.heldBytes, one)
+})
+
+t.test('what retention takes and what another owner has come after is not counted', async (t) => {
+  const { credential, node, epoch } = await stage(t)
+  const id = await credential()
+  const { append, log } = await node([id])
+  await append(id, many(3, 'a'))
+  const { heldBytes } = log.load
+  log.removed(id, FIRST + 1)
+  t.ok(log.load.heldBytes < heldBytes)
+
+  const under = append(id, many(3, 'b'))
+  await epoch(id, 1)
+  await log.open(id, 1)
+  await under
+  t.equal(log.load.heldBytes, 0)
+  t.equal(await append(id, many(1, 'c'), { epoch: 1 }), 1)
+})
+
 t.test('a single log that is larger than all of the measure is held by nobody', async (t) => {
   const { credential, node } = await stage(t)
   const id = await credential()
@@ -73,7 +107,8 @@ t.test('the measure follows the heap', async (t) => {
 })
 
 t.test('what is held is counted exactly, and never beyond the measure', async () => {
-  const step = fc.record({ owner: fc.nat(4), bytes: fc.nat(60), isGone: fc.boolean() })
+  const change = fc.constantFrom('used', 'used', 'gone', 'shrunk')
+  const step = fc.record({ owner: fc.nat(4), bytes: fc.nat(60), change })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
       const held = new HeldMemory<{ heldBytes: number; letGo(): void }>(100)
@@ -83,15 +118,17 @@ t.test('what is held is counted exactly, and never beyond the measure', async ()
           this.heldBytes = 0
         },
       }))
-      for (const { owner: at, bytes, isGone } of steps) {
+      for (const { owner: at, bytes, change } of steps) {
         const owner = owners[at]!
-        owner.heldBytes = isGone ? 0 : bytes
-        if (isGone) held.forget(owner)
+        const now = { used: bytes, gone: 0, shrunk: Math.min(bytes, owner.heldBytes) }[change]
+        owner.heldBytes = now ?? 0
+        if (change === 'gone') held.forget(owner)
+        else if (change === 'shrunk') held.shrunk(owner)
         else held.used(owner)
         const sum = owners.reduce((all, { heldBytes }) => all + heldBytes, 0)
         if (sum !== held.bytes || sum > 100) return false
         // Whoever was used last is the last to give way.
-        if (!isGone && owner.heldBytes !== bytes) return false
+        if (change === 'used' && owner.heldBytes !== bytes) return false
       }
       return true
     }),

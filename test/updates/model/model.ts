@@ -18,6 +18,8 @@ export interface ModelLog {
   told: number
   /** Source keys the node has in memory; it loads them with its first append. */
   remembered: Set<string> | undefined
+  /** The node has no memory to spare: after each append it lets go of everything. */
+  readonly isTight: boolean
 }
 
 export interface ModelKey {
@@ -39,7 +41,8 @@ export interface ModelPoll {
 /** Kinds 0 and 1 are in the default set. */
 const DEFAULT = 3
 
-export const newLog = (first: number): ModelLog => ({
+export const newLog = (first: number, isTight = false): ModelLog => ({
+  isTight,
   updates: [],
   next: first,
   told: first,
@@ -68,6 +71,7 @@ function store(log: ModelLog, events: readonly Event[], author?: ModelKey): numb
 export function append(log: ModelLog, events: readonly Event[], author?: ModelKey): number {
   log.remembered ??= new Set(log.updates.map(({ sourceKey }) => sourceKey))
   const { remembered } = log
+  if (log.isTight) log.remembered = undefined
   const fresh = events.filter(({ sourceKey }) => !remembered.has(sourceKey))
   if (fresh.length === 0) return 0
   const count = store(log, fresh, author)

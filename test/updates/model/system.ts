@@ -7,6 +7,7 @@ import type { Happening } from '../../../machines/happening.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { pendingUpdates } from '../../../src/keys/backlog.ts'
 import { PostgresKeyStore } from '../../../src/keys/store.ts'
+import { type Bounds, boundsFor } from '../../../src/updates/held.ts'
 import { PostgresUpdateLog } from '../../../src/updates/log.ts'
 import { retainUpdates } from '../../../src/updates/retention.ts'
 import type { Translation } from '../../../src/updates/translation.ts'
@@ -53,6 +54,7 @@ export class System {
   readonly credentials: number[] = []
   readonly keys: number[] = []
   readonly #db: Database
+  readonly #bounds: Bounds
   /** Statements so far. */
   #statements = 0
   readonly #epochs: number[] = []
@@ -60,7 +62,8 @@ export class System {
   #log: PostgresUpdateLog
   #actors: ApiKeyActor[] = []
 
-  private constructor(db: Database) {
+  private constructor(db: Database, bounds: Bounds) {
+    this.#bounds = bounds
     this.#db = {
       ...db,
       query: <Row extends object>(...asked: Parameters<Database['query']>) => {
@@ -69,12 +72,16 @@ export class System {
       },
     }
     this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
-    this.#log = new PostgresUpdateLog(this.#db, translation, silent)
+    this.#log = new PostgresUpdateLog(this.#db, translation, silent, bounds)
   }
 
   /** A key for each number: the place of its credential. */
-  static async open({ db, credential, key }: Stage, keys: readonly number[]): Promise<System> {
-    const system = new System(db)
+  static async open(
+    { db, credential, key }: Stage,
+    keys: readonly number[],
+    bounds = boundsFor(),
+  ): Promise<System> {
+    const system = new System(db, bounds)
     for (let place = 0; place <= Math.max(...keys); place++) {
       system.credentials.push(await credential())
       system.#epochs.push(0)
@@ -184,7 +191,7 @@ export class System {
   async restart(): Promise<void> {
     await this.close()
     this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
-    this.#log = new PostgresUpdateLog(this.#db, translation, silent)
+    this.#log = new PostgresUpdateLog(this.#db, translation, silent, this.#bounds)
     await this.#begin()
   }
 
