@@ -35,7 +35,10 @@ export type HeldPoll = Poll & { readonly head: number; readonly heldAt: number }
 export interface ApiKeyContext extends ApiKeyInput {
   /** The poll that holds its connection until something arrives. */
   readonly waiting: HeldPoll | undefined
-  readonly lastPoll: { readonly offset: number; readonly at: number } | undefined
+  /** `next` is the id that the log was to give then. */
+  readonly lastPoll:
+    | { readonly offset: number; readonly at: number; readonly next: number }
+    | undefined
   readonly conflictAt: number
   readonly current: Poll | undefined
   /** The change of the webhook that is being carried out. */
@@ -55,7 +58,8 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
     requestId: event.requestId,
     after: context.cursor,
     keepNewest: event.offset < 0 ? -event.offset : undefined,
-    limit: since < SAME_OFFSET_BURST_MS ? 1 : event.limit,
+    // Whoever asks again because something may have come is shown it: the brake is for pages that repeat.
+    limit: since < SAME_OFFSET_BURST_MS && lastPoll?.next === event.next ? 1 : event.limit,
     timeoutMs:
       since < SAME_OFFSET_WAIT_MS
         ? Math.max(event.timeoutMs, SAME_OFFSET_WAIT_MS)
@@ -107,7 +111,7 @@ export const apiKey = setup({
     }),
     begin: assign(({ context }, event: PollUpdates) => ({
       current: pollFrom(context, event),
-      lastPoll: { offset: event.offset, at: event.now },
+      lastPoll: { offset: event.offset, at: event.now, next: event.next },
     })),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({

@@ -157,6 +157,22 @@ t.test(
   },
 )
 
+t.test(
+  'what came since the poll before is read at once, however early it is asked for',
+  async (t) => {
+    const walk = begin().send(poll('p1', { timeoutMs: 0, next: 102 }))
+    const limitOf = (requestId: string, next: number) => {
+      walk.send(
+        poll(requestId, { timeoutMs: 0, next, now: walk.snapshot.context.lastPoll!.at + 100 }),
+      )
+      return reading(walk).limit
+    }
+    t.equal(limitOf('p2', 102), 1)
+    t.equal(limitOf('p3', 103), 100)
+    t.equal(limitOf('p4', 103), 1)
+  },
+)
+
 t.test('kinds that are wanted from now on do not bring back older updates', async (t) => {
   const messages = kindsFrom(['message'])
   const both = kindsFrom(['message', 'poll'])

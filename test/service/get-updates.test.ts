@@ -164,6 +164,21 @@ t.test('short polling of one offset is braked', async (t) => {
   t.ok(performance.now() - began > 2_500, 'an empty answer is held for three seconds')
 })
 
+t.test('who asks again and again without an offset is shown what came meanwhile', async (t) => {
+  const { texts } = await poller()
+  await arrived('a')
+  let isWritten: Promise<unknown> | undefined
+  const pages: string[][] = []
+  // Without a pause of half a second between two polls, in which the brake would be over.
+  while (pages.length < 200 && !pages.at(-1)?.includes('b')) {
+    pages.push(await texts())
+    isWritten ??= client.write(ada.id, '@gatebot', 'b')
+    await pause(10)
+  }
+  await isWritten
+  t.same(pages.at(-1), ['a', 'b'], `after ${pages.length} polls`)
+})
+
 t.test('a client that goes away leaves no conflict, and nothing is lost', async (t) => {
   const { key, texts } = await poller()
   const leaving = new AbortController()

@@ -27,7 +27,7 @@ export interface ModelKey {
   cursor: number
   /** From an id on, these kinds as bits; the last one that applies counts. */
   readonly filter: { from: number; kinds: number }[]
-  lastPoll: { offset: number; at: number } | undefined
+  lastPoll: { offset: number; at: number; told: number } | undefined
   dropped: number
 }
 
@@ -104,7 +104,8 @@ export function poll(key: ModelKey, asked: ModelPoll): { updates: ModelUpdate[];
   const { offset, now } = asked
   const { told } = key.log
   const since = key.lastPoll?.offset === offset ? now - key.lastPoll.at : Infinity
-  key.lastPoll = { offset, at: now }
+  const isRepeated = since < 500 && key.lastPoll?.told === told
+  key.lastPoll = { offset, at: now, told }
   if (offset > 0 && offset <= told + 10) {
     key.cursor = Math.max(key.cursor, Math.min(offset, told) - 1)
   }
@@ -113,7 +114,7 @@ export function poll(key: ModelKey, asked: ModelPoll): { updates: ModelUpdate[];
     const kept = pending(key).slice(offset)
     if (kept.length === -offset && kept[0]) key.cursor = kept[0].id - 1
   }
-  const updates = pending(key).slice(0, since < 500 ? 1 : asked.limit)
+  const updates = pending(key).slice(0, isRepeated ? 1 : asked.limit)
   return { updates, waits: since < 3_000 && updates.length === 0 }
 }
 
