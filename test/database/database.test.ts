@@ -24,6 +24,21 @@ t.test('bigints are read as numbers up to 2^53 and refused beyond', async (t) =>
   t.same(await database.query(sql, [1]), [{ n: 1 }], 'and the connection is still good')
 })
 
+t.test('arrays of bigints are arrays of numbers, nulls and inner arrays included', async (t) => {
+  const read = async (array: string) =>
+    (await database.query<{ ids: unknown }>(`select ${array} as ids`))[0]?.ids
+  t.strictSame(await read("'{1,-2,9007199254740991}'::bigint[]"), [1, -2, Number.MAX_SAFE_INTEGER])
+  t.strictSame(await read("'{1,null}'::bigint[]"), [1, null])
+  t.strictSame(await read("'{{1,2},{3,4}}'::bigint[]"), [
+    [1, 2],
+    [3, 4],
+  ])
+  t.strictSame(await read("'{}'::bigint[]"), [])
+  t.equal(await read('null::bigint[]'), null)
+  t.strictSame(await read('array(select n::bigint from generate_series(1, 3) n)'), [1, 2, 3])
+  await t.rejects(read("'{1,9007199254740993}'::bigint[]"), RangeError)
+})
+
 t.test('a named statement is prepared once a connection', async (t) => {
   const named = { name: 'add', text: 'select $1::int + 1 as sum' }
   await database.transaction(async (tx) => {
