@@ -23,7 +23,7 @@ const slow = [
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/service/refused-then-served.test.ts',
   'test/platforms/ejabberd/**',
-  'test/platforms/{telegram-uploads,xmpp-servers}.test.ts',
+  'test/platforms/{telegram-uploads,xmpp-kept-rooms,xmpp-outage,xmpp-servers}.test.ts',
   'test/service/{erasure-crash,process,start-failures,drop-signing-keys,lost-connections}.test.ts',
   'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',
   'test/service/xmpp-bot.test.ts',

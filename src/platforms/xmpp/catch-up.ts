@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
+import { NotStored } from './failures.ts'
 import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import { RequestRefused } from './requests.ts'
@@ -13,6 +14,9 @@ export const clockToleranceSeconds = 60
 const batchSize = 100
 /** Before an archive that was there once is given up: a server that goes down has parts that are gone already. */
 const askAgainMilliseconds = [1_000, 3_000]
+/** After the presence; the first is shorter than the time in which the checkpoint passes a message, see `RecentIds`. */
+const readAgainMilliseconds = [2_500, 7_500]
+const longestPause = 60_000
 
 /** What a server answers that has no archive, or none for this account. */
 const missing: ReadonlySet<string> = new Set([
@@ -81,10 +85,32 @@ export class CatchUp {
     this.#log.warn({ condition }, 'the server keeps no archive: gaps stay gaps')
   }
 
+  /**
+   * Of a message that comes at the moment of the presence, ejabberd may still believe that it came before: it sends it
+   * to nobody then, and shows it in the archive only later, behind the checkpoint. So what came after `checkpoint` is
+   * read twice more; what is known is not stored again. Rejects when something could not be stored.
+   */
+  async settle(checkpoint: Checkpoint, signal: AbortSignal): Promise<void> {
+    const pauses = [...readAgainMilliseconds]
+    for (let pause = pauses.shift(); pause !== undefined; pause = pauses.shift()) {
+      await delay(pause, undefined, { signal, ref: false })
+      try {
+        await this.run(signal, true, checkpoint)
+      } catch (err) {
+        if (signal.aborted || err instanceof NotStored) throw err
+        this.#log.warn({ err }, 'the archive could not be read once more, and is asked again')
+        pauses.push(Math.min(2 * pause, longestPause))
+      }
+    }
+  }
+
   /** Resolves with the keys of all that was read. `recovered`: there was a gap. */
-  async run(signal: AbortSignal, recovered = true): Promise<ReadonlySet<string>> {
+  async run(
+    signal: AbortSignal,
+    recovered = true,
+    checkpoint = this.#ledger.checkpoint(this.#archive.address),
+  ): Promise<ReadonlySet<string>> {
     const keys = new Set<string>()
-    const checkpoint = this.#ledger.checkpoint(this.#archive.address)
     let after = checkpoint?.from ?? checkpoint?.mam
     let again = checkpoint?.from !== undefined
     while (checkpoint && after !== undefined) {

@@ -184,7 +184,7 @@ export class XmppSession implements Session {
 
   /**
    * Before the first presence the server sends no messages of its own accord, so the catch-up comes before. It runs
-   * once more after it, for what arrived in between; live messages wait until then.
+   * once more after it, for what arrived in between; live messages wait until then. See `settle` for what comes later.
    */
   async #begin(signal: AbortSignal): Promise<void> {
     const unconfirmed = this.#outbox.open
@@ -205,12 +205,18 @@ export class XmppSession implements Session {
     if (!(await enableCarbons(this.#requests, signal))) {
       this.#options.log.warn({ account: this.#own }, 'the server does not tell of other devices')
     }
+    const caughtUp = this.#ledger.checkpoint(this.#own)
     await this.#stream.sendWhenUp(xml('presence'), signal)
     const after = this.#hasArchive ? await this.#catchUp.run(signal) : []
     const toPeople = unconfirmed.filter(({ proof }) => proof === 'acknowledgement')
     if (this.#hasArchive) this.#outbox.repeat(toPeople)
     else this.#outbox.abandon(toPeople)
     this.#inbox.release(new Set([...before, ...after]))
+    if (this.#hasArchive && caughtUp) {
+      this.#catchUp.settle(caughtUp, signal).catch((cause) => {
+        if (!signal.aborted) this.#end(cause)
+      })
+    }
     await this.#rooms.begin(signal, (room) => {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
