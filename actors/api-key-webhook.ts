@@ -1,7 +1,8 @@
 /** What an API key's actor does about its webhook: deliver while it may, and change it when nothing is under way. */
 import type { ApiKeyEvent, ChangeWebhook } from '../machines/api-key-events.ts'
 import type { ApiKeyContext } from '../machines/api-key-setup.ts'
-import type { Progress } from '../machines/webhook-progress.ts'
+import { crashesTooOften, withCrash } from '../machines/crash.ts'
+import type { WebhookFacts } from '../machines/webhook-terms.ts'
 import { settle } from './errors.ts'
 import type { Clock, Logger, UpdateLog } from './ports.ts'
 import { WebhookDelivery } from './webhook.ts'
@@ -25,7 +26,9 @@ export class KeyWebhook {
   readonly #actor: KeyActor
   #delivery: WebhookDelivery | undefined
   /** What the last delivery had come to: newer than what the key began with. */
-  #progress: Progress | undefined
+  #left: Pick<WebhookFacts, 'progress' | 'trouble' | 'suspended'> | undefined
+  /** Since somebody last began or stopped it. */
+  #crashes: readonly number[] = []
   /** One thing after another: what was under way ends before the next begins. */
   #last: Promise<unknown> = Promise.resolve()
   #isWanted = false
@@ -44,6 +47,11 @@ export class KeyWebhook {
     return this.#delivery
   }
 
+  /** One that is about to begin has something to do. */
+  isIdle(forMilliseconds: number): boolean {
+    return this.#delivery?.isIdle(forMilliseconds) ?? !this.#isWanted
+  }
+
   /** Resolves once nothing is under way any more. */
   get settled(): Promise<unknown> {
     return this.#last
@@ -58,13 +66,8 @@ export class KeyWebhook {
 
   stop(): void {
     this.#isWanted = false
-    const delivery = this.#delivery
-    this.#delivery = undefined
-    if (!delivery) return
-    this.#then(async () => {
-      await delivery.stop()
-      this.#progress = delivery.progress
-    })
+    this.#crashes = []
+    this.#end()
   }
 
   change({ requestId, change }: ChangeWebhook): void {
@@ -72,7 +75,7 @@ export class KeyWebhook {
     this.#then(async () => {
       const { apiKeyId } = this.#key
       const { cursor } = this.#actor.getSnapshot().context
-      const at = Math.max(cursor, this.#progress?.cursor ?? 0)
+      const at = Math.max(cursor, this.#left?.progress?.cursor ?? 0)
       const onDefect = (err: unknown) =>
         logger.error({ apiKeyId, err }, 'a webhook was not changed')
       const outcome = await settle(() => webhooks.change(this.#key, change, at), onDefect)
@@ -80,7 +83,7 @@ export class KeyWebhook {
         this.#actor.send({ type: 'webhook.unchanged', requestId, failure: outcome.failure })
         return
       }
-      this.#progress = outcome.result.webhook?.progress
+      this.#left = undefined
       this.#actor.send({ type: 'webhook.changed', requestId, changed: outcome.result })
     })
   }
@@ -91,16 +94,45 @@ export class KeyWebhook {
     })
   }
 
+  #end() {
+    const delivery = this.#delivery
+    this.#delivery = undefined
+    if (!delivery) return
+    this.#then(async () => {
+      await delivery.stop().finally(() => {
+        this.#left = { ...delivery.standing, progress: delivery.progress }
+      })
+    })
+  }
+
+  /** What the one that crashed left is where the next one goes on, once nothing of it is under way any more. */
+  #follow(crashed: WebhookDelivery, err: unknown) {
+    if (this.#delivery !== crashed) return
+    const { clock, logger, webhooks } = this.#world
+    logger.error({ apiKeyId: this.#key.apiKeyId, err }, 'a webhook delivery crashed')
+    const at = clock.now()
+    this.#crashes = withCrash(this.#crashes, at)
+    const crash = {
+      at,
+      since: this.#crashes[0] ?? at,
+      isGivenUp: crashesTooOften(this.#crashes),
+    }
+    this.#then(async () => webhooks.crashed(this.#key, crash))
+    this.#end()
+    this.deliver()
+  }
+
   #begin() {
     const context = () => this.#actor.getSnapshot().context
     const { cursor, webhook } = context()
     if (!webhook || this.#delivery) return
     const { clock } = this.#world
-    this.#delivery = new WebhookDelivery({
+    const delivery: WebhookDelivery = new WebhookDelivery({
       ...this.#world,
       key: this.#key,
-      facts: { ...webhook, progress: this.#progress ?? webhook.progress },
+      facts: { ...webhook, ...this.#left },
       cursor,
+      crashes: this.#crashes,
       filter: () => context().filter,
       mayReceive: () => {
         const { scopes, expiresAt } = context().terms
@@ -111,6 +143,9 @@ export class KeyWebhook {
         const change = { kind: 'delete', dropTo: undefined, isGone: true } as const
         this.#actor.send({ type: 'webhook.change', requestId: crypto.randomUUID(), change })
       },
+      // It may crash before it has begun.
+      crashed: (cause) => queueMicrotask(() => this.#follow(delivery, cause)),
     })
+    this.#delivery = delivery
   }
 }

@@ -189,6 +189,11 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
     return this.effects.webhook?.delivery
   }
 
+  /** Its webhook gets nothing before it is set again, or before long. */
+  get hasGivenUp(): boolean {
+    return this.delivery?.hasGivenUp ?? this.webhook?.suspended ?? false
+  }
+
   /** Resolves once nothing of a stopped delivery is under way any more. */
   get settled(): Promise<unknown> | undefined {
     return this.effects.webhook?.settled
@@ -196,7 +201,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
 
   override isIdle(forMilliseconds: number): boolean {
     if (!super.isIdle(forMilliseconds)) return false
-    return this.delivery?.isIdle(forMilliseconds) ?? true
+    return this.effects.webhook?.isIdle(forMilliseconds) ?? true
   }
 
   async revoke(): Promise<void> {

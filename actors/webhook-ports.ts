@@ -61,6 +61,13 @@ export interface WebhookState {
   readonly suspended: boolean
 }
 
+export interface Crash {
+  readonly at: number
+  /** When it crashed first of those times that count. */
+  readonly since: number
+  readonly isGivenUp: boolean
+}
+
 export interface Webhooks {
   open(key: WebhookKey, target: WebhookTarget): WebhookEndpoint
   read(
@@ -76,6 +83,8 @@ export interface Webhooks {
   tell(key: WebhookKey, notice: Notice, since: number): void
   /** Buffered. */
   saveState(key: OwnedKey, state: WebhookState): void
+  /** The delivery crashed, and goes on after a rest, or was given up for longer. Buffered. */
+  crashed(key: WebhookKey, crash: Crash): void
   /** An update was given up after a week of tries. */
   dropped(key: OwnedKey): void
   /** Buffered; a crash may lose the newest. */

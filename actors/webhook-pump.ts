@@ -93,6 +93,11 @@ export class Pump {
     return failing.length > 0 ? { ...this.#reading.progress, failing } : this.#reading.progress
   }
 
+  /** What the machine was told last of an endpoint that fails. */
+  get trouble(): Trouble | undefined {
+    return this.#trouble
+  }
+
   /** Nothing is under way, and nothing is left to be delivered or stored. */
   get isIdle(): boolean {
     const waiting = this.#inFlight + this.#saver.unsaved + this.#reading.waiting
@@ -109,6 +114,11 @@ export class Pump {
     if (flow === 'single') this.#width = CAUTIOUS
     this.#flow = flow
     this.poke()
+  }
+
+  /** Nobody judges any more what becomes of attempts: no other one begins. */
+  close(): void {
+    this.#flow = 'closed'
   }
 
   /** Something may have changed: updates, or what the key may do. */

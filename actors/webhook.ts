@@ -1,10 +1,12 @@
 /** The delivery of one key's updates to its webhook: the machine that judges the endpoint, and the pump it opens. */
 import { createActor, type SnapshotFrom } from 'xstate'
+import { restAfter } from '../machines/crash.ts'
 import { type Flow, webhookMachine } from '../machines/webhook.ts'
 import type { Progress } from '../machines/webhook-progress.ts'
 import type { WebhookFacts } from '../machines/webhook-terms.ts'
 import type { Clock, Logger, UpdateLog } from './ports.ts'
 import { Services } from './services.ts'
+import { jittered } from './time.ts'
 import type { WebhookEndpoint, WebhookKey, WebhookReader, Webhooks } from './webhook-ports.ts'
 import { Pump, type PumpWorld } from './webhook-pump.ts'
 
@@ -12,6 +14,8 @@ export interface DeliveryOptions {
   readonly key: WebhookKey
   readonly facts: WebhookFacts
   readonly cursor: number
+  /** When the deliveries before this one crashed. */
+  readonly crashes: readonly number[]
   readonly webhooks: Webhooks
   readonly log: UpdateLog
   readonly clock: Clock
@@ -23,6 +27,8 @@ export interface DeliveryOptions {
   moved(cursor: number): void
   /** The receiver wants no more. */
   gone(): void
+  /** Its machine stands still: it is to be stopped, and followed by another one. */
+  crashed(cause: unknown): void
 }
 
 /** A rest that is longer than this is slept through: somebody will wake the actor. */
@@ -54,6 +60,23 @@ export class WebhookDelivery {
 
   get progress(): Progress {
     return this.#pump.progress
+  }
+
+  /** How its endpoint stands, for the one that follows. */
+  get standing(): Pick<WebhookFacts, 'trouble' | 'suspended'> {
+    const { value, context } = this.snapshot
+    const isWaiting = value === 'crashed' || value === 'failed'
+    return {
+      // A machine that crashes over what it was told has not learnt it.
+      trouble: this.#pump.trouble,
+      suspended: value === 'suspended' || (isWaiting && context.suspended),
+    }
+  }
+
+  /** Nothing goes out before somebody asks for it, or before it was left alone for long. */
+  get hasGivenUp(): boolean {
+    const { value } = this.snapshot
+    return value === 'suspended' || value === 'crashed' || value === 'failed'
   }
 
   /** Where its endpoint was last found. */
@@ -135,6 +158,10 @@ interface Own {
 const services = new Services<Own>()
 
 const logic = webhookMachine.provide({
+  delays: {
+    crashRest: ({ context }) => jittered(restAfter(context.crashes)),
+    tryAgain: () => jittered(300_000),
+  },
   actions: {
     flow: ({ system }, flow: Flow) => services.of({ system }).pump.flow(flow),
     note: ({ system, context: { trouble } }, state) => {
@@ -154,12 +181,15 @@ const logic = webhookMachine.provide({
 })
 
 function createWebhook(facts: WebhookFacts, options: DeliveryOptions, pump: Pump) {
-  const { clock, logger, key } = options
+  const { clock, crashes } = options
   const { trouble, suspended } = facts
-  const actor = createActor(logic, { clock, input: { trouble, suspended, now: clock.now() } })
+  const input = { trouble, suspended, crashes, now: clock.now() }
+  const actor = createActor(logic, { clock, input })
   services.admit(actor, { pump, options })
-  actor.subscribe({
-    error: (err) => logger.error({ apiKeyId: key.apiKeyId, err }, 'a webhook delivery crashed'),
-  })
+  const error = (cause: unknown) => {
+    pump.close()
+    options.crashed(cause)
+  }
+  actor.subscribe({ error })
   return actor
 }

@@ -1,5 +1,6 @@
 /** The delivery to one endpoint: it goes on, it rests after failures and probes, or it has given up. */
 import { assign, setup } from 'xstate'
+import { crashesTooOften, restAfter } from './crash.ts'
 import * as port from './port.ts'
 import { GONE_MS, HOPELESS_MS } from './webhook-schedule.ts'
 
@@ -13,6 +14,7 @@ export type Notice =
   | 'failing_24_hours'
   | 'suspended'
   | 'removed'
+  | 'crash_loop'
 
 /** The longest first. */
 const notices: readonly (readonly [afterMs: number, notice: Notice])[] = [
@@ -34,6 +36,8 @@ export interface Trouble {
 export interface WebhookInput {
   readonly trouble: Trouble | undefined
   readonly suspended: boolean
+  /** When the actors before this one crashed, as far as it still counts. */
+  readonly crashes?: readonly number[]
   readonly now: number
 }
 
@@ -46,8 +50,17 @@ export type WebhookEvent =
 
 interface WebhookContext {
   readonly trouble: Trouble | undefined
+  readonly suspended: boolean
+  readonly crashes: readonly number[]
   readonly now: number
 }
+
+/** Where it goes on. */
+const resumed = [
+  { guard: 'isSuspended' as const, target: 'suspended' as const },
+  { guard: 'isTroubled' as const, target: 'resting' as const },
+  { target: 'delivering' as const },
+]
 
 const noticeAt = ({ trouble, now }: WebhookContext): Notice | undefined =>
   notices.find(([afterMs]) => now - (trouble?.since ?? now) >= afterMs)?.[1]
@@ -60,7 +73,7 @@ const known = ({ trouble }: WebhookContext): Trouble => {
 export const webhookMachine = setup({
   types: {
     input: {} as WebhookInput,
-    context: {} as WebhookContext & { readonly suspended: boolean },
+    context: {} as WebhookContext,
     events: {} as WebhookEvent,
   },
   actions: {
@@ -77,6 +90,8 @@ export const webhookMachine = setup({
     forget: assign({ trouble: undefined }),
   },
   guards: {
+    hasCrashed: ({ context }) => context.crashes.length > 0,
+    crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
     isSuspended: ({ context }) => context.suspended,
     isTroubled: ({ context }) => context.trouble !== undefined,
     isGone: ({ context: { trouble, now } }) => now - (trouble?.goneSince ?? now) >= GONE_MS,
@@ -84,19 +99,25 @@ export const webhookMachine = setup({
   },
   delays: {
     rest: ({ context }) => Math.max(0, known(context).dueAt - context.now),
+    crashRest: ({ context }) => restAfter(context.crashes),
+    tryAgain: 300_000,
   },
 }).createMachine({
   id: 'webhook',
-  context: ({ input }) => input,
+  context: ({ input }) => ({ ...input, crashes: input.crashes ?? [] }),
   initial: 'waking',
   states: {
     waking: {
       always: [
-        { guard: 'isSuspended', target: 'suspended' },
-        { guard: 'isTroubled', target: 'resting' },
-        { target: 'delivering' },
+        { guard: 'crashesTooOften', target: 'failed' },
+        { guard: 'hasCrashed', target: 'crashed' },
+        ...resumed,
       ],
     },
+    // Its actor is gone, and this is the next one. The flow is closed as it began: what is done here might crash again.
+    crashed: { after: { crashRest: resumed } },
+    // What crashed again and again may be well by now: it is not left to wait for somebody.
+    failed: { after: { tryAgain: resumed } },
     delivering: {
       entry: { type: 'flow', params: 'open' },
       on: {

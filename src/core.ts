@@ -107,6 +107,7 @@ export function createCore({
       const actor = keys.peek(apiKeyId)
       if (actor) roster.changed(actor, hasWebhook)
     },
+    crashed: () => metrics.actorRestarted('webhook'),
     fenced,
   })
   const keyStore: PostgresKeyStore = new PostgresKeyStore(db, logger, webhooks.factsOf, fenced)

@@ -42,13 +42,9 @@ async function certificateOf(call: Call): Promise<string | undefined> {
 }
 
 /** Whether setting it would change nothing. A certificate always counts as a change. */
-export function isSameTarget(
-  current: (WebhookTarget & { readonly suspended: boolean }) | undefined,
-  wanted: WebhookTarget,
-): boolean {
+export function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget): boolean {
   return (
     current !== undefined &&
-    !current.suspended &&
     current.certificate === undefined &&
     wanted.certificate === undefined &&
     current.url === wanted.url &&

@@ -103,7 +103,10 @@ export class KeyDesk {
 
   async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
-    return { ...key, state: keyState(key, actor, this.#options.now()) }
+    const state = keyState(key, actor, this.#options.now())
+    const crashed = crashOf(actor)
+    const webhook = key.webhook && crashed ? { ...key.webhook, state: crashed } : key.webhook
+    return { ...key, webhook, state }
   }
 
   /** Nobody who came in with the old secret stays in; the next one meets a new actor. */
@@ -136,6 +139,12 @@ export class KeyDesk {
     const facts = actor && (await this.#options.store.load(apiKeyId))
     if (facts) await told(actor, actor.refresh(facts))
   }
+}
+
+/** That its delivery crashed is known to the live actor alone: the next one begins with nothing against it. */
+function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefined {
+  const value = actor?.delivery?.snapshot.value
+  return value === 'crashed' || value === 'failed' ? value : undefined
 }
 
 /** The table has it already: an actor that ended meanwhile need not know, and the next one reads the table. */

@@ -18,6 +18,7 @@ interface Told {
 const endings: Partial<Record<Notice, { to: string; event: string }>> = {
   suspended: { to: 'suspended', event: 'webhook.suspended' },
   removed: { to: 'removed', event: 'webhook.removed' },
+  crash_loop: { to: 'failed', event: 'webhook.failed' },
 }
 const reasons: Partial<Record<Notice, string>> = { suspended: 'failing_7_days', removed: 'gone' }
 

@@ -18,6 +18,8 @@ export const WebhookRecord = Type.Object({
     Type.Literal('delivering'),
     Type.Literal('resting'),
     Type.Literal('suspended'),
+    Type.Literal('crashed'),
+    Type.Literal('failed'),
   ]),
   failing_since: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since then nothing has got through' }),

@@ -6,6 +6,8 @@ import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
 
+type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
+
 interface Ends {
   readonly success: number | undefined
   readonly failure: { readonly at: number; readonly error: string } | undefined
@@ -42,7 +44,8 @@ export class WebhookStates {
     this.#states.set(key.apiKeyId, { ...state, key })
   }
 
-  ended(key: OwnedKey, { at, durationMs, ok, error }: AttemptRecord): void {
+  /** `error` is shown until the next one; a delivery may end with one without an attempt. */
+  ended(key: OwnedKey, { at, durationMs, ok, error }: Ended): void {
     const end = at + durationMs
     const { apiKeyId } = key
     const failure = ok ? this.#ends.get(apiKeyId)?.failure : { at: end, error: error ?? '' }

@@ -44,9 +44,15 @@ export interface WebhookOptions {
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
+  /** A delivery crashed. */
+  crashed(): void
   /** Told of credentials that another node has claimed. */
   fenced(lost: readonly Owned[]): void
 }
+
+const CRASHED = 'The delivery crashed inside the service; it goes on in a moment'
+const CRASH_LOOP =
+  'The delivery crashed again and again inside the service; it is tried every five minutes, and at once when the webhook is set again'
 
 export function createWebhooks(options: WebhookOptions) {
   const { db, vault, logger, config } = options
@@ -90,6 +96,12 @@ export function createWebhooks(options: WebhookOptions) {
       states.ended(key, attempt)
       deliveries.add(places.get(target) ?? { key, url: '' }, attempt)
       tally.add(key, attempt.ok)
+    },
+    crashed(key, { at, since, isGivenUp }) {
+      const error = isGivenUp ? CRASH_LOOP : CRASHED
+      states.ended(key, { at, durationMs: 0, ok: false, error })
+      if (isGivenUp) notices.tell(key, 'crash_loop', since)
+      options.crashed()
     },
     dropped({ apiKeyId, epoch }) {
       db.query(

@@ -78,6 +78,7 @@ export class WebhookRig {
       key: { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
       facts: webhookFacts(facts),
       cursor,
+      crashes: [],
       webhooks: this.#webhooks(t),
       log: new FakeLog(t, {
         listen: (_, after, notify) => this.#listen(after, notify),
@@ -90,6 +91,7 @@ export class WebhookRig {
       gone: () => {
         this.isGone = true
       },
+      crashed: (cause) => t.fail('the delivery crashed', { cause }),
     })
     t.teardown(async () => {
       const stopped = this.delivery.stop()

@@ -87,3 +87,29 @@ t.test('after 23 hours of nothing but 410 it is off', async (t) => {
   t.equal(walk.snapshot.status, 'done')
   t.ok(walk.effects.some(({ type }) => type === 'turnOff'))
 })
+
+t.test(
+  'after a crash it rests, with nothing that might crash again, and goes on where it was',
+  async (t) => {
+    for (const [input, state] of [
+      [{}, 'delivering'],
+      [{ trouble: trouble() }, 'resting'],
+      [{ trouble: trouble(), suspended: true }, 'suspended'],
+    ] as const) {
+      const walk = begin({ ...input, crashes: [NOW, NOW] })
+      t.equal(walk.state, 'crashed')
+      t.same(walk.effects, [])
+      t.same(walk.timers, { crashRest: 2_000 })
+      t.equal(walk.send(answered, failed(), { type: 'lane.fresh' }).state, 'crashed')
+      t.equal(walk.elapse('crashRest').state, state)
+    }
+  },
+)
+
+t.test('the fifth crash within a minute is one too many for the next five minutes', async (t) => {
+  const walk = begin({ trouble: trouble(), crashes: [1, 2, 3, 4, 5] })
+  t.equal(walk.state, 'failed')
+  t.same(walk.effects, [])
+  t.same(walk.timers, { tryAgain: 300_000 })
+  t.equal(walk.elapse('tryAgain').state, 'resting')
+})

@@ -27,7 +27,7 @@ const setWebhook: Method = {
     world.webhooks.pace(key.facts.apiKeyId)
     const target = await webhookTargetOf(call, url)
     const drops = args.boolean('drop_pending_updates')
-    const isSame = !drops && isSameTarget(key.webhook, target)
+    const isSame = !drops && !key.hasGivenUp && isSameTarget(key.webhook, target)
     if (!isSame) {
       await key.changeWebhook({ kind: 'set', target, dropTo: drops ? key.newest : undefined })
     }

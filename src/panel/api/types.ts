@@ -130,7 +130,7 @@ export interface Webhook {
   readonly last_error_message?: string
   readonly max_connections?: number
   readonly allowed_updates?: readonly string[]
-  readonly state: 'delivering' | 'resting' | 'suspended'
+  readonly state: 'delivering' | 'resting' | 'suspended' | 'crashed' | 'failed'
   readonly next_attempt_at?: string
 }
 

@@ -54,6 +54,9 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
       <Card title={t('webhook.title')}>
         <p className="quiet small">{t('webhook.text')}</p>
         {webhook?.state === 'suspended' && <Notice tone="bad">{t('webhook.suspended')}</Notice>}
+        {(webhook?.state === 'crashed' || webhook?.state === 'failed') && (
+          <Notice tone="bad">{t(`webhook.${webhook.state}`)}</Notice>
+        )}
         {webhook?.state === 'resting' && (
           <Notice tone="warn">
             <p>{t('webhook.resting')}</p>
