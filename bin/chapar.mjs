@@ -43,6 +43,7 @@ const commands = {
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
+  mutants: { steps: [['test/mutants/run.ts']], development: true },
   bench: { steps: [['bench/run.ts']], development: true },
   docs: { steps: [['test/docs/write.ts']], development: true },
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },

@@ -1,0 +1,59 @@
+/** Calls in the answers to updates: what fails in them is told in the log, and to nobody else. */
+import t, { type Test } from 'tap'
+import { resolveAnything } from '../../src/net/resolve.ts'
+import { Connections } from '../../src/webhooks/connections.ts'
+import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
+import { webhookFacts } from '../actors/webhook-rig.ts'
+import { until } from '../support/client.ts'
+import { only } from '../support/fakes.ts'
+import { quietLog } from '../support/log.ts'
+import { Receiver } from './receiver.ts'
+
+async function endpoint(t: Test, body: string, call: () => Promise<unknown>) {
+  const receiver = await Receiver.open(t, (_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+  )
+  const warned: unknown[] = []
+  const made = new Endpoint(
+    { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
+    webhookFacts({ url: receiver.url }),
+    { allowPrivate: true, timeoutMs: 2_000, resolve: resolveAnything },
+    {
+      secrets: only<SigningSecrets>(t, 'SigningSecrets', {
+        known: () => ({ found: undefined }) as ReturnType<SigningSecrets['known']>,
+      }),
+      logger: { ...quietLog, warn: (...told: unknown[]) => warned.push(told) },
+      call,
+      connections: new Connections(),
+    },
+  )
+  t.teardown(() => made.close())
+  const deliver = () => made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))
+  return { deliver, warned }
+}
+
+t.test('a call that fails is told in the log, and the update is delivered', async (t) => {
+  const loose: unknown[] = []
+  const hear = (cause: unknown) => loose.push(cause)
+  process.on('unhandledRejection', hear)
+  t.teardown(() => process.off('unhandledRejection', hear))
+  const err = new Error('the account is away')
+  const body = JSON.stringify({ method: 'sendMessage', chat_id: 7, text: 'hi' })
+  const { deliver, warned } = await endpoint(t, body, () => Promise.reject(err))
+  t.match(await deliver(), { ok: true, status: 200, error: undefined })
+  await until(() => warned.length > 0)
+  t.same(warned, [[{ err, apiKeyId: 5 }, 'a call in the answer to a webhook failed']])
+  await new Promise(setImmediate)
+  t.same(loose, [], 'nothing is left to the process')
+})
+
+t.test('an answer that is no call makes none', async (t) => {
+  for (const body of ['', '{', '{"chat_id":7}', 'ok']) {
+    let calls = 0
+    const { deliver, warned } = await endpoint(t, body, async () => calls++)
+    t.match(await deliver(), { ok: true }, body)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    t.same([calls, warned], [0, []], body)
+  }
+})
