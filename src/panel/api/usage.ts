@@ -4,6 +4,8 @@ import { call } from './call.ts'
 
 export interface Usage {
   readonly requests: number
+  readonly bot_requests: number
+  readonly management_requests: number
   readonly requests_by_method: Readonly<Record<string, number>>
   readonly errors: number
   readonly errors_by_code: Readonly<Record<string, number>>

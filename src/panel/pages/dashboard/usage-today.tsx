@@ -1,4 +1,4 @@
-/** The last day in four figures and a chart. */
+/** The last day in a few figures and a chart. */
 import { useQuery } from '@tanstack/react-query'
 import { usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -22,7 +22,11 @@ export function UsageToday() {
       ) : (
         <>
           <dl className="figures">
-            <Figure name={t('dashboard.requests')} value={compact(totals.requests)} />
+            <Figure name={t('dashboard.botRequests')} value={compact(totals.bot_requests)} />
+            <Figure
+              name={t('dashboard.managementRequests')}
+              value={compact(totals.management_requests)}
+            />
             <Figure
               name={t('dashboard.errors')}
               value={compact(totals.errors)}
