@@ -1,11 +1,10 @@
 /** Erases a user: signs their accounts out, deletes every row and file, and destroys the key of what was sealed. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { failed } from '../../actors/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Vault } from '../security/vault.ts'
 import { personalTables } from './tables.ts'
-import { wipeTable } from './wipe.ts'
+import { inRounds, wipeTable } from './wipe.ts'
 
 export interface EraserOptions {
   readonly db: Database
@@ -33,9 +32,6 @@ export interface Eraser {
 }
 
 const AT_ONCE = 10
-/** Rows that were written meanwhile are found by looking once more; other nodes know a sign-in for five seconds. */
-const ROUNDS = 5
-const ROUND_MS = 2_000
 
 export function createEraser(options: EraserOptions): Eraser {
   const { db, vault, log } = options
@@ -92,18 +88,11 @@ export function createEraser(options: EraserOptions): Eraser {
     await options.endLinks(userId)
     if (!(await deleteAccounts(userId))) return false
     await options.forgetKeys(userId)
-    for (let round = 1; ; round++) {
+    const isWiped = await inRounds(async () => {
       await options.flush()
-      try {
-        await wipe(userId)
-        break
-      } catch (cause) {
-        // Something still named the user: it was written between two of the deletions.
-        if (!isReferenced(cause)) throw cause
-        if (round === ROUNDS) return false
-        await pause(ROUND_MS)
-      }
-    }
+      await wipe(userId)
+    })
+    if (!isWiped) return false
     await options.sweepFiles()
     log.info({ userId }, 'a user was erased')
     return true
@@ -138,6 +127,3 @@ export function createEraser(options: EraserOptions): Eraser {
     },
   }
 }
-
-const isReferenced = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === '23503'

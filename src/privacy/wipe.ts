@@ -1,4 +1,5 @@
 /** Deletes rows in steps that are short of any time limit, so that it may be cut off and begun again. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { type PersonalTable, personalTables } from './tables.ts'
 
@@ -22,6 +23,27 @@ export async function wipeTable(db: Database, table: PersonalTable, id: number):
     }
   }
 }
+
+/** Other nodes know a sign-in for five seconds. */
+const ROUNDS = 5
+const ROUND_MS = 2_000
+
+/** Rows that were written between two deletions are found by looking once more. False: they keep coming. */
+export async function inRounds(wipe: () => Promise<void>): Promise<boolean> {
+  for (let round = 1; ; round++) {
+    try {
+      await wipe()
+      return true
+    } catch (cause) {
+      if (!isReferenced(cause)) throw cause
+      if (round === ROUNDS) return false
+      await pause(ROUND_MS)
+    }
+  }
+}
+
+const isReferenced = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === '23503'
 
 /** What came from the network or names somebody there: there is no key left that could ask for it. */
 export async function wipeAccount(db: Database, credentialId: number): Promise<void> {

@@ -7,6 +7,7 @@ import { faultRoutes } from './faults.ts'
 import { fileRoutes } from './files.ts'
 import { handRoutes } from './hands.ts'
 import { inboxRoutes } from './inbox.ts'
+import { networkRoutes } from './network.ts'
 import { opinionRoutes } from './opinions.ts'
 import { peopleRoutes } from './people.ts'
 import { stickerSetRoutes } from './sticker-sets.ts'
@@ -26,6 +27,7 @@ const all = [
   storyRoutes,
   fileRoutes,
   faultRoutes,
+  networkRoutes,
 ]
 
 export interface SandboxRoutesOptions {

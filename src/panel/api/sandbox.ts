@@ -29,6 +29,8 @@ export interface NewPerson {
 
 export const createPerson = (body: NewPerson) => call<Person>('POST', '/sandbox/people', { body })
 
+export const emptySandbox = () => call<{ emptied: boolean }>('DELETE', '/sandbox/network')
+
 export interface NewGroup {
   readonly kind: 'group' | 'supergroup' | 'channel'
   readonly title: string

@@ -1,4 +1,4 @@
-/** Whose network a person is in. It never changes and an id is never used again, so an answer holds for good. */
+/** Whose network a person is in. It never changes and an id is never used again: an answer holds until the network is emptied. */
 import { failed } from '../../../actors/errors.ts'
 import type { Queryable } from '../../database/database.ts'
 
@@ -22,6 +22,11 @@ export class Residents {
   async assertIn(network: number, person: number): Promise<void> {
     const known = this.#networks.get(person) ?? (await this.#look(person))
     if (known !== network) throw failed('not_found', '')
+  }
+
+  /** The network was emptied: whoever was in it is nobody any more. */
+  forget(network: number): void {
+    for (const [person, home] of this.#networks) if (home === network) this.#networks.delete(person)
   }
 
   async #look(person: number): Promise<number | undefined> {

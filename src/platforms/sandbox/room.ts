@@ -52,6 +52,12 @@ export class Room {
     this.#now = now
   }
 
+  /** The network was emptied: what is left is counted anew. */
+  forget(network: number): void {
+    const { inFlight = 0, counting } = this.#allowances.get(network) ?? {}
+    if (inFlight === 0 && !counting) this.#allowances.delete(network)
+  }
+
   /** Within the transaction that adds them: others who add to this network wait for its end. */
   async assertForPeople(tx: Queryable, network: number, count: number): Promise<void> {
     const found = 'select count(*)::int as count from sandbox_person where user_id = $1'

@@ -7,6 +7,7 @@ import { capabilities } from './capabilities.ts'
 import { Chats } from './chats.ts'
 import { Closing } from './closing.ts'
 import { Controls } from './controls.ts'
+import { Emptying } from './emptying.ts'
 import { type Files, openFile } from './files.ts'
 import { Hands } from './hands.ts'
 import { Hub } from './hub.ts'
@@ -18,6 +19,7 @@ import { Residents } from './residents.ts'
 import { Room, type RoomLimits } from './room.ts'
 import { LiveSession } from './session.ts'
 import { StickerSets } from './sticker-sets.ts'
+import { explainVanished } from './vanished.ts'
 import { Watchers } from './watchers.ts'
 
 /** All that one user has of the sandbox. */
@@ -28,6 +30,8 @@ export interface Network {
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
   readonly controls: Controls
+  /** Deletes all of it; resolves with whether nothing is left. */
+  empty(): Promise<boolean>
   readonly files: {
     ingest: Files['media']['ingest']
     /** The bytes of a file that was sent at least once. */
@@ -55,12 +59,13 @@ export interface SandboxOptions {
 }
 
 export function createSandbox({
-  db,
+  db: database,
   log,
   media,
   limits,
   clock = Date.now,
 }: SandboxOptions): Sandbox {
+  const db = explainVanished(database)
   const hub = new Hub<LiveSession>(db, log)
   const watchers = new Watchers()
   const wake = (people: readonly number[]) => {
@@ -74,6 +79,7 @@ export function createSandbox({
   const world = { db, room, outbox, media, closing, wake, hub, log, now: clock }
   const linking = new Linking(db, outbox, clock)
   const residents = new Residents(db)
+  const emptying = new Emptying({ db: database, hub, room, residents, wake })
   return {
     platform: {
       id: 'sandbox',
@@ -102,6 +108,7 @@ export function createSandbox({
         inboxes: new Inboxes({ db, watchers, now: clock, assertIn }),
         stickerSets: new StickerSets(inside),
         controls: new Controls({ db, hub, now: clock, assertIn }),
+        empty: () => emptying.empty(user),
         files: {
           ingest: (ingestion, signal) => media.ingest(ingestion, signal),
           open: (native, range, signal) => openFile(inside, native, range, signal),

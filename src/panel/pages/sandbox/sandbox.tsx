@@ -9,6 +9,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { EmptySandbox } from './empty.tsx'
 import { Messenger } from './messenger.tsx'
 import { NewPersonDialog } from './new-person.tsx'
 import { Who } from './who.tsx'
@@ -27,7 +28,14 @@ export function SandboxPage() {
     <Page
       title={t('messenger.title')}
       lead={t('messenger.lead')}
-      actions={person && <Who person={person} people={all} onChoose={choose} />}
+      actions={
+        person && (
+          <>
+            <Who person={person} people={all} onChoose={choose} />
+            <EmptySandbox />
+          </>
+        )
+      }
     >
       {isOff ? (
         <Empty icon="flask" title={t('messenger.off')}>
