@@ -35,12 +35,14 @@ export async function fuzz(
   const statuses: Record<string, number> = {}
   const defects = new Map<string, string>()
   let [answered, slowestMs] = [0, 0]
-  const anyRequest = fc.oneof(
-    ...world.operations.filter(among).map((operation) => ({
-      weight: operation.weight,
-      arbitrary: requestFor(operation, world.known),
-    })),
-  )
+  const requests = () =>
+    fc.oneof(
+      ...world.operations.filter(among).map((operation) => ({
+        weight: operation.weight,
+        arbitrary: requestFor(operation, world.known),
+      })),
+    )
+  let anyRequest = requests()
 
   /** The first of its kind for each operation. */
   function note(defect: string, request: Request, details = ''): void {
@@ -68,6 +70,7 @@ export async function fuzz(
 
   const wires = Array.from({ length: CONNECTIONS }, () => new Wire(world.port))
   for (let round = 0; answered < cases && defects.size < ENOUGH; round++) {
+    if (await world.renewed()) anyRequest = requests()
     const numRuns = Math.min(ROUND, cases - answered)
     const waiting = fc.sample(anyRequest, { seed: seed + round, numRuns })
     await Promise.all(

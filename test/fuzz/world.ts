@@ -15,9 +15,13 @@ export interface FuzzWorld {
   readonly known: Known
   /** What was logged since it was last emptied. */
   readonly log: string[]
+  /** Signs in again before an access token is over, and says whether it did: long runs outlive many. */
+  renewed(): Promise<boolean>
   /** Whether the service still does for its user what it did before. */
   works(): Promise<boolean>
 }
+
+const RENEW_MS = 300_000
 
 const env = {
   LOG_LEVEL: 'trace',
@@ -46,9 +50,13 @@ export async function openWorld(t: Testing): Promise<FuzzWorld> {
   const sent = await client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'first' })
   const description: Description = JSON.parse(await (await fetch(`${url}/openapi.json`)).text())
 
+  let user = client
+  let signedInAt = performance.now()
   const chats = [ada.id, `@${ada.username}`, `${ada.id}`, bot.id]
   const known: Known = {
-    authorizations: [`Bearer ${client.token}`, `apikey ${token}`],
+    get authorizations() {
+      return [`Bearer ${user.token}`, `apikey ${token}`]
+    },
     keys: [key, key.replace(':', '%3A'), `${key}x`, `1${key}`, 'x', '1:2'],
     likely: {
       platform: ['sandbox'],
@@ -71,16 +79,24 @@ export async function openWorld(t: Testing): Promise<FuzzWorld> {
       timeout: [0],
       wait_seconds: [0],
     },
-    secrets: [key, client.token, token, ada.phone],
+    get secrets() {
+      return [key, user.token, token, ada.phone]
+    },
   }
   return {
     port: Number(new URL(url).port),
     operations: operationsOf(description),
     known,
     log,
+    async renewed() {
+      if (performance.now() - signedInAt < RENEW_MS) return false
+      user = await user.renewed()
+      signedInAt = performance.now()
+      return true
+    },
     async works() {
-      const [user, me] = [await client.ask('GET', '/user'), await client.bot(key, 'getMe')]
-      return user.status === 200 && me.status === 200
+      const [self, me] = [await user.ask('GET', '/user'), await user.bot(key, 'getMe')]
+      return self.status === 200 && me.status === 200
     },
   }
 }
