@@ -45,6 +45,8 @@ const commands = {
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
   mutants: { steps: [['test/mutants/run.ts']], development: true },
   bench: { steps: [['bench/run.ts']], development: true },
+  lint: { steps: judging.slice(0, 1), development: true },
+  types: { steps: judging.slice(1), development: true },
   docs: { steps: [['test/docs/write.ts']], development: true },
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },
   // What a change is held to while it is made; `verify` adds what kills, floods, browses, waits out limits and starts
