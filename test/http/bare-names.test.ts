@@ -79,6 +79,25 @@ t.test('what comes before and behind a name does not matter', async (t) => {
   t.equal(guarded(body, [7], other), body, 'a body in another form is left alone')
 })
 
+t.test('no line is dearer than another', (t) => {
+  const head = Buffer.from(`--${boundary}\r\n`)
+  const cost = (text: string) => {
+    const names = new BareNames(type)
+    const lines = Buffer.from(`content-disposition:${text.padEnd(1_000, text)}\r\n`.repeat(1_000))
+    const before = process.cpuUsage()
+    names.guard(head)
+    names.guard(lines)
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  const usual = Math.max(cost('x'), cost('x'))
+  for (const text of ['=', ';=', ';filename=', '; filename="";', ';   =']) {
+    const dear = Math.min(cost(text), cost(text))
+    t.ok(dear < 30 * usual, `${text}: ${dear} µs, and ${usual} µs for letters`)
+  }
+  t.end()
+})
+
 t.test('the marks are taken off again', async (t) => {
   t.equal(nameBehind(marked('my "last" re\tport .pdf ')), 'my "last" re\tport .pdf')
   t.equal(nameBehind('plain.txt'), 'plain.txt')

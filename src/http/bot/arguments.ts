@@ -14,6 +14,17 @@ import { noUploads, Receiving, releaseAll, type UploadPlace, type Uploads } from
 /** All parameters together; files are not counted (the reference's figure). */
 const PARAMETER_BYTES = 1_048_576
 
+const limits = {
+  fieldSize: PARAMETER_BYTES,
+  fileSize: Number.POSITIVE_INFINITY,
+  fields: 1_000,
+  files: 50,
+  parts: 1_050,
+  headerPairs: 64,
+  // The head of one part; what is more of it is passed over.
+  headerSize: 16_384,
+}
+
 const usual = ['application/json', 'application/x-www-form-urlencoded']
 
 type Entries = Iterable<readonly [string, string]>
@@ -33,14 +44,7 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
   await app.register(multipart, {
     // By the reference's rule; the parser would also take for a file what says that it is just bytes.
     isPartAFile: (_field, _type, filename) => filename !== undefined,
-    limits: {
-      fieldSize: PARAMETER_BYTES,
-      fileSize: Number.POSITIVE_INFINITY,
-      fields: 1_000,
-      files: 50,
-      parts: 1_050,
-      headerPairs: 64,
-    },
+    limits,
   })
   // Bodies are read with the parameters: Fastify would leave those of GET, and the packed ones, as they are.
   // The usual types are named as well, since Fastify looks a named one up faster than it parses another.

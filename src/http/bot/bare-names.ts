@@ -8,7 +8,10 @@ const STAND_INS: ReadonlyMap<number, number> = new Map([
   [TAB, 2],
   [QUOTE, 3],
 ])
-const BEFORE_NAME = /^content-disposition:.*;\s*filename=$/i
+const DISPOSITION = /^content-disposition:/i
+const BEFORE_NAME = /;\s*filename=$/i
+/** Each equals sign has its end of the line looked at, and no more: whoever writes thousands must not make it dear. */
+const BEFORE_NAME_LENGTH = 32
 /** No client puts a name behind so much else; whoever does so keeps the parser's reading. */
 const LINE_LENGTH = 1_024
 
@@ -71,9 +74,8 @@ export class BareNames {
   #note(byte: number): void {
     if (this.#line.length === LINE_LENGTH) return
     this.#line += String.fromCharCode(byte)
-    if (this.#place === 'headers' && byte === EQUALS && BEFORE_NAME.test(this.#line)) {
-      this.#place = 'value'
-    }
+    const mayBegin = this.#place === 'headers' && byte === EQUALS
+    if (mayBegin && isBeforeName(this.#line)) this.#place = 'value'
   }
 
   /** An empty line ends the headers; the one that the delimiter ends is none of them. */
@@ -84,3 +86,6 @@ export class BareNames {
     this.#line = ''
   }
 }
+
+const isBeforeName = (line: string): boolean =>
+  BEFORE_NAME.test(line.slice(-BEFORE_NAME_LENGTH)) && DISPOSITION.test(line)
