@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { failed, RequestFailed } from '../../actors/errors.ts'
 import type { FileStream } from '../../actors/platform.ts'
-import { cleanName } from './formats.ts'
+import { cleanName, mimeOf } from './formats.ts'
 import type { FilePaths, IssuedPath, MediaDesk, PathRequest } from './media.ts'
 
 export interface DownloadsOptions {
@@ -78,10 +78,11 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
     if ('blob' in file) return await desk.facts(file.blob)
     const signal = AbortSignal.timeout(ASK_MS)
     try {
-      const { stream, ...facts } = await download(credentialId, file.native, 0, signal)
+      const { stream, size, ...told } = await download(credentialId, file.native, 0, signal)
       await stream.cancel()
-      const name = cleanName(facts.name)
-      return { ...facts, ...(name && { name }) }
+      const name = cleanName(told.name)
+      const mime = mimeOf(undefined, told)
+      return { mime, ...(size !== undefined && { size }), ...(name && { name }) }
     } catch (cause) {
       if (cause instanceof RequestFailed && cause.failure.code === 'unavailable') throw cause
       const description = 'wrong file_id or the file is temporarily unavailable'

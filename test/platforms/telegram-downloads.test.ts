@@ -17,7 +17,7 @@ const stage = await Stage.start(t)
 const { files, delivery } = stage.network
 const { person, friend, store, listen } = await live(t, stage)
 const { session } = await listen()
-const media = stage.file('document', bytes)
+const media = { ...stage.file('document', bytes), name: 'as it was called.bin' }
 const content: Content = { kind: 'media', media, caption: { text: '', entities: [] } }
 const { text, media: sent } = stage.outgoing(content)
 delivery.send(friend, person, { message: text, media: sent })
@@ -38,10 +38,29 @@ t.test('a file is read whole, and from its middle', async (t) => {
   t.ok((await read(await open(5_000_001))).equals(bytes.subarray(5_000_001)))
 })
 
+t.test('it is called as its sender called it', async (t) => {
+  const download = await session.download(name, 0, patience())
+  await download.stream.cancel()
+  t.equal(download.name, media.name)
+})
+
 t.test('nothing is asked for before somebody reads', async (t) => {
   const before = files.reads
   for (let turn = 0; turn < MANY; turn++) await (await open()).cancel()
   t.equal(files.reads, before)
+})
+
+t.test('one that is stopped between two pieces ends, although nothing is on its way', async (t) => {
+  const leaving = new AbortController()
+  const reader = (await open(0, leaving.signal)).getReader()
+  await reader.read()
+  for (let before = -1; files.reads > before; await pause(500)) before = files.reads
+  leaving.abort()
+  const drained = (async () => {
+    while (!(await reader.read()).done);
+  })()
+  const late = pause(20_000, 'it still waits', { ref: false })
+  t.not(await Promise.race([drained.catch(() => 'ended'), late]), 'it still waits')
 })
 
 t.test('a slow reader is waited for, and one that leaves ends the download', async (t) => {

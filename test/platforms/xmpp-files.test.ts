@@ -45,6 +45,17 @@ t.test('XMPP files', { skip: serverUnderTest().skip }, async (t) => {
     })
   })
 
+  await t.test('it is called as its link ends', async (t) => {
+    const nameAt = async (path: string) => {
+      const { stream, name } = await first.session.download(server + path, 0, patience())
+      await stream.cancel()
+      return name
+    }
+    t.equal(await nameAt('/whole/1f/my%20report%20%D8%A7.pdf?v=1'), 'my report ا.pdf')
+    t.equal(await nameAt('/whole/100%.txt'), '100%.txt', 'also where it is escaped wrongly')
+    t.equal(await nameAt('/whole/'), undefined)
+  })
+
   await t.test('a shared file is reported and passed on as one', async (t) => {
     const link = `${server}/photo.png`
     const id = friend.send(account.jid, link, ['{jabber:x:oob}x', { url: link }])

@@ -151,7 +151,9 @@ t.test('files go through both, whole', async (t) => {
   const { body } = await far.bot(outerKey, 'getFile', { file_id })
   t.match(body.result, { file_size: 60_000, file_path: String }, JSON.stringify(body))
   const address = `${outer.url}/file/bot${outerKey}/${body.result.file_path}`
+  t.match(body.result.file_path, /\.bin$/, 'the ending is kept')
   const whole = await fetch(address)
+  t.match(whole.headers.get('content-disposition'), /filename="file_\d+\.bin"/)
   t.ok(Buffer.from(await whole.arrayBuffer()).equals(bytes))
   const part = await fetch(address, { headers: { range: 'bytes=1000-1999' } })
   t.equal(part.status, 206)

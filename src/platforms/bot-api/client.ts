@@ -64,7 +64,8 @@ export class Client {
   /** The bytes of a file from `offset` on. */
   async download(fileId: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     const file = await this.#file(fileId, signal)
-    const path = pathOf(maybeText(file.file_path))
+    const told = maybeText(file.file_path)
+    const path = pathOf(told)
     const { root, token } = this.#options
     const response = await this.#open(`${root}/file/bot${token}/${path}`, {
       headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
@@ -72,7 +73,10 @@ export class Client {
       signal,
     })
     if (response.status === 200 || response.status === 206) {
-      return fileAt(response, offset, number(file.file_size))
+      return fileAt(response, offset, {
+        size: number(file.file_size),
+        name: told?.split('/').at(-1),
+      })
     }
     response.body.on('error', () => undefined).destroy()
     if (response.status === 416) return nothing(number(file.file_size))

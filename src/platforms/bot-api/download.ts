@@ -8,7 +8,7 @@ import type { OpenResponse } from '../../net/fetch.ts'
 export function fileAt(
   { status, headers, body }: OpenResponse,
   offset: number,
-  told: number | undefined,
+  { size: told, name }: { readonly size: number | undefined; readonly name: string | undefined },
 ): FileStream {
   const length = Number(headers['content-length'])
   const whole = Number.isSafeInteger(length) ? length + (status === 206 ? offset : 0) : undefined
@@ -19,6 +19,7 @@ export function fileAt(
     ...(size !== undefined && { size }),
     // Servers of this API give every file this type: it says nothing.
     ...(typeof type === 'string' && type !== 'application/octet-stream' && { mime: type }),
+    ...(name && { name }),
   }
 }
 

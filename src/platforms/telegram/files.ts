@@ -3,6 +3,7 @@ import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
 import { Long, type tl } from '@mtcute/node'
 import { failed } from '../../../actors/errors.ts'
 import type { FileStream } from '../../../actors/platform.ts'
+import { within } from '../../../actors/time.ts'
 import { blobMoved } from '../../../actors/transfers.ts'
 import type { Media } from '../../../machines/content.ts'
 import type { MediaDesk } from '../../media/media.ts'
@@ -20,6 +21,8 @@ const STEP = 4096
 const AHEAD_BYTES = 2 ** 21
 /** Whoever waits for a file gives up earlier, once it moves no more. */
 const TRANSFER_MS = 3_600_000
+/** Of one piece that a reader waits for. */
+const PIECE_MS = 120_000
 
 export async function download(
   calls: Calls,
@@ -28,7 +31,7 @@ export async function download(
   signal: AbortSignal,
 ): Promise<FileStream> {
   const name = named(native)
-  const { location, centre, size, mime } =
+  const { location, centre, size, mime, called } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
@@ -44,10 +47,12 @@ export async function download(
     ...(centre !== undefined && { dcId: centre }),
     ...(size !== undefined && { fileSize: size }),
   })
+  const pieces = { chunks, ahead, signal: abortSignal, leave: () => left.abort() }
   return {
-    stream: webStreamOf(without(chunks, offset % STEP, ahead), (reason) => left.abort(reason)),
+    stream: webStreamOf(without(offset % STEP, pieces), (reason) => left.abort(reason)),
     ...(size !== undefined && { size }),
     ...(mime !== undefined && { mime }),
+    ...(called !== undefined && { name: called }),
   }
 }
 
@@ -119,7 +124,8 @@ function fileLocation(file: Located, size = '') {
   }
   const location = { _: 'inputDocumentFileLocation', ...facts } as const
   if (size !== '') return { location, centre, mime: 'image/jpeg' }
-  return { location, centre, size: file.size, mime: file.mimeType }
+  const called = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
+  return { location, centre, size: file.size, mime: file.mimeType, called }
 }
 
 async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {
@@ -153,11 +159,25 @@ function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
   return found.filter((file) => file?._ === 'photo' || file?._ === 'document')
 }
 
-async function* without(chunks: AsyncIterable<Uint8Array>, bytes: number, ahead: ReadAhead) {
+interface Pieces {
+  readonly chunks: AsyncIterator<Uint8Array>
+  readonly ahead: ReadAhead
+  readonly signal: AbortSignal
+  leave(): void
+}
+
+/** The library tells an end or an error only to who waits already: whoever asks later would wait for ever. */
+async function* without(bytes: number, { chunks, ahead, signal, leave }: Pieces) {
   let left = bytes
-  for await (const chunk of chunks) {
-    ahead.take(chunk.length)
-    if (left < chunk.length) yield chunk.subarray(left)
-    left = Math.max(0, left - chunk.length)
+  try {
+    for (;;) {
+      const { value, done } = await within(PIECE_MS, signal, () => chunks.next())
+      if (done) return
+      ahead.take(value.length)
+      if (left < value.length) yield value.subarray(left)
+      left = Math.max(0, left - value.length)
+    }
+  } finally {
+    leave()
   }
 }

@@ -5,7 +5,7 @@ import { failed } from '../../../../actors/errors.ts'
 import type { FileStream } from '../../../../actors/platform.ts'
 import { webStream } from '../../../media/web-stream.ts'
 import { openUrl } from '../../../net/fetch.ts'
-import { isLink } from './links.ts'
+import { isLink, nameInLink } from './links.ts'
 
 const downloadMilliseconds = 10 * 60_000
 const redirects = 3
@@ -31,11 +31,13 @@ export async function download(
   const length = Number(headers['content-length'])
   const size = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
   const mime = headers['content-type']
+  const name = nameInLink(link)
   return {
     // A server that does not know ranges sends everything.
     stream: webStream(body, isPart ? 0 : offset),
     ...(size !== undefined && { size }),
     ...(typeof mime === 'string' && { mime }),
+    ...(name && { name }),
   }
 }
 

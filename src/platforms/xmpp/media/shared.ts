@@ -5,7 +5,7 @@ import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
 import { readFacts } from './facts.ts'
 import { kindByName, kindByType } from './kinds.ts'
-import { isLink } from './links.ts'
+import { isLink, nameInLink } from './links.ts'
 
 /** `text`: the body of the message, which repeats the link for clients that know nothing else. */
 export function sharedFile(message: Element, text: string | undefined): Content | undefined {
@@ -16,7 +16,7 @@ export function sharedFile(message: Element, text: string | undefined): Content 
   if (!isLink(link)) return undefined
   const { pathname } = new URL(link)
   const facts = readFacts(sharing)
-  const name = facts.name ?? nameOf(pathname)
+  const name = facts.name ?? nameInLink(link)
   const kind =
     sharing?.attrs.disposition === 'attachment'
       ? 'document'
@@ -29,15 +29,5 @@ export function sharedFile(message: Element, text: string | undefined): Content 
     kind: 'media',
     media: { kind, file: { native: link }, ...(name && { name }), ...facts },
     caption: isPlain ? { text: caption, entities: [] } : readStyled(caption),
-  }
-}
-
-function nameOf(pathname: string): string | undefined {
-  const last = pathname.slice(pathname.lastIndexOf('/') + 1)
-  try {
-    return decodeURIComponent(last) || undefined
-  } catch {
-    // Not every link is escaped as it should be.
-    return last
   }
 }
