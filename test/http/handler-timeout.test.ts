@@ -47,3 +47,7 @@ t.test('calls of the bot API and streams have limits of their own', async (t) =>
   const stream = await fetch(`${address}/stream`)
   t.equal(await stream.text(), 'begun and ended')
 })
+
+t.test('routes take as long to come up as a busy start makes them', async (t) => {
+  t.equal(app.initialConfig.pluginTimeout, 0)
+})
