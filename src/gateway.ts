@@ -7,6 +7,7 @@ import { createSender } from './accounts/senders/create.ts'
 import type { Config } from './config.ts'
 import { createCore } from './core.ts'
 import { sealIdentities } from './credentials/identity.ts'
+import { warnOfMemory } from './credentials/memory-need.ts'
 import { startAll } from './credentials/roster.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
@@ -216,6 +217,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   core.ownership.watch()
+  await warnOfMemory(db, logger)
   const started = await startAll(core.store, core.log, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
   const behind = await core.roster.start()
