@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { backlog } from './backlog.ts'
+import { burst } from './burst.ts'
 import { files } from './files.ts'
 import { ingest } from './ingest.ts'
 import { panel } from './panel.ts'
@@ -25,7 +26,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
   g: files,
   h: xmpp,
 }
-const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning, panel }
+const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning, panel, burst }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const load = () => loadavg().map((value) => Number(value.toFixed(2)))

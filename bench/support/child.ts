@@ -22,11 +22,14 @@ export interface Child {
 }
 
 /** With the garbage collector at hand, or memory could not be compared. */
-export function startChild(file: string): Child {
-  const child = fork(file, { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] })
+const ALWAYS = ['--expose-gc', '--disable-warning=ExperimentalWarning']
+
+export function startChild(file: string, execArgv: readonly string[] = []): Child {
+  const child = fork(file, { execArgv: [...ALWAYS, ...execArgv] })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  const ended = once(child, 'exit').then(([code]) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${file} ended with ${code}`))
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    const died = new Error(`${file} ended with ${code ?? signal}`)
+    for (const { reject } of waiting.values()) reject(died)
   })
   child.on('message', ({ id, result, error }: Answer) => {
     const question = waiting.get(id)
@@ -45,6 +48,8 @@ export function startChild(file: string): Child {
   return {
     ask,
     async stop() {
+      // It may have come to its end by itself.
+      if (child.exitCode !== null || child.signalCode !== null) return
       await ask('stop')
       child.disconnect()
       await ended

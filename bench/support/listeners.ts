@@ -19,6 +19,8 @@ export class Listeners {
   /** They begin with the update `offset`. */
   static async open(port: number, keys: readonly string[], offset = 0): Promise<Listeners> {
     const listeners = new Listeners()
+    // Told to whoever receives; nobody may do so yet.
+    listeners.#failed.promise.catch(() => undefined)
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       const some = keys.slice(at, at + AT_ONCE)
       await Promise.all(some.map((key) => listeners.#begin(port, key, offset)))

@@ -29,6 +29,8 @@ answerParent({
   },
   memory,
   rss: () => process.memoryUsage.rss(),
+  /** The most that it ever took of the machine, in bytes. */
+  peak: () => process.resourceUsage().maxRSS * 1024,
   processor,
   waitingPolls: () =>
     [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,

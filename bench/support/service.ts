@@ -30,8 +30,9 @@ export interface Service extends Child {
 export async function startService(
   stage: Stage,
   more: Readonly<Record<string, string>> = {},
+  execArgv: readonly string[] = [],
 ): Promise<Service> {
-  const child = startChild(join(import.meta.dirname, 'service-process.ts'))
+  const child = startChild(join(import.meta.dirname, 'service-process.ts'), execArgv)
   const { databaseUrl, dataDir } = stage
   const address = await child.ask<string>('start', {
     databaseUrl,
