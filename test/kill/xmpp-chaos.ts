@@ -12,13 +12,15 @@ export interface XmppPlan {
   /** Is stopped at the end. */
   readonly server: XmppServer
   readonly kills: number
-  /** Messages that each of two people writes to each of two accounts in a second. */
+  /** Messages that each of two people writes to each of two accounts in a second; besides those in its room. */
   readonly perSecond: number
 }
 
 export interface XmppReport {
   readonly kills: number
   readonly written: number
+  /** Of these, in rooms. */
+  readonly writtenInRooms: number
   readonly lost: number
   readonly violations: readonly string[]
   /** What is missing although later messages of the same person are there. */
@@ -43,7 +45,7 @@ export async function runXmppChaos(
   const writers = stage.accounts.flatMap((account) => account.writers)
   try {
     for (const writer of writers) writer.write()
-    await reached(stage)
+    await heard(stage)
     for (const writer of writers) writer.count()
     const recoveries: number[] = []
     for (let kill = 1; kill <= kills; kill++) {
@@ -64,6 +66,15 @@ export async function runXmppChaos(
   } finally {
     await stage.close()
   }
+}
+
+/** Resolves once something of every writer has come through. */
+async function heard({ accounts }: XmppStage): Promise<void> {
+  const isHeard = ({ consumer, writers }: XmppStage['accounts'][number]) => {
+    const texts = [...consumer.delivered.values()].map(({ text }) => text)
+    return writers.every((writer) => texts.some((text) => writer.wrote(text)))
+  }
+  await until(() => accounts.every(isHeard), RECOVERY_MS)
 }
 
 /** Resolves once something that is written from now on has come through to the bot of every account. */
@@ -107,6 +118,9 @@ async function reportOn(
   return {
     kills,
     written: histories.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0),
+    writtenInRooms: accounts
+      .flatMap(({ writers }) => writers.filter(({ isToRoom }) => isToRoom))
+      .reduce((sum, { texts }) => sum + texts.length, 0),
     lost,
     violations: [
       ...violations,
@@ -152,11 +166,12 @@ export const isKept = ({ lost, violations, holes, told }: XmppReport, hasArchive
   violations.length === 0 && ((lost === 0 && holes.length === 0) || (!hasArchive && told > 0))
 
 export function xmppSummary(report: XmppReport) {
-  const { kills, written, lost, violations, holes, told, recoveries } = report
+  const { kills, written, writtenInRooms, lost, violations, holes, told, recoveries } = report
   const sorted = recoveries.toSorted((a, b) => a - b)
   const middle = Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0)
   return [
-    `XMPP: ${kills} kills, ${written} messages written meanwhile, ${lost} lost, told ${told} times`,
+    `XMPP: ${kills} kills, ${written} messages written meanwhile (${writtenInRooms} of them in rooms)`,
+    `XMPP: ${lost} lost, told ${told} times`,
     ...holes.map((hole) => `  ${hole}`),
     `XMPP: ${violations.length} violations`,
     ...violations.slice(0, 20).map((violation) => `  ${violation}`),

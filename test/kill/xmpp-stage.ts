@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
+import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { Slixmpp, type SlixmppClient } from '../support/slixmpp.ts'
 import type { XmppServer } from '../support/xmpp-server.ts'
@@ -18,6 +19,9 @@ import { XmppWriter } from './xmpp-writer.ts'
 const ACCOUNTS = ['ada', 'bob']
 const FRIENDS = ['north', 'east']
 const PASSWORD = 'of the kill test'
+/** Of what people write to an account this is the part that they write in its room as well. */
+const ROOM_SHARE = 0.2
+const JOINS_MS = 60_000
 
 export interface XmppStage {
   readonly postgres: PostgresProcess
@@ -58,15 +62,17 @@ export async function setXmppStage(server: XmppServer, perSecond: number): Promi
     const jid = await server.register(name, PASSWORD)
     const secrets = { jid, password: PASSWORD, resource: 'chapar', server: server.server }
     const key = await linkedAccount(db, vault, jid, { platform: 'xmpp', secrets })
-    const consumer = new Consumer(`http://127.0.0.1:${port}/bot${key}`)
+    const url = `http://127.0.0.1:${port}/bot${key}`
+    const consumer = new Consumer(url)
     opened.defer(() => consumer.stop())
-    const writers: XmppWriter[] = []
-    for (const friend of friends) {
-      const writer = new XmppWriter(friend, jid, perSecond)
-      opened.defer(async () => writer.stop())
-      writers.push(writer)
-    }
-    return { name, consumer, writers }
+    const room = `${name}@rooms.xmpp.test`
+    for (const friend of friends) await friend.join(room, friend.jid.split('@')[0] ?? '')
+    const writers = friends.flatMap((friend) => [
+      new XmppWriter(friend, jid, perSecond),
+      new XmppWriter(friend, room, perSecond * ROOM_SHARE, true),
+    ])
+    for (const writer of writers) opened.defer(async () => writer.stop())
+    return { name, consumer, writers, joins: () => greet(url, room) }
   }
   const accounts = []
   for (const name of ACCOUNTS) accounts.push(await account(name))
@@ -80,7 +86,24 @@ export async function setXmppStage(server: XmppServer, perSecond: number): Promi
   })
   opened.defer(() => service.stop())
   service.start()
-  for (const { consumer } of accounts) consumer.start()
+  for (const { consumer, joins } of accounts) {
+    consumer.start()
+    await joins()
+  }
   const toClose = opened.move()
   return { postgres, service, accounts, close: () => toClose.disposeAsync() }
+}
+
+/** A bot's first words in a room bring its account into it, to stay. */
+async function greet(url: string, room: string): Promise<void> {
+  const body = JSON.stringify({ chat_id: `@${room}`, text: 'hello' })
+  const headers = { 'content-type': 'application/json' }
+  const isSent = async () => {
+    // The service may still be starting.
+    const response = await fetch(`${url}/sendMessage`, { method: 'POST', headers, body }).catch(
+      () => undefined,
+    )
+    return response?.ok ?? false
+  }
+  await until(isSent, JOINS_MS)
 }

@@ -1,23 +1,32 @@
-/** Somebody who writes numbered messages to an account, and remembers which of them have to arrive. */
+/** Somebody who writes numbered messages to an account or a room, and remembers which of them have to arrive. */
 import type { SlixmppClient } from '../support/slixmpp.ts'
 
 export class XmppWriter {
   readonly #client: SlixmppClient
   readonly #to: string
+  readonly isToRoom: boolean
   readonly #perSecond: number
   #timer: NodeJS.Timeout | undefined
   #written = 0
   /** An account that was never online has no history to catch up with. */
   #counted = 0
 
-  constructor(client: SlixmppClient, to: string, perSecond: number) {
+  /** `to`: an account, or a room that the client is in. */
+  constructor(client: SlixmppClient, to: string, perSecond: number, isToRoom = false) {
     this.#client = client
     this.#to = to
+    this.isToRoom = isToRoom
     this.#perSecond = perSecond
   }
 
   get #name() {
-    return this.#client.jid.split('@')[0]
+    const [name] = this.#client.jid.split('@')
+    return this.isToRoom ? `${name} in the room` : name
+  }
+
+  /** Whether this is something that this writer wrote to this account or room. */
+  wrote(text: string): boolean {
+    return text.startsWith(`${this.#name}:`)
   }
 
   write() {
