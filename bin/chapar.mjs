@@ -26,7 +26,7 @@ const slow = [
   'test/platforms/{telegram-uploads,xmpp-kept-rooms,xmpp-outage,xmpp-servers}.test.ts',
   'test/service/{erasure-crash,process,start-failures,drop-signing-keys,lost-connections}.test.ts',
   'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',
-  'test/service/xmpp-bot.test.ts',
+  'test/service/xmpp-{bot,mellium}.test.ts',
 ].map((files) => `--exclude=${files}`)
 const wholeTree = { development: true, panel: true, timed: true }
 
