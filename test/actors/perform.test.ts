@@ -1,6 +1,7 @@
 /** What is known of an operation that the network did not answer in time. */
 import t, { type Test } from 'tap'
 import { OwnershipLost, RequestFailed } from '../../actors/errors.ts'
+import { cutShort } from '../../actors/perform.ts'
 import type { Identities } from '../../actors/ports.ts'
 import type { Operation, OperationResult } from '../../machines/operation.ts'
 import { settled } from '../support/clock.ts'
@@ -55,6 +56,24 @@ t.test('a message that was handed over may have been sent', async (t) => {
 
 t.test('where the chat was not even found in time, nothing was sent', async (t) => {
   t.same(await failureOf(t, 'resolve'), { code: 'timeout', description: 'no answer in time' })
+})
+
+t.test('what only looks may be asked again, whatever it looks at', async (t) => {
+  const cut = (kind: string) =>
+    cutShort({ ...send, requestId: 'r', operation: { kind } } as unknown as Parameters<
+      typeof cutShort
+    >[0])
+  const looks = ['resolve', 'describe', 'administrators', 'count_members', 'member']
+  for (const kind of [...looks, 'profile_photos', 'sticker_set'])
+    t.equal(cut(kind), undefined, kind)
+  const untold = 'the credential stopped before the platform answered; '
+  const described = (kind: string) => JSON.stringify(cut(kind))
+  for (const kind of ['send', 'send_album', 'forward', 'copy']) {
+    t.match(described(kind), `${untold}the message may have been sent"`, kind)
+  }
+  for (const kind of ['delete', 'edit_text', 'pin', 'ban', 'draft']) {
+    t.match(described(kind), `${untold}it may have been done"`, kind)
+  }
 })
 
 t.test('nothing is sent while it is not certain who owns the account', async (t) => {

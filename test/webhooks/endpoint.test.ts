@@ -1,8 +1,10 @@
 /** Calls in the answers to updates: what fails in them is told in the log, and to nobody else. */
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { resolveAnything } from '../../src/net/resolve.ts'
 import { Connections } from '../../src/webhooks/connections.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { callIn } from '../../src/webhooks/reply-call.ts'
 import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { webhookFacts } from '../actors/webhook-rig.ts'
 import { until } from '../support/client.ts'
@@ -55,5 +57,13 @@ t.test('an answer that is no call makes none', async (t) => {
     t.match(await deliver(), { ok: true }, body)
     await new Promise((resolve) => setTimeout(resolve, 20))
     t.same([calls, warned], [0, []], body)
+  }
+})
+
+t.test('a call is unpacked however its encoding is spelt', async (t) => {
+  const json = JSON.stringify({ method: 'sendMessage', chat_id: 7, text: 'hi' })
+  for (const encoding of ['gzip', 'GZIP', 'GZip']) {
+    const call = await callIn({ type: 'application/json', encoding, body: gzipSync(json) })
+    t.equal(call?.args.text('text'), 'hi', encoding)
   }
 })

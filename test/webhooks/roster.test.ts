@@ -39,7 +39,7 @@ async function keyWith(webhook: { due?: string; suspended?: string; expires?: st
 
 t.test('whatever comes for a key that cannot be woken, it is tried once at a time', async (t) => {
   const id = await keyWith({})
-  const { actor } = new ApiKeyRig(t)
+  const { actor } = new ApiKeyRig(t, { apiKeyId: id, credentialId: account })
   const tries: PromiseWithResolvers<ApiKeyActor>[] = []
   let live: ApiKeyActor | undefined
   const roster = new Roster({
@@ -72,6 +72,14 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   await tries[1]?.promise
   come()
   t.equal(tries.length, 2)
+  live = undefined
+  come()
+  t.equal(tries.length, 3, 'once it sleeps it is woken again')
+  const revoked = new ApiKeyRig(t, { apiKeyId: id, credentialId: account, revoked: true })
+  tries[2]?.resolve(revoked.actor)
+  await tries[2]?.promise
+  come()
+  t.equal(tries.length, 3, 'never one that is revoked')
   roster.stop()
 })
 
