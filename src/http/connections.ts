@@ -44,7 +44,8 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (!connections.isReserved(raw.socket)) return
     reply.header('connection', 'close')
-    if (/^\/(bot|file)/.test(routeOptions.url ?? '')) {
+    // Streams of events would hold their places for as long as they like.
+    if (/^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')) {
       throw failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
     }
   })
@@ -131,9 +132,9 @@ class Connections {
       return
     }
     this.#reserved.add(socket)
-    const look = setTimeout(() => {
+    const look = setInterval(() => {
       if (this.#idle.has(socket)) socket.destroy()
     }, RESERVED_MS)
-    socket.once('close', () => clearTimeout(look))
+    socket.once('close', () => clearInterval(look))
   }
 }

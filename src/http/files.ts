@@ -113,6 +113,8 @@ const unsatisfiable = { ok: false, error_code: 416, description: 'Range Not Sati
 /** Ends with the connection: nobody reads on for a client that has left. */
 async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promise<Readable> {
   const gone = new AbortController()
+  // Its client may have left while the file was looked up.
+  if (raw.destroyed) gone.abort()
   raw.once('close', () => gone.abort())
   raw.setTimeout(STALLED_MS, () => raw.destroy())
   const stream = await file.open(span?.offset ?? 0, span?.length, gone.signal)

@@ -33,6 +33,7 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
   })
   app.get('/health/live', async () => ({ ok: true }))
   app.get('/bot/getMe', async () => ({ ok: true }))
+  app.get('/platforms/credentials/events', async () => ({ ok: true }))
   app.get('/bot/getUpdates', async () => {
     await pause(60_000, undefined, { ref: false })
     return { ok: true }
@@ -87,6 +88,15 @@ t.test('when all are busy, health is answered and bots are told to come back', a
   bot.ask('/bot/getMe')
   await until(() => bot.seen.isClosed)
   t.match(bot.seen.text, /^HTTP\/1.1 503 .*connection: close.*"retry_after":1/is)
+  const events = await client()
+  events.ask('/platforms/credentials/events')
+  await until(() => events.seen.isClosed)
+  t.match(events.seen.text, /^HTTP\/1.1 503 /, 'a stream would hold the place')
+  const unfinished = await client()
+  unfinished.socket.write('POST /bot/getMe HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nx')
+  await pause(2_500)
+  unfinished.socket.write('12345678')
+  await until(() => unfinished.seen.isClosed)
   const health = await client()
   health.ask('/health/live')
   await until(() => health.seen.isClosed)
