@@ -1,5 +1,5 @@
 /** `npm run mutants -- --seed S --draws N [--in folder,folder]`: small mistakes of all kinds, and which the tests notice. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,14 +48,21 @@ interface Ended {
   readonly tookMs: number
 }
 
+/** Test files run in processes of their own: all of them end together. */
+const end = ({ pid }: ChildProcess) => pid !== undefined && process.kill(-pid, 'SIGKILL')
+let running: ChildProcess | undefined
+process.once('exit', () => running && end(running))
+
 /** Ends with code null where it took too long. */
 function run(args: readonly string[], limitMs: number): Promise<Ended> {
   const startedAt = performance.now()
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true })
-    const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), limitMs)
+    running = child
+    const timer = setTimeout(() => end(child), limitMs)
     child.once('exit', (code) => {
       clearTimeout(timer)
+      running = undefined
       resolve({ code, tookMs: performance.now() - startedAt })
     })
   })
