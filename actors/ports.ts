@@ -38,6 +38,8 @@ export interface CredentialFacts extends Owned {
   readonly reason: string | undefined
   readonly settings: ReceiveSettings
   readonly limitedUntil: number | undefined
+  /** When the state began, of one that outlasts a restart of the service. */
+  readonly stateSince?: number | undefined
 }
 
 /** One line of a credential's timeline. */

@@ -45,7 +45,7 @@ export class Timeline {
     this.#store = store
     this.#clock = clock
     this.#state = facts.state
-    this.#since = clock.now()
+    this.#since = facts.stateSince ?? clock.now()
   }
 
   /** When the state began that it is in. */

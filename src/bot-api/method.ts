@@ -6,7 +6,7 @@ import type { Json, Platform } from '../../actors/platform.ts'
 import type { Scope } from '../../machines/api-key-events.ts'
 import type { ContentName } from '../../machines/content-name.ts'
 import type { OperationKind, PublicOperation } from '../../machines/operation.ts'
-import type { Failure } from '../../machines/protocol.ts'
+import type { Out } from '../credentials/out-error.ts'
 import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/info.ts'
 import type { Arguments } from './arguments.ts'
@@ -43,7 +43,7 @@ export interface CallWorld {
   /** When messages of its account were last too many to be caught up with (Unix time in seconds). */
   skipped(apiKeyId: number): Promise<number | undefined>
   /** Why nothing comes for an account any more, and since when, in milliseconds; undefined while something may. */
-  whyOut(credentialId: number): { readonly failure: Failure; readonly since: number } | undefined
+  whyOut(credentialId: number): Out | undefined
   readonly webhooks: CallWebhooks
   /** Told how many updates an answer carries. */
   delivered(key: ApiKeyActor, updates: number): void

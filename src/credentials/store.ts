@@ -25,6 +25,7 @@ interface Row {
   readonly deleting_at: Date | null
   readonly reason: string | null
   readonly limited_until: Date | null
+  readonly state_since: Date | null
   readonly include_self_updates: boolean
   readonly include_channel_updates: boolean
   readonly include_channel_update_recovery: boolean
@@ -52,7 +53,12 @@ const claim = (which: string) => `
               c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
               c.include_deleted_updates, mine.epoch, mine.next_update_id
   )
-  select * from marked order by id`
+  select marked.*, case when machine_state in ('signedOut', 'invalid', 'replaced') then (
+           select t.at from credential_transition t
+            where t.credential_id = marked.id and t.to_state = marked.machine_state
+              and t.actor = 'credential:' || marked.id
+            order by t.id desc limit 1) end as state_since
+    from marked order by id`
 
 const CLAIMS = 5
 
@@ -272,6 +278,7 @@ const factsOf = (row: Row): ClaimedCredential => ({
   state: row.deleting_at ? 'deleting' : row.machine_state,
   reason: row.reason ?? undefined,
   limitedUntil: row.limited_until?.getTime(),
+  stateSince: row.state_since?.getTime(),
   settings: {
     includeSelfUpdates: row.include_self_updates,
     includeChannelUpdates: row.include_channel_updates,

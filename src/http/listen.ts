@@ -131,6 +131,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     gate,
     limits: config.limits.keys,
     wake: (id) => core.roster.wake(id),
+    whyOut: (credentialId) => core.supervisor.whyOut(credentialId),
     now,
   })
   const { supervisor: credentials, timeline, links, platformOf } = core

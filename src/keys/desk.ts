@@ -1,6 +1,7 @@
 /** Where keys are managed: the table is changed first, then the live actor is told. */
 import type { ApiKeyActor } from '../../actors/api-key.ts'
 import { failed, RequestFailed } from '../../actors/errors.ts'
+import { type Out, outError } from '../credentials/out-error.ts'
 import type { Database } from '../database/database.ts'
 import { parseApiKey } from '../security/keys.ts'
 import {
@@ -27,6 +28,7 @@ export interface KeyDeskOptions {
   readonly limits: KeyLimits
   /** Has it deliver to its webhook. */
   wake(apiKeyId: number): void
+  whyOut(credentialId: number): Out | undefined
   now(): number
 }
 
@@ -104,9 +106,24 @@ export class KeyDesk {
   async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
     const state = keyState(key, actor, this.#options.now())
-    const crashed = crashOf(actor)
-    const webhook = key.webhook && crashed ? { ...key.webhook, state: crashed } : key.webhook
+    const webhook = key.webhook && this.#asItStands(key.webhook, key.credential_id, actor)
     return { ...key, webhook, state }
+  }
+
+  /** What is known to those who live: that its delivery crashed, and that its account is out. */
+  #asItStands(
+    webhook: NonNullable<StoredApiKey['webhook']>,
+    credentialId: number,
+    actor: ApiKeyActor | undefined,
+  ): StoredApiKey['webhook'] {
+    const crashed = crashOf(actor)
+    const out = this.#options.whyOut(credentialId)
+    const error = out && outError(out)
+    return {
+      ...webhook,
+      ...(crashed && { state: crashed }),
+      ...(error && { last_error_date: error.at, last_error_message: error.message }),
+    }
   }
 
   /** Nobody who came in with the old secret stays in; the next one meets a new actor. */
@@ -141,7 +158,7 @@ export class KeyDesk {
   }
 }
 
-/** That its delivery crashed is known to the live actor alone: the next one begins with nothing against it. */
+/** The next actor of the key begins with nothing against its delivery. */
 function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefined {
   const value = actor?.delivery?.snapshot.value
   return value === 'crashed' || value === 'failed' ? value : undefined

@@ -17,6 +17,7 @@ function deskOf(actor: object) {
     live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,
     gate: {} as KeyDeskOptions['gate'],
     wake: () => undefined,
+    whyOut: () => undefined,
     now: Date.now,
   })
 }

@@ -29,7 +29,17 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   const live = async () => actor as unknown as ApiKeyActor
   const gate = {} as KeyDeskOptions['gate']
   const limits = { perCredential: 100, perUser: 1_000 }
-  const desk = new KeyDesk({ db, store, live, gate, limits, wake: () => undefined, now: Date.now })
+  const nothing = () => undefined
+  const desk = new KeyDesk({
+    db,
+    store,
+    live,
+    gate,
+    limits,
+    wake: nothing,
+    whyOut: nothing,
+    now: Date.now,
+  })
   const change = () =>
     desk.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
   const settled = async () => {

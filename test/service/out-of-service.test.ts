@@ -25,6 +25,11 @@ t.test('the backlog comes first, then the reason, until it is linked again', asy
   const { result } = (await client.bot(key, 'getWebhookInfo')).body
   t.match(result, { last_error_message: LOGGED_OUT, last_error_date: Number })
   t.ok(Math.abs(result.last_error_date - Date.now() / 1000) < 60)
+  await pause(1_100)
+  await service.restart()
+  await state('logged_out')
+  const again = (await client.bot(key, 'getWebhookInfo')).body.result
+  t.equal(again.last_error_date, result.last_error_date, 'it is no later for a restart')
   const { findings, cause } = await client.result('POST', `/api_keys/${keyId}/diagnosis`, {
     all: true,
   })
@@ -38,6 +43,18 @@ t.test('the backlog comes first, then the reason, until it is linked again', asy
   t.match((await held).body.result, [{ message: { text: 'after' } }])
   t.equal((await client.bot(key, 'getWebhookInfo')).body.result.last_error_message, undefined)
   t.match(await client.state(credentialId, 'active'), { reason: null })
+})
+
+t.test('the webhook of a key says what getWebhookInfo says', async (t) => {
+  const { fault, state, client, key, keyId } = await troubledAccount(service, 'hookedout')
+  await client.bot(key, 'setWebhook', { url: 'http://127.0.0.1:9/' })
+  await fault('revoke')
+  await state('logged_out')
+  const { last_error_date, last_error_message } = (await client.bot(key, 'getWebhookInfo')).body
+    .result
+  t.equal(last_error_message, LOGGED_OUT)
+  const { webhook } = await client.result('GET', `/api_keys/${keyId}`)
+  t.match(webhook, { last_error_date, last_error_message })
 })
 
 t.test('a poll that is held when the account goes out ends with the reason', async (t) => {

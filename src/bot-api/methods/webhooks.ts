@@ -1,5 +1,6 @@
 /** Methods about the webhook: setting it, removing it, and asking how it stands. */
 import { currentKinds, DEFAULT_KINDS, kindNames } from '../../../machines/update-kinds.ts'
+import { outError } from '../../credentials/out-error.ts'
 import { kindsOf } from '../allowed-updates.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
 import { isSameTarget, webhookTargetOf } from '../webhook-target.ts'
@@ -75,7 +76,9 @@ const getWebhookInfo: Method = {
     const { apiKeyId, credentialId } = key.facts
     const { webhook } = key
     const kinds = currentKinds(key.snapshot.context.filter)
-    const error = outOf(world, credentialId) ?? (await lastError(world, apiKeyId))
+    // As long as the account is out, nothing else counts.
+    const out = world.whyOut(credentialId)
+    const error = out ? outError(out) : await lastError(world, apiKeyId)
     return result({
       url: webhook?.url ?? '',
       has_custom_certificate: webhook?.certificate !== undefined,
@@ -86,14 +89,6 @@ const getWebhookInfo: Method = {
       ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
     })
   },
-}
-
-/** As long as the account is out, in the words of getUpdates; nothing else counts before it is back. */
-function outOf(world: Call['world'], credentialId: number) {
-  const out = world.whyOut(credentialId)
-  if (!out) return undefined
-  const { failure, since } = out
-  return { at: Math.floor(since / 1000), message: `Forbidden: ${failure.description}` }
 }
 
 /** What was lost counts most: nothing is dropped without a word. */
