@@ -3,7 +3,7 @@ import { createActor, type SnapshotFrom } from 'xstate'
 import { restAfter } from '../machines/crash.ts'
 import { credentialMachine } from '../machines/credential.ts'
 import type { CredentialEvent } from '../machines/credential-events.ts'
-import type { Resume } from '../machines/credential-setup.ts'
+import type { CredentialContext, Resume } from '../machines/credential-setup.ts'
 import { Activation } from './activation.ts'
 import { CredentialEffects } from './credential-effects.ts'
 import { failed } from './errors.ts'
@@ -112,13 +112,15 @@ const logic = credentialMachine.provide({
 export interface Past {
   readonly timeline: Timeline
   readonly crashes: readonly number[]
+  /** A restriction that was in force. */
+  readonly limit?: CredentialContext['limit']
 }
 
 export function activateCredential(
   facts: CredentialFacts,
   resume: Resume,
   world: CredentialWorld,
-  { timeline, crashes }: Past = {
+  { timeline, crashes, limit }: Past = {
     timeline: new Timeline(facts, world.store, world.clock),
     crashes: [],
   },
@@ -140,7 +142,7 @@ export function activateCredential(
       resume,
       crashes,
       ...(facts.reason !== undefined && resume !== 'queued' && { reason: facts.reason }),
-      ...(limitLeft(facts, clock.now()) ?? {}),
+      ...limitLeft(facts, limit, clock.now()),
     },
   })
   const effects = new CredentialEffects(facts, world, actor)
@@ -157,8 +159,14 @@ export function activateCredential(
   return activation
 }
 
-function limitLeft({ limitedUntil, reason }: CredentialFacts, now: number) {
-  if (limitedUntil === undefined || limitedUntil <= now) return undefined
-  const forMs = limitedUntil - now
-  return { limit: { reason: reason ?? 'flood_wait', forMs, until: limitedUntil } }
+/** The row has one reason: that of the restriction only while the restriction is all that is wrong. */
+function limitLeft(
+  { limitedUntil, state, reason }: CredentialFacts,
+  limit: Past['limit'],
+  now: number,
+) {
+  const until = limit?.until ?? limitedUntil
+  if (until === undefined || until <= now) return {}
+  const stored = state === 'live.limited' ? reason : undefined
+  return { limit: { reason: limit?.reason ?? stored ?? 'flood_wait', forMs: until - now, until } }
 }

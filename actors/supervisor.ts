@@ -4,7 +4,12 @@ import { out } from '../machines/credential-refusals.ts'
 import type { Resume } from '../machines/credential-setup.ts'
 import type { ReceiveSettings } from '../machines/happening.ts'
 import type { Failure } from '../machines/protocol.ts'
-import { activateCredential, type CredentialActor, type CredentialWorld } from './credential.ts'
+import {
+  activateCredential,
+  type CredentialActor,
+  type CredentialWorld,
+  type Past,
+} from './credential.ts'
 import { failed, OwnershipLost } from './errors.ts'
 import { missingPlatform } from './missing-platform.ts'
 import { Parked } from './parked.ts'
@@ -179,12 +184,16 @@ export class CredentialSupervisor {
     this.#lostAt.delete(credentialId)
   }
 
-  #run(supervised: Supervised, resume: Resume, crashes: readonly number[] = []): void {
+  #run(
+    supervised: Supervised,
+    resume: Resume,
+    past: Omit<Past, 'timeline'> = { crashes: [] },
+  ): void {
     const { facts, timeline } = supervised
     const platform = this.#world.platforms.get(facts.platform) ?? missingPlatform(facts.platform)
     const changed = () => this.#parked.changed(facts.credentialId)
     const world = { ...this.#world, platform, changed }
-    const actor = activateCredential(facts, resume, world, { timeline, crashes })
+    const actor = activateCredential(facts, resume, world, { timeline, ...past })
     supervised.actor = actor
     changed()
     actor.closed.then((cause) => {
@@ -206,7 +215,7 @@ export class CredentialSupervisor {
     const [state] = visibleState(left)
     const reason = state === 'crashed' ? resumeReason : left.context.reason
     supervised.facts = { ...facts, settings, reason, limitedUntil: limit?.until }
-    this.#run(supervised, resumeAfter(left), withCrash(crashes, clock.now()))
+    this.#run(supervised, resumeAfter(left), { crashes: withCrash(crashes, clock.now()), limit })
   }
 }
 

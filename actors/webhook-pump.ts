@@ -175,12 +175,21 @@ export class Pump {
       const outcome = await this.#world.deliver({ updateId, body, isProbe }, this.#cut.signal)
       if (this.#cut.signal.aborted && !outcome.ok) return this.#end(update, 'cut')
       const nextAttemptAt = outcome.ok ? this.#succeed(update) : this.#fail(update, outcome)
-      this.#world.record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
+      this.#record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
     } catch (cause) {
       this.#world.defect(cause)
       // Ours, not the endpoint's: a moment later it is as if it had not begun.
       await new Promise<void>((resolve) => this.#world.later(resolve, AGAIN_MS))
       this.#end(update, 'cut')
+    }
+  }
+
+  /** The attempt has ended by now: that it cannot be recorded must not end it once more. */
+  #record(attempt: AttemptRecord) {
+    try {
+      this.#world.record(attempt)
+    } catch (cause) {
+      this.#world.defect(cause)
     }
   }
 

@@ -61,15 +61,19 @@ export const changing = apiKey.createStateConfig({
         { type: 'beginChange', params: ({ event }) => event },
       ],
     },
-    'webhook.changed': {
-      guard: 'isCurrent',
-      target: 'quiet',
-      actions: [
-        { type: 'become', params: ({ event }) => event.changed },
-        { type: 'reply', params: ({ event }) => accepted(event) },
-        'endChange',
-      ],
-    },
+    'webhook.changed': [
+      {
+        guard: 'isCurrent',
+        target: 'quiet',
+        actions: [
+          { type: 'become', params: ({ event }) => event.changed },
+          { type: 'reply', params: ({ event }) => accepted(event) },
+          'endChange',
+        ],
+      },
+      // Another one came after it, and may fail: this is what is stored by now.
+      { actions: { type: 'become', params: ({ event }) => event.changed } },
+    ],
     'webhook.unchanged': {
       guard: 'isCurrent',
       target: 'quiet',

@@ -237,3 +237,19 @@ t.test('while nobody can say who owns it, a taken session is opened again', asyn
   await rig.clock.advance(2_000)
   t.equal(stateOf(actor), 'live.online')
 })
+
+t.test('a restriction is not blamed on what was wrong when the service stopped', async (t) => {
+  const rig = new CredentialRig(t)
+  const limitedUntil = rig.clock.now() + 60_000
+  for (const [state, reason, shown] of [
+    ['waiting', 'network', 'flood_wait'],
+    ['failed', 'crash_loop', 'flood_wait'],
+    ['live.limited', 'slow_mode', 'slow_mode'],
+  ] as const) {
+    const actor = rig.activate({ state, reason, limitedUntil })
+    await settled()
+    t.equal(stateOf(actor), 'live.limited')
+    t.equal(actor.snapshot.context.reason, shown)
+    actor.stop()
+  }
+})

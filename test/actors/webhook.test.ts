@@ -303,3 +303,17 @@ t.test('what is acknowledged during the last write is stored too', async (t) => 
   await stopped
   t.equal(rig.saved.at(-1)?.cursor, 102)
 })
+
+t.test('an attempt that cannot be recorded has ended all the same', async (t) => {
+  const rig = new WebhookRig(t, { maxConnections: 1 })
+  rig.records.push = () => {
+    throw new Error('boom')
+  }
+  await rig.write('a', 'b', 'c')
+  await rig.clock.advance(10_000)
+  await rig.write('a', 'b', 'c', 'd')
+  await rig.clock.advance(10_000)
+  t.same(rig.sent, [101, 102, 103, 104, 105, 106, 107])
+  t.equal(rig.mostInFlight, 1)
+  t.ok(rig.logger.errors.length > 0)
+})

@@ -126,3 +126,15 @@ t.test('the cursor follows what is acknowledged, and never goes back by that', a
   walk.send({ type: 'webhook.moved', cursor: 120 })
   t.equal(walk.snapshot.context.cursor, 130)
 })
+
+t.test('a change that another one overtook was stored all the same', async (t) => {
+  const failure = { code: 'bad_request', description: 'no' } as const
+  const walk = begin({ webhook: facts }).send(set('first')).send(set('second'))
+  const moved = { ...facts, url: 'https://elsewhere.example/' }
+  walk.send(changed('first', moved))
+  t.equal(walk.state, 'usable.changing')
+  t.same(walk.replies, [], 'its caller was told before')
+  walk.send({ type: 'webhook.unchanged', requestId: 'second', failure })
+  t.equal(walk.state, 'usable.webhook')
+  t.equal(walk.snapshot.context.webhook.url, moved.url)
+})
