@@ -9,8 +9,9 @@ import type { Database } from '../database/database.ts'
 import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
-import { type IdentityRow, identityColumns, openIdentity, sealIdentity } from './identity.ts'
+import { type IdentityRow, identityColumns, sealIdentity } from './identity.ts'
 import { Irregularities } from './irregularities.ts'
+import { OpenedIdentities } from './opened-identities.ts'
 import type { TimelineBuffer } from './timeline-buffer.ts'
 
 export interface ClaimedCredential extends CredentialFacts {
@@ -65,6 +66,7 @@ const CLAIMS = 5
 export class PostgresCredentialStore implements CredentialStore {
   readonly #db: Database
   readonly #vault: Vault
+  readonly #opened: OpenedIdentities
   readonly #node: string
   readonly #timeline: TimelineBuffer
   readonly #health: HealthBuffer
@@ -81,6 +83,7 @@ export class PostgresCredentialStore implements CredentialStore {
   }) {
     this.#db = world.db
     this.#vault = world.vault
+    this.#opened = new OpenedIdentities(world.vault)
     this.#node = world.node
     this.#timeline = world.timeline
     this.#health = world.health
@@ -174,7 +177,7 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   identityOf(row: IdentityRow): Promise<AccountIdentity | undefined> {
-    return openIdentity(this.#vault, row)
+    return this.#opened.of(row)
   }
 
   async saveDeletion(owned: Owned): Promise<void> {

@@ -1,8 +1,14 @@
 /** What is known of an account is sealed at rest, also what an older version has stored, and found all the same. */
 import t, { type Test } from 'tap'
 import type { AccountIdentity } from '../../actors/platform.ts'
-import { openIdentity, sealIdentities, sealIdentity } from '../../src/credentials/identity.ts'
+import {
+  type IdentityRow,
+  openIdentity,
+  sealIdentities,
+  sealIdentity,
+} from '../../src/credentials/identity.ts'
 import { type CredentialQuery, searchCredentials } from '../../src/credentials/list.ts'
+import { OpenedIdentities } from '../../src/credentials/opened-identities.ts'
 import type { RecordSource } from '../../src/credentials/records.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { finishLink } from '../../src/links/finish.ts'
@@ -159,4 +165,28 @@ t.test('a list is searched and sorted by what is sealed, page by page', async (t
   t.same(await shown({ search: '340500' }), ['ADAM'])
   t.same(await shown({ search: '%' }), [])
   t.same(await shown({ search: 'adam', sort: 'name', order: 'desc' }), ['ADAM', 'adam'])
+})
+
+t.test('a list opens each account once, and anew when it was sealed anew or wiped', async (t) => {
+  const { db, vault, link } = await rig(t)
+  let opened = 0
+  const opening = new OpenedIdentities({
+    open: (...given: Parameters<typeof vault.open>) => {
+      opened++
+      return vault.open(...given)
+    },
+  })
+  const { credentialId } = await link({ native: 'bird@canary.example', ...bird })
+  const look = async () => {
+    const [row] = await db.query<IdentityRow>(
+      'select id, account, account_sealed from credential where id = $1',
+      [credentialId],
+    )
+    return (await opening.of(row!))?.firstName
+  }
+  t.same([await look(), await look(), opened], ['Canaria', 'Canaria', 1])
+  await link({ native: 'bird@canary.example', ...bird, firstName: 'Renamed' })
+  t.same([await look(), await look(), opened], ['Renamed', 'Renamed', 2])
+  await db.query('update credential set account_sealed = null where id = $1', [credentialId])
+  t.same([await look(), opened], [undefined, 2])
 })
