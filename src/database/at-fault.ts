@@ -16,6 +16,19 @@ export function isIdentityConflict(error: unknown): boolean {
   return isMapped && (error.code === '23505' || error.code === '23502')
 }
 
+/**
+ * Runs it again after such a conflict, once. PostgreSQL arbitrates by one unique index of a table: two who store the
+ * same new pair in one moment meet at the other index, and the second try finds the pair stored. A real conflict stays.
+ */
+export async function despiteRace<Result>(store: () => Promise<Result>): Promise<Result> {
+  try {
+    return await store()
+  } catch (error) {
+    if (!isIdentityConflict(error)) throw error
+    return store()
+  }
+}
+
 /** Deadlock, and a lock that was waited for too long. */
 const blocked = ['40P01', '55P03']
 

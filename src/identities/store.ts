@@ -1,6 +1,7 @@
 /** The tables that map native ids to integers, one question a function. */
 import { OwnershipLost } from '../../actors/errors.ts'
 import type { Owned } from '../../actors/ports.ts'
+import { despiteRace } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { type NewChat, type NewMessage, unlessSame } from '../updates/commit.ts'
 
@@ -110,8 +111,9 @@ export async function insertIdentities(
   chats: readonly NewChat[],
   messages: readonly NewMessage[],
 ): Promise<void> {
-  const stored = await db.query(
-    `with owned as materialized (
+  const store = () =>
+    db.query(
+      `with owned as materialized (
        select id from credential where id = $1 and epoch = $8 for share
      ), chats as (
        insert into chat_identity (credential_id, native, chat_id)
@@ -127,16 +129,16 @@ export async function insertIdentities(
        ${unlessSame.message}
      )
      select from owned`,
-    [
-      owned.credentialId,
-      chats.map(({ native }) => native),
-      chats.map(({ chatId }) => chatId),
-      messages.map(({ native }) => native),
-      messages.map(({ chatId }) => chatId),
-      messages.map(({ messageId }) => messageId),
-      messages.map(({ own }) => own),
-      owned.epoch,
-    ],
-  )
-  if (stored.length === 0) throw new OwnershipLost()
+      [
+        owned.credentialId,
+        chats.map(({ native }) => native),
+        chats.map(({ chatId }) => chatId),
+        messages.map(({ native }) => native),
+        messages.map(({ chatId }) => chatId),
+        messages.map(({ messageId }) => messageId),
+        messages.map(({ own }) => own),
+        owned.epoch,
+      ],
+    )
+  if ((await despiteRace(store)).length === 0) throw new OwnershipLost()
 }

@@ -1,4 +1,5 @@
 /** The one statement that stores updates: fence, ids, rows, mappings and checkpoints in a single commit. */
+import { despiteRace } from '../database/at-fault.ts'
 import type { Database, Statement } from '../database/database.ts'
 import type { Draft } from './row.ts'
 
@@ -103,10 +104,12 @@ export async function commit(db: Database, batches: readonly Batch[]): Promise<F
   ]
   const identities = identityValues(batches)
   const statement = identities ? withIdentities : plain
-  const stored = await db.query<{ credential_id: number; first_id: number }>(statement, [
-    ...values,
-    ...(identities ?? []),
-  ])
+  const stored = await despiteRace(() =>
+    db.query<{ credential_id: number; first_id: number }>(statement, [
+      ...values,
+      ...(identities ?? []),
+    ]),
+  )
   return new Map(stored.map((row) => [row.credential_id, row.first_id]))
 }
 
