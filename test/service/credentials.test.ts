@@ -128,7 +128,8 @@ t.test('deleting signs out, wipes the secrets and ends the keys', async (t) => {
   await until(() => service.gateway.core.keys.peek(keyId)?.snapshot.context.waiting)
   t.match(await client.ask('DELETE', path), { status: 200, body: { ok: true, result: true } })
   const unauthorized = refused(401, 'Unauthorized')
-  t.match(await waiting, unauthorized, 'the waiting poll ends')
+  const deleted = 'Forbidden: the credential was deleted; link the account again'
+  t.match(await waiting, refused(403, deleted), 'the waiting poll ends')
   for (const method of ['getMe', 'getUpdates', 'sendMessage', 'getWebhookInfo', 'sendPhoto']) {
     t.match(await client.bot(key, method, { chat_id: 1, text: 'x' }), unauthorized, method)
   }

@@ -77,7 +77,7 @@ t.test('a send whose answer is lost', async (t) => {
 
 t.test('a target that cannot be written to', async (t) => {
   const { diagnose } = await account('lonely_bot')
-  for (const send_to of ['@nobody_at_all', 'nonsense', '@\ud800']) {
+  for (const send_to of ['@nobody_at_all', 'nonsense', '@\ufffd']) {
     const found = await diagnose({ send_to })
     t.match(found.cause, { step: 'send', code: 'chat_not_found' }, send_to)
   }
