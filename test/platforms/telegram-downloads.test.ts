@@ -72,9 +72,10 @@ t.test('a slow reader is waited for, and one that leaves ends the download', asy
   const asked = (files.reads - before) * part
   t.ok(asked < bytes.length / 2, `${asked} of ${bytes.length} bytes were asked for`)
   await reader.cancel()
-  const after = files.reads
-  await pause(100)
-  t.equal(files.reads, after)
+  // What was under way may still be counted; then there is no more of it.
+  for (let seen = -1; files.reads > seen; await pause(500)) seen = files.reads
+  const fetched = (files.reads - before) * part
+  t.ok(fetched < bytes.length / 2, `${fetched} of ${bytes.length} bytes were fetched in all`)
   t.ok((await read(await open())).equals(bytes), 'and the next one has all of it')
 })
 
