@@ -106,9 +106,7 @@ t.test('what is no set is none', async (t) => {
   t.match(await api.getStickerSet('taken'), { name: 'Taken' })
   t.match(await make('1st', { '🫙': '#778899' }), { status: 400 })
   t.match(await make('Empty', {}), { status: 400 })
-  t.match(await make('Halves', { '\ud83c': '#778899' }), {
-    body: { result: { stickers: [{ emoji: '\ufffd' }] } },
-  })
+  t.match(await make('Halves', { '\ud83c': '#778899' }), { status: 400 })
   const unknown = { name: 'Odd', title: 'Odd', stickers: [{ emoji: '🙂', file: 'nothing' }] }
   t.match(await client.ask('POST', '/sandbox/sticker_sets', unknown), { status: 400 })
   t.match(await client.bot(key, 'getStickerSet', { name: 'Odd' }), invalid)
