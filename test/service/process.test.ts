@@ -15,8 +15,11 @@ const careless = `process.on('SIGWINCH', () => void Promise.reject(new Error('no
 /** Without what this process was given for its own database. */
 const { DATABASE_URL: _, ...rest } = process.env
 
+/** Without what the test runner would load into it, which ends the process on errors by itself. */
+const direct = 'unset NODE_OPTIONS; exec "$@"'
+
 function start(t: Test, env: NodeJS.ProcessEnv, args: readonly string[] = []) {
-  const service = spawn(process.execPath, [...args, 'src/main.ts'], {
+  const service = spawn('/bin/sh', ['-c', direct, 'sh', process.execPath, ...args, 'src/main.ts'], {
     env: { ...rest, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
