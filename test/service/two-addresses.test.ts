@@ -10,9 +10,14 @@ const { service, client, credentialId, keyId, key, ada } = await scene(t, { env 
 const hosts = addresses.map((address) => new URL(address).host)
 
 const description = await raw(service.url, '/openapi.json')
-/** A stream of events has no end to compare. */
+const left = [
+  'GET /platforms/credentials/events', // a stream has no end to compare
+  'GET /user/export', // one at a time, and it says when it was made
+  'DELETE /sandbox/network', // the next test still needs its people
+  'DELETE /user', // and its user
+]
 const operations = operationsOf(description.body).filter(
-  ({ path }) => path !== '/platforms/credentials/events',
+  ({ method, path }) => !left.includes(`${method} ${path}`),
 )
 /** The document itself names the servers. */
 const named = /^\/(openapi\.json|docs\/json)$/
