@@ -1,7 +1,7 @@
 /** The panel's list of ten thousand accounts in a real browser, scrolled while a thousand changes a second arrive. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { type Gateway, startGateway } from '../src/gateway.ts'
 import { createLog } from '../src/observability/log.ts'
 import { noBrowser, openBrowser } from '../test/panel/browser.ts'

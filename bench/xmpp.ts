@@ -1,6 +1,6 @@
 /** Many XMPP accounts on one server: linked, started together with messages waiting, idle. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Platform } from '../actors/platform.ts'
+import type { Platform } from '../actors/ports/platform.ts'
 import { xmppPlatform } from '../src/platforms/xmpp/platform.ts'
 import { MemoryRooms } from '../test/platforms/xmpp/kept-rooms.ts'
 import { quietLog } from '../test/support/log.ts'

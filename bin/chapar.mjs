@@ -37,8 +37,8 @@ const wholeTree = { development: true, panel: true, timed: true }
 const commands = {
   start: { steps: [['src/main.ts']], panel: true, kept: true },
   'build-panel': { steps: [], panel: true },
-  'drop-signing-keys': { steps: [['src/drop-signing-keys.ts']] },
-  unlock: { steps: [['src/unlock.ts']] },
+  'drop-signing-keys': { steps: [['src/operator/drop-signing-keys.ts']] },
+  unlock: { steps: [['src/operator/unlock.ts']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },

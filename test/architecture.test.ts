@@ -102,8 +102,8 @@ t.test('the service imports only packages that are installed in production', asy
   }
 })
 
-t.test('only src/config.ts reads the environment', async (t) => {
-  for (const file of code.filter((file) => file !== 'src/config.ts')) {
+t.test('only src/config/config.ts reads the environment', async (t) => {
+  for (const file of code.filter((file) => file !== 'src/config/config.ts')) {
     t.notOk(/process\.env\b/.test(read(file)), file)
   }
 })
@@ -155,9 +155,9 @@ t.test('no file switches a check off', async (t) => {
 
 /** Promises that nobody waits for, each looked at: it catches whatever may go wrong. Some of the calls make none at all. */
 const unawaited: Readonly<Record<string, readonly string[]>> = {
-  'actors/api-key-effects.ts': ['this.read'],
-  'actors/api-keys.ts': ['keyOf'],
-  'actors/webhook-pump.ts': ['this.#attempt', 'this.#feed.read'],
+  'actors/api-key/effects.ts': ['this.read'],
+  'actors/api-key/all.ts': ['keyOf'],
+  'actors/webhook/pump.ts': ['this.#attempt', 'this.#feed.read'],
   'src/core.ts': ['roster.begin'],
   'src/credentials/ownership.ts': ['this.check'],
   'src/database/flusher.ts': ['this.flush'],
@@ -170,8 +170,8 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/keys/desk.ts': ['Promise.resolve'],
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['flush'],
-  'src/platforms/sandbox/outbox.ts': ['this.#drain'],
-  'src/platforms/sandbox/sandbox.ts': ['session.open'],
+  'src/sandbox/messages/outbox.ts': ['this.#drain'],
+  'src/sandbox/sandbox.ts': ['session.open'],
   'src/platforms/sandbox/session.ts': ['this.#readOn'],
   'src/platforms/xmpp/media/measure.ts': ['reader.cancel'],
   'src/platforms/xmpp/rooms/rooms.ts': ['this.#tending.run'],
@@ -195,20 +195,20 @@ t.test('a promise that nobody waits for was looked at', async (t) => {
 const loose = [
   'test/accounts/codes.test.ts',
   'test/accounts/strangers.test.ts',
-  'test/actors/credential-crash.test.ts',
+  'test/actors/credential/crash.test.ts',
   'test/http/auth.test.ts',
   'test/http/sandbox-faults.test.ts',
   'test/http/sandbox-people.test.ts',
   'test/http/sandbox-writing.test.ts',
-  'test/machines/credential-out.test.ts',
+  'test/machines/credential/out.test.ts',
   'test/panel/session.test.ts',
-  'test/platforms/bot-api-hostile.test.ts',
   'test/platforms/contract/refusals.ts',
   'test/platforms/telegram-groups.test.ts',
   'test/platforms/telegram-link.test.ts',
   'test/platforms/telegram-operations.test.ts',
   'test/platforms/telegram-service.test.ts',
   'test/platforms/telegram-uploads.test.ts',
+  'test/platforms/upstream-bot-hostile.test.ts',
   'test/platforms/xmpp-certificates.test.ts',
   'test/platforms/xmpp-link.test.ts',
   'test/platforms/xmpp-moderation.test.ts',

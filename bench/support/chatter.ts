@@ -1,8 +1,8 @@
 /** A network that says what a benchmark tells it to: text messages with the time of their report in them. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { failed } from '../../actors/errors.ts'
-import type { Platform, SessionReport } from '../../actors/platform.ts'
-import type { Happening } from '../../machines/happening.ts'
+import type { Platform, SessionReport } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { now } from './statistics.ts'
 
 const writer = { native: '5001', firstName: 'Ada', username: 'ada_lovelace', languageCode: 'en' }

@@ -1,6 +1,6 @@
 /** The whole service in a process of its own, driven by a benchmark. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'

@@ -1,7 +1,7 @@
 /** Access tokens: short-lived JWTs that name a user and a session. */
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'

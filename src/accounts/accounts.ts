@@ -1,5 +1,5 @@
 /** Accounts: signing in with a one-time code, staying signed in, and tokens for scripts. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Jobs } from '../jobs/jobs.ts'

@@ -1,5 +1,5 @@
 /** Holds a user while something of theirs is added: what is counted is exact, and nothing is added to one who is erased. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 
 const hold = 'select erasing_at from app_user where id = $1 for no key update'

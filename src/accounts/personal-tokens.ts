@@ -1,5 +1,5 @@
 /** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities/accounts.ts'
 import { hashSecret, isToken, newToken } from '../security/keys.ts'

@@ -1,6 +1,6 @@
 /** Phone numbers: one spelling for each, and only those that a person can receive a code on. */
 import { type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 export interface Phone {
   /** In E.164 form. */

@@ -1,5 +1,5 @@
 /** Sliding windows in the database: so many uses of a key within so many seconds, on all nodes together. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { Rate } from './limits.ts'

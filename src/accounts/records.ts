@@ -1,5 +1,5 @@
 /** What users see of their account, page by page, newest first. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { openOrm } from '../database/orm.ts'
 
 export type Orm = Awaited<ReturnType<typeof openOrm>>

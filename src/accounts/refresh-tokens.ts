@@ -1,5 +1,5 @@
 /** Refresh tokens: each is good for one use, and a second use ends the session they belong to. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import { hashSecret, isToken, newToken } from '../security/keys.ts'

@@ -1,5 +1,5 @@
 /** Whether another code may be sent: to this phone, for this network, into this country, at all. */
-import { RequestFailed } from '../../actors/errors.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import { networksOf } from './client.ts'

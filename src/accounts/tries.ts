@@ -1,5 +1,5 @@
 /** Trying a code: counted before it is compared, so that no race gives more tries than allowed. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits } from './limits.ts'

@@ -1,5 +1,5 @@
 /** Users: known by their phone, which is stored sealed and found by a keyed hash. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { beingErased } from './hold.ts'

@@ -1,5 +1,5 @@
 /** The `allowed_updates` of a call. */
-import { kindsFrom } from '../../machines/update-kinds.ts'
+import { kindsFrom } from '../../machines/model/update-kinds.ts'
 import type { Arguments } from './arguments.ts'
 
 /** What is no array of strings keeps the stored setting, without an error. */

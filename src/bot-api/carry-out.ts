@@ -1,11 +1,11 @@
 /** Carries a call out, wherever it came from: asked over HTTP, or in the answer to a webhook. */
 
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import type { Leaving } from '../../actors/callers.ts'
-import type { CredentialActor } from '../../actors/credential.ts'
-import { failed } from '../../actors/errors.ts'
-import type { Json, Platform } from '../../actors/platform.ts'
-import type { PublicOperation } from '../../machines/operation.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { CredentialActor } from '../../actors/credential/actor.ts'
+import type { Leaving } from '../../actors/host/callers.ts'
+import type { Json, Platform } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import { type CallWorld, canDo, type Method, type Result } from './method.ts'

@@ -1,5 +1,5 @@
 /** What every editing method shares: which message is meant, and its buttons. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { buttonsOf } from './markup.ts'
 import type { Call } from './method.ts'
 import { forBusiness } from './sending.ts'

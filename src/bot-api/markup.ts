@@ -1,8 +1,9 @@
 /** `reply_markup`: keyboards, where the platform has them; what cannot be shown is refused. */
-import { failed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
-import type { Button, Buttons } from '../../machines/content.ts'
-import type { ReplyKeyboard } from '../../machines/reply-keyboard.ts'
+
+import type { Platform } from '../../actors/ports/platform.ts'
+import type { Button, Buttons } from '../../machines/model/content.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
 import { replyKeyboardFrom } from './reply-keyboard.ts'
 

@@ -1,5 +1,5 @@
 /** `message_ids`: the messages of a call about many. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 
 const MESSAGES = 100

@@ -1,11 +1,11 @@
 /** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
 
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import type { Leaving } from '../../actors/callers.ts'
-import type { Json, Platform } from '../../actors/platform.ts'
-import type { Scope } from '../../machines/api-key-events.ts'
-import type { ContentName } from '../../machines/content-name.ts'
-import type { OperationKind, PublicOperation } from '../../machines/operation.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { Leaving } from '../../actors/host/callers.ts'
+import type { Json, Platform } from '../../actors/ports/platform.ts'
+import type { Scope } from '../../machines/api-key/events.ts'
+import type { ContentName } from '../../machines/model/content-name.ts'
+import type { OperationKind, PublicOperation } from '../../machines/model/operation.ts'
 import type { Out } from '../credentials/out-error.ts'
 import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/info.ts'

@@ -1,6 +1,7 @@
 /** What becomes of each parameter of the reference: carried out, refused with the reason, or cosmetic. */
-import { failed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
+
+import type { Platform } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 import type { Method } from './method.ts'
 import { reference } from './reference.ts'

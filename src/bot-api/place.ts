@@ -1,5 +1,5 @@
 /** What the gateway keeps of a bot it keeps for a language, a chat or somebody: what these are called there. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { type Arguments, chatFrom } from './arguments.ts'
 
 /** Empty for those whose language has nothing of its own. */

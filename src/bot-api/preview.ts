@@ -1,6 +1,7 @@
 /** What a call wants shown of a page that its text links to: `link_preview_options`, or the older parameter. */
-import { failed } from '../../actors/errors.ts'
-import type { Preview } from '../../machines/content.ts'
+
+import type { Preview } from '../../machines/model/content.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 
 export const previewed = {

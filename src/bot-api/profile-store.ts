@@ -1,5 +1,5 @@
 /** What clients say of their bot, kept by the gateway because no network keeps it. */
-import type { Json } from '../../actors/platform.ts'
+import type { Json } from '../../actors/ports/platform.ts'
 import type { Database } from '../database/database.ts'
 
 export interface ProfileStore {

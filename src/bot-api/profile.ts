@@ -1,6 +1,7 @@
 /** getMe: the account in the reference's shape of a bot, whatever it is. */
-import { failed } from '../../actors/errors.ts'
-import type { AccountIdentity, Json } from '../../actors/platform.ts'
+
+import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 /** `accountId` is the integer that stands for the account in this credential's chats. */
 export async function profileOf(

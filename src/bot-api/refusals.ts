@@ -1,6 +1,7 @@
 /** Why a method is refused on a platform, and what would help: in the words that libraries test for. */
-import { failed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
+
+import type { Platform } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 /** What a method is about, by its name; the first that fits counts. */
 const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [

@@ -1,6 +1,6 @@
 /** `reply_markup` of the kinds that stand in the place of the ordinary keyboard. */
-import { failed } from '../../actors/errors.ts'
-import type { Key, ReplyKeyboard } from '../../machines/reply-keyboard.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { Key, ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** Which message a call answers: `reply_parameters`, or the older parameters. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 
 export interface ReplyTarget {

@@ -1,6 +1,6 @@
 /** What every sending method shares: its parameters, and the operation they become. */
-import type { Json } from '../../actors/platform.ts'
-import type { Content } from '../../machines/content.ts'
+import type { Json } from '../../actors/ports/platform.ts'
+import type { Content } from '../../machines/model/content.ts'
 import type { Arguments } from './arguments.ts'
 import { markupOf } from './markup.ts'
 import type { Call } from './method.ts'

@@ -1,6 +1,7 @@
 /** The formatted texts of a call, as neutral content. */
-import { failed } from '../../actors/errors.ts'
-import type { Text, TextEntity } from '../../machines/content.ts'
+
+import type { Text, TextEntity } from '../../machines/model/content.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 import { FormatError } from './entities/error.ts'
 import { type FormatOptions, formatText } from './entities/format.ts'

@@ -1,8 +1,8 @@
 /** Between the networks' vocabulary and the bot API's: operations in, results and updates out. */
-import type { Json } from '../../actors/platform.ts'
-import type { Identities, Owned } from '../../actors/ports.ts'
-import type { Happening } from '../../machines/happening.ts'
-import type { OperationResult, PublicOperation } from '../../machines/operation.ts'
+import type { Json } from '../../actors/ports/platform.ts'
+import type { Identities, Owned } from '../../actors/ports/ports.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { OperationResult, PublicOperation } from '../../machines/model/operation.ts'
 import { isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { IdentityBook } from '../identities/book.ts'

@@ -1,8 +1,8 @@
 /** Where a setWebhook call wants updates delivered, checked in the reference's order and words. */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { failed } from '../../actors/errors.ts'
-import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../webhooks/address.ts'
 import { uploadOf } from './media.ts'
 import type { Call } from './method.ts'

@@ -1,5 +1,5 @@
 /** The newest health of every credential, written a second late. */
-import type { Owned } from '../../actors/ports.ts'
+import type { Owned } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'

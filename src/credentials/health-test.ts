@@ -1,7 +1,7 @@
 /** The health test of a credential: session, connection, identity, receiving, and sending on request. */
-import type { CredentialActor } from '../../actors/credential.ts'
-import { RequestFailed } from '../../actors/errors.ts'
-import { visibleState } from '../../actors/timeline.ts'
+import type { CredentialActor } from '../../actors/credential/actor.ts'
+import { visibleState } from '../../actors/credential/timeline.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { explained } from './reasons.ts'
 import type { CredentialRecord } from './record.ts'

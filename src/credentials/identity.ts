@@ -1,6 +1,6 @@
 /** What is known of a linked account, sealed at rest: with a key of its user, so that a whole list opens with one. */
 import { createHmac } from 'node:crypto'
-import type { AccountIdentity } from '../../actors/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 

@@ -1,5 +1,5 @@
 /** What sessions report twice or out of order: nobody downstream sees it, but a diagnosis should. */
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 
 export interface Irregular {
   readonly repeated: number

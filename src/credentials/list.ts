@@ -1,6 +1,6 @@
 /** A user's credentials, searched, filtered and in order, page by page; and how many there are of each state. */
 import { setImmediate } from 'node:timers/promises'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
 import type { CredentialRecord, CredentialRow } from './record.ts'
 import { shownColumns } from './record.ts'

@@ -1,6 +1,6 @@
 /** What is known of accounts, kept open for a while: lists are searched and sorted by what is sealed at rest. */
 import { LRUCache } from 'lru-cache'
-import type { AccountIdentity } from '../../actors/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Vault } from '../security/vault.ts'
 import { type IdentityRow, openIdentity } from './identity.ts'
 

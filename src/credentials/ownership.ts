@@ -1,7 +1,7 @@
 /** What this node owns: asked for again and again, and let go of as a whole once another node has claimed it. */
-import type { Lease } from '../../actors/lease.ts'
-import type { CredentialStore, Owned } from '../../actors/ports.ts'
-import type { CredentialSupervisor } from '../../actors/supervisor.ts'
+import type { Lease } from '../../actors/credential/lease.ts'
+import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
+import type { CredentialStore, Owned } from '../../actors/ports/ports.ts'
 import type { Log } from '../database/log.ts'
 
 export interface OwnershipOptions {

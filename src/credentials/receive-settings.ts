@@ -1,8 +1,8 @@
 /** Where receive settings are changed: first in the table, each by itself, then the live actor is told. */
-import type { CredentialActor } from '../../actors/credential.ts'
-import { failed, OwnershipLost } from '../../actors/errors.ts'
-import type { Owned } from '../../actors/ports.ts'
-import type { ReceiveSettings } from '../../machines/happening.ts'
+import type { CredentialActor } from '../../actors/credential/actor.ts'
+import type { Owned } from '../../actors/ports/ports.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
 import type { CredentialRecord } from './record.ts'
 

@@ -1,7 +1,7 @@
 /** A credential as the management API shows it. */
 import { type Static, Type } from 'typebox'
-import type { AccountIdentity } from '../../actors/platform.ts'
-import { Nullable } from '../nullable.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import { Nullable } from '../json/nullable.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
 
 export const CredentialRecord = Type.Object({

@@ -1,6 +1,7 @@
 /** The credentials of a user, read from the table once what actors noted is in it. */
-import { failed } from '../../actors/errors.ts'
-import type { AccountIdentity } from '../../actors/platform.ts'
+
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { IdentityRow } from './identity.ts'
 import {

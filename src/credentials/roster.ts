@@ -1,5 +1,5 @@
 /** Brings every linked credential of this node back to life when the service starts. */
-import type { CredentialSupervisor } from '../../actors/supervisor.ts'
+import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { PostgresCredentialStore } from './store.ts'
 

@@ -1,5 +1,5 @@
 /** Why a test message was not sent, and what to do: health tests and diagnoses say the same. */
-import type { Failure, FailureCode } from '../../machines/protocol.ts'
+import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 
 export interface SendingRefusal {
   /** For programs. */

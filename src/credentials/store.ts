@@ -1,9 +1,19 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
 import { isDeepStrictEqual } from 'node:util'
-import { failed, OwnershipLost, RequestFailed, SecretsUnreadable } from '../../actors/errors.ts'
-import type { AccountIdentity, Json, LinkedAccount } from '../../actors/platform.ts'
-import type { CredentialFacts, CredentialStore, Owned, Transition } from '../../actors/ports.ts'
-import type { Happening } from '../../machines/happening.ts'
+import type { AccountIdentity, Json, LinkedAccount } from '../../actors/ports/platform.ts'
+import type {
+  CredentialFacts,
+  CredentialStore,
+  Owned,
+  Transition,
+} from '../../actors/ports/ports.ts'
+import {
+  failed,
+  OwnershipLost,
+  RequestFailed,
+  SecretsUnreadable,
+} from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { wipeAccount } from '../privacy/wipe.ts'

@@ -1,6 +1,6 @@
 /** Writes the timelines of credentials, and tells those who watch live. */
 import { EventEmitter } from 'node:events'
-import type { Owned, Transition } from '../../actors/ports.ts'
+import type { Owned, Transition } from '../../actors/ports/ports.ts'
 import { WriteBuffer } from '../database/buffer.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'

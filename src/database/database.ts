@@ -1,6 +1,6 @@
 /** The way to PostgreSQL for plain SQL: a bounded pool, short statements, short transactions. */
 import pg from 'pg'
-import { failed, RequestFailed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { types } from './int8.ts'
 import type { Log } from './log.ts'
 import { inTransaction } from './transaction.ts'

@@ -1,6 +1,6 @@
 /** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
 import pg from 'pg'
-import { concerning } from '../start-failure.ts'
+import { concerning } from '../process/start-failure.ts'
 import type { Log } from './log.ts'
 
 /** A setting of the role or the database counts as much as one of the server. */

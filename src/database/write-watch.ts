@@ -1,6 +1,6 @@
 /** Whether the database takes writes: the outcome of the latest commits, and small writes of its own to find out. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Storage } from '../../actors/ports.ts'
+import type { Storage } from '../../actors/ports/ports.ts'
 import type { Log } from './log.ts'
 import { whyUnavailable } from './unavailable.ts'
 

@@ -1,6 +1,6 @@
 /** Diagnoses with everything their steps look at. */
-import type { Logger } from '../../actors/ports.ts'
-import type { Config } from '../config.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
+import type { Config } from '../config/config.ts'
 import type { Core } from '../core.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'

@@ -1,7 +1,7 @@
 /** Step 2: the account behind the key, as its record shows it, and a round trip over its connection. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import { RequestFailed } from '../../actors/errors.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { explained } from '../credentials/reasons.ts'
 import type { CredentialRecord } from '../credentials/record.ts'
 import { failing, passed } from './finding.ts'

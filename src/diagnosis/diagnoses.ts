@@ -4,9 +4,9 @@ import {
   activateDiagnosis,
   type DiagnosisActor,
   type DiagnosisWorld,
-} from '../../actors/diagnosis.ts'
-import { Directory } from '../../actors/directory.ts'
-import { failed } from '../../actors/errors.ts'
+} from '../../actors/diagnosis/actor.ts'
+import { Directory } from '../../actors/host/directory.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { DiagnosisStore, StoredDiagnosis } from './store.ts'
 
 const IDLE_MS = 600_000

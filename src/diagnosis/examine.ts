@@ -1,6 +1,6 @@
 /** Which check each step of a diagnosis is. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import type { Finding, Step } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import { checkCredential } from './credential.ts'
 import { checkKey } from './get-me.ts'
 import { checkReceiveMode } from './receive-mode.ts'

@@ -1,5 +1,5 @@
 /** How a step says what it found. */
-import type { Finding, Step } from '../../machines/diagnosis-events.ts'
+import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 
 export const passed = (
   step: Step,

@@ -1,6 +1,6 @@
 /** Step 1: whether the key opens anything, and what it was refused for lately. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, passed } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
 

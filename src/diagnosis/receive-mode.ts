@@ -1,6 +1,6 @@
 /** Step 4: whether one way of receiving is in use, and not two against each other. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, hasFailed, passed, skipped } from './finding.ts'
 import type { ReceivingFacts, Refusal } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'

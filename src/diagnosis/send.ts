@@ -1,8 +1,8 @@
 /** Step 3: a test message, for whoever asks for one. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import { RequestFailed } from '../../actors/errors.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
-import type { Failure } from '../../machines/protocol.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { sendingRefusal } from '../credentials/sending-refusal.ts'
 import { failing, hasFailed, passed, skipped } from './finding.ts'

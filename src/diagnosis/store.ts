@@ -1,6 +1,6 @@
 /** Diagnoses in Postgres. */
-import type { DiagnosisFacts } from '../../actors/diagnosis.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { DiagnosisFacts } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { Database } from '../database/database.ts'
 
 export interface StoredDiagnosis extends DiagnosisFacts {

@@ -1,6 +1,6 @@
 /** Step 5: what getWebhookInfo says: what is pending, and what went wrong on the way out. */
-import type { Examination } from '../../actors/diagnosis.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, passed, skipped } from './finding.ts'
 import type { ReceivingFacts, WebhookState } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'

@@ -1,6 +1,6 @@
 /** What the steps of a diagnosis look at. */
-import type { CredentialActor } from '../../actors/credential.ts'
-import type { Json } from '../../actors/platform.ts'
+import type { CredentialActor } from '../../actors/credential/actor.ts'
+import type { Json } from '../../actors/ports/platform.ts'
 import type { Irregularities } from '../credentials/irregularities.ts'
 import type { CredentialRecord } from '../credentials/record.ts'
 import type { ApiKeyRecord } from '../keys/records.ts'

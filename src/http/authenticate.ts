@@ -1,6 +1,6 @@
 /** Who calls the management API: a user with an access token or, where allowed, a personal access token. */
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 
 export interface RequestUser {

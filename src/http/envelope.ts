@@ -1,6 +1,6 @@
 /** The one envelope of every answer, as schemas and as values. */
 import { type TSchema, Type } from 'typebox'
-import { Nullable } from '../nullable.ts'
+import { Nullable } from '../json/nullable.ts'
 
 export const Failed = Type.Object({
   ok: Type.Literal(false),

@@ -1,7 +1,7 @@
 /** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { failed, RequestFailed } from '../../actors/errors.ts'
-import type { Failure, FailureCode } from '../../machines/protocol.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import { isUnavailable, whyUnavailable } from '../database/unavailable.ts'
 import { type FieldProblem, problemsOf, shown } from './invalid.ts'
 

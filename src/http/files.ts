@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import type { Download, Downloads } from '../media/downloads.ts'
 import { openToEveryOrigin } from './headers.ts'

@@ -1,6 +1,6 @@
 /** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 /** GET /health/live and /health/ready: for whoever restarts this process or sends it requests. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { answers, ok } from './envelope.ts'
 import type { Readiness } from './readiness.ts'
 

@@ -1,7 +1,7 @@
 /** JSON bodies of the management API: an empty one is none, and what nobody needs is turned away. */
 import type { FastifyInstance } from 'fastify'
-import { failed } from '../../actors/errors.ts'
-import { isDeeperThan } from '../json-depth.ts'
+import { failed } from '../../machines/model/failure.ts'
+import { isDeeperThan } from '../json/depth.ts'
 
 const DEPTH = 32
 const MEMBERS = 1_000

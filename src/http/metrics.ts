@@ -1,7 +1,7 @@
 /** GET /metrics: the figures for Prometheus, on a port of their own or behind a token. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 export interface MetricsRouteOptions {

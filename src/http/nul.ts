@@ -1,6 +1,6 @@
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
 import type { FastifyRequest } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { invalidField } from './failure.ts'
 
 const reasons = {

@@ -1,6 +1,6 @@
 /** Keeps other sites from using the panel's cookie: the request must come from a page of this one. */
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 export function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {
   const panels = panelUrls.map((url) => new URL(url))

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { answers, ok } from './envelope.ts'

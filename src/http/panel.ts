@@ -1,6 +1,6 @@
 /** The panel's pages and their assets, as the build left them: /login, /dashboard, /link and below. */
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { type PanelFile, readPanel } from './panel-files.ts'
 
 /** Nothing but what this service serves itself, and no markup from strings. */

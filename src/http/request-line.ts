@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { rawAnswer } from './client-error.ts'
 import { plainFailure } from './failure.ts'
 import { requestIds, securityHeaders } from './headers.ts'

@@ -1,6 +1,6 @@
 /** Records every bot and management request, and times all of them, without touching a secret. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { KeyFacts } from '../../actors/ports.ts'
+import type { KeyFacts } from '../../actors/ports/ports.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 

@@ -1,7 +1,7 @@
 /** The HTTP server: limits, ids, headers, the log, and one envelope for everything that fails. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { answerClientError, followAnswers } from './client-error.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { limitHandlers } from './handler-limit.ts'

@@ -1,8 +1,8 @@
 /** Gives integers to native ids: the same one for ever, messages ascending in their chat. */
 import { LRUCache } from 'lru-cache'
-import { OwnershipLost } from '../../actors/errors.ts'
-import type { Owned } from '../../actors/ports.ts'
-import type { Surface } from '../../machines/content.ts'
+import type { Owned } from '../../actors/ports/ports.ts'
+import type { Surface } from '../../machines/model/content.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { NewChat, NewMessage } from '../updates/commit.ts'
 import type { GivenIds } from './ids.ts'

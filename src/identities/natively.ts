@@ -1,13 +1,13 @@
 /** From the integers and names of a call to the native ids of the network. */
 import { LRUCache } from 'lru-cache'
-import { failed, RequestFailed } from '../../actors/errors.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type {
   Operation,
   OperationKind,
   OperationResult,
   PublicChat,
   PublicOperation,
-} from '../../machines/operation.ts'
+} from '../../machines/model/operation.ts'
 import type { Database } from '../database/database.ts'
 import { type Find, renamedContent, renamedText } from './persons.ts'
 import { nativeChat, nativeMessage } from './store.ts'

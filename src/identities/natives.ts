@@ -1,7 +1,7 @@
 /** Every native id that an event or a result speaks of, so that their integers can be looked up in one go. */
-import type { Chat, Message, Origin, Person, Surface } from '../../machines/content.ts'
-import type { Happening } from '../../machines/happening.ts'
-import type { OperationResult } from '../../machines/operation.ts'
+import type { Chat, Message, Origin, Person, Surface } from '../../machines/model/content.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { OperationResult } from '../../machines/model/operation.ts'
 import { textsIn, type Written } from './persons.ts'
 
 export class Natives {

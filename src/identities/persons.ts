@@ -1,5 +1,5 @@
 /** The people that texts point at: found, and called by other names. */
-import type { Content, Poll, Text, TextEntity } from '../../machines/content.ts'
+import type { Content, Poll, Text, TextEntity } from '../../machines/model/content.ts'
 
 /** A poll may stand alone, without a message. */
 export type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }

@@ -1,6 +1,7 @@
 /** The tables that map native ids to integers, one question a function. */
-import { OwnershipLost } from '../../actors/errors.ts'
-import type { Owned } from '../../actors/ports.ts'
+
+import type { Owned } from '../../actors/ports/ports.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import { despiteRace } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { type NewChat, type NewMessage, unlessSame } from '../updates/commit.ts'

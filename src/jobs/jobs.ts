@@ -1,7 +1,7 @@
 /** Work that outlives the process: sending one-time codes, and reminders that wake actors. */
 import { UnrecoverableError } from 'bullmq'
-import { failed } from '../../actors/errors.ts'
-import { within } from '../../actors/time.ts'
+import { within } from '../../actors/host/time.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { within } from '../../actors/time.ts'
+import { within } from '../../actors/host/time.ts'
 
 const EVERY_MS = 500
 const ANSWERS_WITHIN_MS = 500

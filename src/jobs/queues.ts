@@ -1,6 +1,6 @@
 /** The two queues with their workers, open until they are closed or left without a word. */
 import { UnrecoverableError } from 'bullmq'
-import { within } from '../../actors/time.ts'
+import { within } from '../../actors/host/time.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import type { Backend, JobProcessor, JobQueue, JobWorker, RunningJob } from './backend.ts'

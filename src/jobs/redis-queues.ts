@@ -1,5 +1,5 @@
 /** Queues on a Redis that may come and go: opened when it answers, passed by while it does not. */
-import { within } from '../../actors/time.ts'
+import { within } from '../../actors/host/time.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { type JobProcessor, redisBackend } from './backend.ts'

@@ -1,6 +1,6 @@
 /** What waits for a key, and what it will never get. */
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import type { UpdateLog } from '../../actors/ports.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { UpdateLog } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import { countPending } from '../updates/pending.ts'
 

@@ -1,5 +1,5 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/hold.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/keys.ts'

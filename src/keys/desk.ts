@@ -1,6 +1,6 @@
 /** Where keys are managed: the table is changed first, then the live actor is told. */
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed, RequestFailed } from '../../actors/errors.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { type Out, outError } from '../credentials/out-error.ts'
 import type { Database } from '../database/database.ts'
 import { parseApiKey } from '../security/keys.ts'

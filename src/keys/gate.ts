@@ -1,8 +1,8 @@
 /** Lets a bot API key in: finds its actor, and compares the secret in constant time. */
 import { LRUCache } from 'lru-cache'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed, RequestFailed } from '../../actors/errors.ts'
-import type { KeyFacts } from '../../actors/ports.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { KeyFacts } from '../../actors/ports/ports.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 import { Gcra, type RateLimit } from '../security/gcra.ts'
 import { Guesses, type GuessLimits } from '../security/guesses.ts'

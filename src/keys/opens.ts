@@ -1,5 +1,5 @@
 /** Whether a secret opens a key, compared in constant time. */
-import type { KeyFacts } from '../../actors/ports.ts'
+import type { KeyFacts } from '../../actors/ports/ports.ts'
 import { hashSecret, sameHash } from '../security/keys.ts'
 
 /** Without facts there is nothing to open, which takes as long to find out. */

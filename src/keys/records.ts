@@ -1,10 +1,10 @@
 /** API keys as the management API shows them. */
 import { type Static, Type } from 'typebox'
-import type { Scope } from '../../machines/api-key-events.ts'
-import type { Filter } from '../../machines/update-kinds.ts'
-import type { Progress } from '../../machines/webhook-progress.ts'
+import type { Scope } from '../../machines/api-key/events.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
+import type { Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
-import { Nullable } from '../nullable.ts'
+import { Nullable } from '../json/nullable.ts'
 import { countPending } from '../updates/pending.ts'
 import {
   type WebhookColumns,

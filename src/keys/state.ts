@@ -1,6 +1,6 @@
 /** Where the machine of a key is: as its actor says while it lives, else as the record tells that it would wake. */
 import type { StateValue } from 'xstate'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { StoredApiKey } from './records.ts'
 
 export function keyState(

@@ -1,7 +1,7 @@
 /** API keys in Postgres: what their actors begin with, and their cursors, written at most 100 ms late. */
-import type { KeyFacts, KeyStore, Owned, OwnedKey } from '../../actors/ports.ts'
-import type { Scope } from '../../machines/api-key-events.ts'
-import type { Filter } from '../../machines/update-kinds.ts'
+import type { KeyFacts, KeyStore, Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type { Scope } from '../../machines/api-key/events.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'

@@ -1,6 +1,6 @@
 /** What waits for a key, by the hour in which it came: how much, and since when. */
-import type { Filter } from '../../machines/update-kinds.ts'
-import { openRuns, type Progress } from '../../machines/webhook-progress.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
+import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
 import { segments } from '../updates/segments.ts'
 

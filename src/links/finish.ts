@@ -1,8 +1,8 @@
 /** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
 import { randomInt } from 'node:crypto'
-import { failed, LinkRefused } from '../../actors/errors.ts'
-import type { AccountIdentity, Json } from '../../actors/platform.ts'
-import type { Owned } from '../../actors/ports.ts'
+import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import type { Owned } from '../../actors/ports/ports.ts'
+import { failed, LinkRefused } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/hold.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'

@@ -1,17 +1,17 @@
 /** Link flows of users: begun on a platform, found again by their session id, one actor each. */
 import { randomBytes } from 'node:crypto'
-import { Directory } from '../../actors/directory.ts'
-import { failed, RequestFailed } from '../../actors/errors.ts'
+import { Directory } from '../../actors/host/directory.ts'
+import { within } from '../../actors/host/time.ts'
 import {
   activateLink,
   type LinkActor,
   refuseAtOnce,
   resumable,
   shownStep,
-} from '../../actors/link.ts'
-import type { LinkAttempt, Platform } from '../../actors/platform.ts'
-import type { Clock, Logger, Platforms } from '../../actors/ports.ts'
-import { within } from '../../actors/time.ts'
+} from '../../actors/link/actor.ts'
+import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
+import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { LinkGate } from './limits.ts'
 import type { PostgresLinkStore, StoredLink } from './store.ts'
 

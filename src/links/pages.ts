@@ -1,5 +1,5 @@
 /** Who may open the page of one link flow: whoever has its token, until the flow's time is over. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { hashSecret, isToken, newToken } from '../security/keys.ts'
 

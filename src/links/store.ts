@@ -1,7 +1,7 @@
 /** Link sessions in Postgres. What another process needs to go on is sealed. */
-import type { LinkFacts, LinkStore } from '../../actors/link.ts'
-import type { AccountIdentity, Json } from '../../actors/platform.ts'
-import type { LinkState, ShownStep } from '../../machines/link-events.ts'
+import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
+import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import type { LinkState, ShownStep } from '../../machines/link/events.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held } from './finish.ts'

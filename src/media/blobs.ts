@@ -1,6 +1,6 @@
 /** The store of files: addressed by content, encrypted with the key of its account, within its quota. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'
 import type { Place, Vault } from '../security/vault.ts'
 import type { BlobRows, Quota } from './blob-rows.ts'

@@ -1,6 +1,7 @@
 /** Media by address: fetched through the guard, with one answer for everything that leads nowhere. */
-import { failed, RequestFailed } from '../../actors/errors.ts'
-import type { MediaKind } from '../../machines/content.ts'
+
+import type { MediaKind } from '../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { openUrl, parseUrl, UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import { type Intake, TooLarge } from './intake.ts'

@@ -1,7 +1,7 @@
 /** Where media come in: fetched or received, judged by their bytes, made fit for their kind, stored. */
 import type { Readable } from 'node:stream'
-import { failed, RequestFailed } from '../../actors/errors.ts'
-import type { Media, MediaKind } from '../../machines/content.ts'
+import type { Media, MediaKind } from '../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'
 import { UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'

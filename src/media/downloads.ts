@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { failed, RequestFailed } from '../../actors/errors.ts'
-import type { FileStream } from '../../actors/platform.ts'
+import type { FileStream } from '../../actors/ports/platform.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { cleanName, mimeOf } from './formats.ts'
 import type { FilePaths, IssuedPath, MediaDesk, PathRequest } from './media.ts'
 

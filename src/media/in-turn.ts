@@ -1,5 +1,5 @@
 /** Costly work on files: users take turns, and who asks for more than may wait is told to come again. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { FairSemaphore } from '../fair-semaphore.ts'
 
 /** Who asks, and until when it is wanted. */

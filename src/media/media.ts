@@ -1,6 +1,6 @@
 /** What the rest of the service knows of media: bytes come in, are judged, made fit for their kind, and kept. */
 import type { Readable } from 'node:stream'
-import type { Media, MediaKind } from '../../machines/content.ts'
+import type { Media, MediaKind } from '../../machines/model/content.ts'
 
 /** A received file in a temporary place; gone once it was released, or when the service starts again. */
 export interface Upload {

@@ -1,6 +1,6 @@
 /** A stored file that is read for somebody who waits until it is on the network. */
 import { pipeline, type Readable, Transform } from 'node:stream'
-import { blobMoved, isWatched } from '../../actors/transfers.ts'
+import { blobMoved, isWatched } from '../../actors/credential/transfers.ts'
 
 /** The same bytes; whoever watches the blob is told with each piece that was taken. */
 export function observed(blob: string, stream: Readable): Readable {

@@ -1,5 +1,5 @@
 /** Erases a user: signs their accounts out, deletes every row and file, and destroys the key of what was sealed. */
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Vault } from '../security/vault.ts'

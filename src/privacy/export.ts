@@ -1,5 +1,5 @@
 /** Everything that is stored of a user, as JSON in pieces: secrets are left out, files are listed and not contained. */
-import type { AccountIdentity } from '../../actors/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { IdentityRow } from '../credentials/identity.ts'
 import type { Database } from '../database/database.ts'
 import { type PersonalTable, personalTables } from './tables.ts'

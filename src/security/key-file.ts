@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { makeFolder } from '../data-folder.ts'
+import { makeFolder } from '../config/data-folder.ts'
 import type { Log } from '../database/log.ts'
 
 const KEY_BYTES = 32

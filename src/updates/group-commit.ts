@@ -1,5 +1,5 @@
 /** Group commit: batches that arrive while a commit is in flight go into the next one; an idle writer commits at once. */
-import { RequestFailed } from '../../actors/errors.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { type Batch, commit } from './commit.ts'
 import { withoutStored } from './duplicates.ts'

@@ -1,8 +1,9 @@
 /** The append-only update log of every credential this node owns: durable append, pokes, pages. */
-import { EventsUnstorable, failed, RequestFailed } from '../../actors/errors.ts'
-import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports.ts'
-import type { Poll } from '../../machines/api-key-events.ts'
-import type { Happening } from '../../machines/happening.ts'
+
+import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports/ports.ts'
+import type { Poll } from '../../machines/api-key/events.ts'
+import { EventsUnstorable, failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { failedOfItsValues, isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'

@@ -1,6 +1,6 @@
 /** One page of getUpdates: filtered, cut at the limit and at the size, assembled from stored text. */
-import type { ReadUpdates } from '../../actors/ports.ts'
-import { type Filter, wants } from '../../machines/update-kinds.ts'
+import type { ReadUpdates } from '../../actors/ports/ports.ts'
+import { type Filter, wants } from '../../machines/model/update-kinds.ts'
 import { type Row, updateJson } from './row.ts'
 
 /** The reference's budget for one answer, and what each update counts beyond its text. */

@@ -1,5 +1,5 @@
 /** How many updates wait for a key, without counting the table: complete blocks of ids are counted once. */
-import type { Filter } from '../../machines/update-kinds.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import { type Segment, segments } from './segments.ts'
 

@@ -1,6 +1,6 @@
 /** Reading a credential's log: from memory when it reaches back far enough, else by index. */
-import type { ReadUpdates } from '../../actors/ports.ts'
-import { DEFAULT_KINDS, type Filter } from '../../machines/update-kinds.ts'
+import type { ReadUpdates } from '../../actors/ports/ports.ts'
+import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { Page } from './page.ts'
 import type { Row } from './row.ts'

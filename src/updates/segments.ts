@@ -1,5 +1,5 @@
 /** A key's filter as ranges of update ids, each with the kinds that are wanted in it. */
-import { DEFAULT_KINDS, type Filter, type KindSet } from '../../machines/update-kinds.ts'
+import { DEFAULT_KINDS, type Filter, type KindSet } from '../../machines/model/update-kinds.ts'
 
 export interface Segment {
   readonly from: number

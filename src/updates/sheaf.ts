@@ -1,5 +1,5 @@
 /** Rows that a reader wants, as they are: filtered and cut at the limit. */
-import { wants } from '../../machines/update-kinds.ts'
+import { wants } from '../../machines/model/update-kinds.ts'
 import type { Reader } from './read.ts'
 import type { Row } from './row.ts'
 

@@ -1,6 +1,6 @@
 /** What the log needs to know to turn what happened on a network into updates of the bot API. */
-import type { Owned } from '../../actors/ports.ts'
-import type { Happening } from '../../machines/happening.ts'
+import type { Owned } from '../../actors/ports/ports.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import type { NewChat, NewMessage } from './commit.ts'
 import type { Draft } from './row.ts'
 

@@ -1,5 +1,5 @@
 /** Which updates a key is given, in SQL. */
-import { DEFAULT_KINDS } from '../../machines/update-kinds.ts'
+import { DEFAULT_KINDS } from '../../machines/model/update-kinds.ts'
 
 /** The kinds that a key with this filter (`k.filter`) takes where the log has this id; filters hold few entries. */
 export const kindsAt = (updateId: string) => `coalesce(

@@ -1,7 +1,7 @@
 /** What `setWebhook` may name: checked in the reference's order and refused in its words. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Resolve } from '../net/resolve.ts'
 import { isPublicAddress } from '../security/public-address.ts'
 

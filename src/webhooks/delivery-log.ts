@@ -1,5 +1,5 @@
 /** Every attempt as its owner sees it later, written a moment late and kept for a while. */
-import type { AttemptRecord, WebhookKey } from '../../actors/webhook-ports.ts'
+import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { WriteBuffer } from '../database/buffer.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'

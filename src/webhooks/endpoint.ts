@@ -1,6 +1,6 @@
 /** One key's endpoint: an attempt waits for its place, is signed, sent, and may bring a call back. */
-import type { Attempt, Delivery, WebhookEndpoint, WebhookKey } from '../../actors/webhook-ports.ts'
-import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+import type { Attempt, Delivery, WebhookEndpoint, WebhookKey } from '../../actors/ports/webhooks.ts'
+import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import type { Log } from '../database/log.ts'
 import type { Connections } from './connections.ts'
 import type { Reply } from './exchange.ts'

@@ -1,6 +1,6 @@
 /** One exchange with an endpoint, as undici tells of it: up to its one outcome, with a bounded answer. */
 import type { Dispatcher } from 'undici'
-import { LONGEST_REST_MS } from '../../machines/webhook-schedule.ts'
+import { LONGEST_REST_MS } from '../../machines/webhook/schedule.ts'
 import { failureText } from './failure-text.ts'
 
 /** More of an answer is not read; it is not inflated either. */

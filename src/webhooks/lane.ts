@@ -1,5 +1,5 @@
 /** Which updates of a key are delivered one after another: the reference's queue ids. */
-import { UPDATE_KINDS, type UpdateKind } from '../../machines/update-kinds.ts'
+import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
 import type { Row } from '../updates/row.ts'
 
 type Value = ReturnType<typeof JSON.parse>

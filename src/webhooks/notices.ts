@@ -1,6 +1,6 @@
 /** Notices of endpoints that get nothing: a line in the timeline of the key's account, and one for the operators. */
-import type { WebhookKey } from '../../actors/webhook-ports.ts'
-import type { Notice } from '../../machines/webhook.ts'
+import type { WebhookKey } from '../../actors/ports/webhooks.ts'
+import type { Notice } from '../../machines/webhook/machine.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 

@@ -1,6 +1,6 @@
 /** How often a key may set its webhook: once a second, as in the reference. */
 import { LRUCache } from 'lru-cache'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 
 const PACE_MS = 1_000
 

@@ -1,6 +1,6 @@
 /** Stores how far webhooks are: those of all keys in one statement, the next as soon as the last is through. */
-import type { Owned, OwnedKey } from '../../actors/ports.ts'
-import type { Progress } from '../../machines/webhook-progress.ts'
+import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type { Progress } from '../../machines/webhook/progress.ts'
 import type { Fenced } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 

@@ -1,6 +1,11 @@
 /** A key's webhook as its owner sees it: as getWebhookInfo shows it, and how it stands. */
 import { Type } from 'typebox'
-import { currentKinds, DEFAULT_KINDS, type Filter, kindNames } from '../../machines/update-kinds.ts'
+import {
+  currentKinds,
+  DEFAULT_KINDS,
+  type Filter,
+  kindNames,
+} from '../../machines/model/update-kinds.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments } from '../bot-api/arguments.ts'
 import { type Carrier, carryOut } from '../bot-api/carry-out.ts'
 import { formEntries, utf8 } from '../http/bot/form.ts'

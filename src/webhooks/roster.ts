@@ -1,5 +1,5 @@
 /** Which keys have webhooks: they are woken by what comes for them, when a rest is over, and after a start. */
-import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 

@@ -1,6 +1,6 @@
 /** One attempt over HTTP: pooled connections, one time limit for all of it, a bounded answer, no redirects. */
 import type { Pool } from 'undici'
-import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
 import { Exchange, type Sent } from './exchange.ts'
 import { TIMED_OUT } from './failure-text.ts'

@@ -1,6 +1,6 @@
 /** How endpoints stand, in Postgres: written a moment late, only the newest of each. */
-import type { Owned, OwnedKey } from '../../actors/ports.ts'
-import type { AttemptRecord, WebhookState } from '../../actors/webhook-ports.ts'
+import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type { AttemptRecord, WebhookState } from '../../actors/ports/webhooks.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'

@@ -1,13 +1,14 @@
 /** Webhooks in Postgres: their addresses and secrets sealed, their changes in one commit with the key's cursor. */
-import { failed, OwnershipLost } from '../../actors/errors.ts'
-import type { OwnedKey } from '../../actors/ports.ts'
-import type { Progress } from '../../machines/webhook-progress.ts'
+
+import type { OwnedKey } from '../../actors/ports/ports.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { Progress } from '../../machines/webhook/progress.ts'
 import type {
   WebhookChange,
   WebhookChanged,
   WebhookFacts,
   WebhookTarget,
-} from '../../machines/webhook-terms.ts'
+} from '../../machines/webhook/terms.ts'
 import { isOwnedIn } from '../credentials/fence.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'

@@ -1,5 +1,5 @@
 /** Attempts of each key, summed up for a moment before they are counted. */
-import type { WebhookKey } from '../../actors/webhook-ports.ts'
+import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { Flusher } from '../database/flusher.ts'
 
 export interface AttemptCounts {

@@ -1,8 +1,9 @@
 /** What the delivery of webhooks needs from the world, built from its parts. */
-import { OwnershipLost } from '../../actors/errors.ts'
-import type { Owned } from '../../actors/ports.ts'
-import type { WebhookKey, Webhooks } from '../../actors/webhook-ports.ts'
-import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+
+import type { Owned } from '../../actors/ports/ports.ts'
+import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
+import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Resolve } from '../net/resolve.ts'

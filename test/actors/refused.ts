@@ -1,6 +1,6 @@
 /** What a caller is refused with. */
 import type { Test } from 'tap'
-import type { Failure } from '../../machines/protocol.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 
 /** Fails unless the promise rejects with this failure, of which a part may be given. */
 export async function refused(

@@ -1,7 +1,7 @@
 /** Who may edit and take back what, on networks that let anybody say so. */
 
 import t from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { testDatabase } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'

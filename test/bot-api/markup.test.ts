@@ -1,12 +1,12 @@
 /** Which platforms take keyboards in the place of the ordinary one, and what the others say. */
 import t from 'tap'
-import { RequestFailed } from '../../actors/errors.ts'
-import type { Capabilities, Platform } from '../../actors/platform.ts'
+import type { Capabilities, Platform } from '../../actors/ports/platform.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { markupOf } from '../../src/bot-api/markup.ts'
-import { telegramBot } from '../../src/platforms/bot-api/flavour.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/capabilities.ts'
+import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { capabilities as xmpp } from '../../src/platforms/xmpp/capabilities.ts'
 
 const markupOn = (capabilities: Capabilities, markup: object) => {

@@ -1,7 +1,7 @@
 /** Every parameter of every method on every platform: carried out, refused, or cosmetic, and never dropped in silence. */
 import t from 'tap'
-import type { RequestFailed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
+import type { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { canDo, type Method } from '../../src/bot-api/method.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'

@@ -1,8 +1,8 @@
 /** Every method that writes a message counts for the rate of its key and chat, and no other does. */
 import t from 'tap'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { RequestFailed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { type Asked, type Carrier, prepare } from '../../src/bot-api/carry-out.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'

@@ -1,7 +1,7 @@
 /** What an owner writes after another node has claimed the credential: it is refused, and told so, in every table. */
 import t, { type Test } from 'tap'
-import { OwnershipLost } from '../../actors/errors.ts'
-import type { Owned, Transition } from '../../actors/ports.ts'
+import type { Owned, Transition } from '../../actors/ports/ports.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import { HealthBuffer } from '../../src/credentials/health-buffer.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'

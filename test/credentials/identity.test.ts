@@ -1,6 +1,6 @@
 /** What is known of an account is sealed at rest, also what an older version has stored, and found all the same. */
 import t, { type Test } from 'tap'
-import type { AccountIdentity } from '../../actors/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import {
   type IdentityRow,
   openIdentity,

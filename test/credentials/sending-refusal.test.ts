@@ -1,6 +1,6 @@
 /** What is said of a test message that was not sent, and what to do about it. */
 import t from 'tap'
-import type { Failure } from '../../machines/protocol.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import { sendingRefusal } from '../../src/credentials/sending-refusal.ts'
 
 const cases: readonly (readonly [Failure, code: string, detail: string, remedy: RegExp])[] = [

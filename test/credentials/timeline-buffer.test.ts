@@ -1,6 +1,6 @@
 /** The timeline in the database: each line once, and counted when it repeats itself. */
 import t from 'tap'
-import type { Transition } from '../../actors/ports.ts'
+import type { Transition } from '../../actors/ports/ports.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'

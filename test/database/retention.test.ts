@@ -5,7 +5,7 @@ import { forgetMessages } from '../../src/identities/retention.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHour } from '../../src/maintenance.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { retainSandbox } from '../../src/platforms/sandbox/retention.ts'
+import { retainSandbox } from '../../src/sandbox/retention.ts'
 import { testDatabase } from '../support/database.ts'
 
 /** One account that is in use, and one that was deleted. */

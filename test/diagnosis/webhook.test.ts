@@ -1,7 +1,7 @@
 /** What a diagnosis says of webhooks: failing, refusing, gone or given up endpoints, and polling beside them. */
 import t from 'tap'
-import type { Examination } from '../../actors/diagnosis.ts'
-import type { Finding } from '../../machines/diagnosis-events.ts'
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
 import { receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
 import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'

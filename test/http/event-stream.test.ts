@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import type { Transition } from '../../actors/ports.ts'
+import type { Transition } from '../../actors/ports/ports.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
 import type { Database } from '../../src/database/database.ts'
 import { EventStreams } from '../../src/http/management/event-stream.ts'

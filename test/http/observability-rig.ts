@@ -1,7 +1,7 @@
 /** A server with the observing hooks, a user who is let in by a header, and a database behind it. */
 import fastify, { type FastifyServerOptions, type onRequestAsyncHookHandler } from 'fastify'
 import type { Test } from 'tap'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { replyWithFailure } from '../../src/http/failure.ts'
 import { requestIds, setSecurityHeaders } from '../../src/http/headers.ts'
 import { logRoutes } from '../../src/http/management/logs.ts'

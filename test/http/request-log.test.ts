@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { metricsRoute } from '../../src/http/metrics.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { observedServer } from './observability-rig.ts'

@@ -1,9 +1,9 @@
 /** The routes of the sandbox on a server, with everybody let in who says so. */
 import type { Test } from 'tap'
-import { failed } from '../../actors/errors.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
 import { validators } from '../../src/http/validators.ts'
-import type { SandboxOptions } from '../../src/platforms/sandbox/sandbox.ts'
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { ownedSandbox } from '../platforms/sandbox/owned.ts'
 import { testDatabase } from '../support/database.ts'
 import { fileDesk, fileOwner } from '../support/files.ts'

@@ -1,7 +1,7 @@
 /** Integers for native ids: the same for ever, ascending in a chat, stored with the events that introduced them. */
 
 import t from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
 import { commit } from '../../src/updates/commit.ts'

@@ -1,6 +1,6 @@
 /** Deletions: found by the messages' own ids, in the chat they name, also before the messages are stored. */
 import t from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { FIRST, stage, written } from '../updates/stage.ts'
 
 const deletion = (sourceKey: string, messages: string[], chat?: string): Happening => ({

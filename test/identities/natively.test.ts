@@ -1,8 +1,8 @@
 /** Calls on their way to a network with ids of its own, and what comes back: nobody is called by the wrong name. */
 import t from 'tap'
-import type { RequestFailed } from '../../actors/errors.ts'
-import type { Content, Message, Text } from '../../machines/content.ts'
-import type { PublicOperation } from '../../machines/operation.ts'
+import type { Content, Message, Text } from '../../machines/model/content.ts'
+import type { RequestFailed } from '../../machines/model/failure.ts'
+import type { PublicOperation } from '../../machines/model/operation.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
 import { testFileIds } from '../support/file-ids.ts'

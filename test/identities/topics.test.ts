@@ -1,7 +1,7 @@
 /** Topics on networks with ids of their own: named by the number of the message that began them. */
 import t from 'tap'
-import type { Chat, Message } from '../../machines/content.ts'
-import type { PublicOperation } from '../../machines/operation.ts'
+import type { Chat, Message } from '../../machines/model/content.ts'
+import type { PublicOperation } from '../../machines/model/operation.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { stage } from '../updates/stage.ts'

@@ -1,7 +1,7 @@
 /** A key may end while its owner changes it: the table has the change, and nobody is taken for a stranger. */
 import t from 'tap'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import { failed } from '../../actors/errors.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../../src/database/database.ts'
 import { asOwner, KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
 import { refused } from '../actors/refused.ts'

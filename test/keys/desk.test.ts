@@ -1,7 +1,7 @@
 /** The desk tells a live key of its changes in the order in which they were stored. */
 import t from 'tap'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
-import type { KeyFacts } from '../../actors/ports.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { KeyFacts } from '../../actors/ports/ports.ts'
 import type { Database } from '../../src/database/database.ts'
 import { KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
 

@@ -1,6 +1,7 @@
 /** A network whose other side is the kill test: it hands over numbered events and forgets what was acknowledged. */
-import { failed } from '../../actors/errors.ts'
-import type { Platform } from '../../actors/platform.ts'
+
+import type { Platform } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
 import { SpoolSession, type SpoolSessionOptions } from './spool-session.ts'
 
 export function spoolPlatform(options: SpoolSessionOptions): Platform {

@@ -1,10 +1,10 @@
 /** One account of the spool, connected: reports what it is handed and acknowledges what was stored. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { failed } from '../../actors/errors.ts'
-import type { LinkedAccount, Session, SessionReport } from '../../actors/platform.ts'
-import type { Happening } from '../../machines/happening.ts'
-import type { Operation, OperationResult } from '../../machines/operation.ts'
+import type { LinkedAccount, Session, SessionReport } from '../../actors/ports/platform.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { Operation, OperationResult } from '../../machines/model/operation.ts'
 import {
   byLine,
   type FromPlatform,

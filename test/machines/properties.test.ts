@@ -2,14 +2,14 @@
 
 import t from 'tap'
 import type { EventObject } from 'xstate'
-import type { ApiKeyEvent, Poll } from '../../machines/api-key-events.ts'
-import type { CredentialEvent } from '../../machines/credential-events.ts'
-import type { LinkEvent } from '../../machines/link-events.ts'
-import { type Command, refused } from '../../machines/protocol.ts'
+import type { ApiKeyEvent, Poll } from '../../machines/api-key/events.ts'
+import type { CredentialEvent } from '../../machines/credential/events.ts'
+import type { LinkEvent } from '../../machines/link/events.ts'
+import { type Command, refused } from '../../machines/model/protocol.ts'
 import fc from '../support/fast-check.ts'
-import * as key from './api-key-rig.ts'
-import * as credential from './credential-rig.ts'
-import * as link from './link-rig.ts'
+import * as key from './api-key/rig.ts'
+import * as credential from './credential/rig.ts'
+import * as link from './link/rig.ts'
 import type { Walk } from './walk.ts'
 
 /** What an effect may still answer: told of it by `asked`, it says which event brings the answer. */

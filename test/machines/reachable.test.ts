@@ -2,14 +2,14 @@
 import t from 'tap'
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate'
 import { getShortestPaths, getStateNodes } from 'xstate/graph'
-import { apiKeyMachine } from '../../machines/api-key.ts'
-import { credentialMachine } from '../../machines/credential.ts'
-import { linkMachine } from '../../machines/link.ts'
-import { webhookMachine } from '../../machines/webhook.ts'
-import { admit, keyInput, page, poll } from './api-key-rig.ts'
-import * as credential from './credential-rig.ts'
-import { linkInput, step } from './link-rig.ts'
-import { webhookInput } from './webhook-rig.ts'
+import { apiKeyMachine } from '../../machines/api-key/machine.ts'
+import { credentialMachine } from '../../machines/credential/machine.ts'
+import { linkMachine } from '../../machines/link/machine.ts'
+import { webhookMachine } from '../../machines/webhook/machine.ts'
+import { admit, keyInput, page, poll } from './api-key/rig.ts'
+import * as credential from './credential/rig.ts'
+import { linkInput, step } from './link/rig.ts'
+import { webhookInput } from './webhook/rig.ts'
 
 const nodesOf = (machine: AnyStateMachine) => [machine.root, ...getStateNodes(machine.root)]
 

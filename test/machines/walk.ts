@@ -7,7 +7,7 @@ import {
   type StateValue,
   transition,
 } from 'xstate'
-import type { Outcome, Reply } from '../../machines/protocol.ts'
+import type { Outcome, Reply } from '../../machines/model/protocol.ts'
 
 export interface Effect {
   readonly type: string

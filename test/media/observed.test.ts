@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { watchBlobs } from '../../actors/transfers.ts'
+import { watchBlobs } from '../../actors/credential/transfers.ts'
 import { observed } from '../../src/media/observed.ts'
 
 const pieces = ['one', 'two', 'three'].map((piece) => Buffer.from(piece))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
-import type { Media } from '../../machines/content.ts'
+import type { Media } from '../../machines/model/content.ts'
 import { findTools } from '../../src/media/tools.ts'
 import { deskRig, drawn } from './desk-rig.ts'
 

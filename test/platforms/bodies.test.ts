@@ -1,11 +1,11 @@
 /** Bodies of files from servers that nobody vouches for: read, half read or not at all, each ends with its connection. */
 import { Readable } from 'node:stream'
 import t from 'tap'
-import type { FileStream } from '../../actors/platform.ts'
+import type { FileStream } from '../../actors/ports/platform.ts'
 import { webStream } from '../../src/media/web-stream.ts'
 import { openUrl } from '../../src/net/fetch.ts'
 import { createGuardedAgent } from '../../src/net/guard.ts'
-import { Client } from '../../src/platforms/bot-api/client.ts'
+import { Client } from '../../src/platforms/upstream-bot/client.ts'
 import { download } from '../../src/platforms/xmpp/media/download.ts'
 import { BodyServer, content, type ShapeName } from '../support/body-server.ts'
 import { until } from '../support/client.ts'

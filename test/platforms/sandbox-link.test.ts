@@ -1,6 +1,6 @@
 /** What is particular to linking by phone and one-time code. */
 import t from 'tap'
-import type { LinkStep } from '../../actors/platform.ts'
+import type { LinkStep } from '../../actors/ports/platform.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'

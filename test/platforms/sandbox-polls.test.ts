@@ -1,6 +1,6 @@
 /** Polls whose time is over before anybody sees them. */
 import t from 'tap'
-import type { Poll } from '../../machines/content.ts'
+import type { Poll } from '../../machines/model/content.ts'
 import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'

@@ -1,7 +1,7 @@
 /** Formatting of texts on Telegram accounts: what was written is what is read, in the same places. */
 import { Long } from '@mtcute/core'
 import t from 'tap'
-import type { TextEntity } from '../../machines/content.ts'
+import type { TextEntity } from '../../machines/model/content.ts'
 import { textOf } from '../../src/platforms/telegram/reading/entities.ts'
 import { entitiesOf } from '../../src/platforms/telegram/writing/entities.ts'
 

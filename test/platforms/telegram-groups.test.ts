@@ -1,6 +1,6 @@
 /** Groups of Telegram accounts, small ones and large ones: who is there, and as what. */
 import t, { type Test } from 'tap'
-import type { Operation } from '../../machines/operation.ts'
+import type { Operation } from '../../machines/model/operation.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { live } from './telegram/live.ts'

@@ -1,6 +1,6 @@
 /** Linking an account of Telegram: other data centres, other ways of the code, QR codes, waits, restarts. */
 import t, { type Test } from 'tap'
-import type { Json, LinkAttempt, LinkStep } from '../../actors/platform.ts'
+import type { Json, LinkAttempt, LinkStep } from '../../actors/ports/platform.ts'
 import { unconfiguredTelegram } from '../../src/platforms/telegram/unconfigured.ts'
 import { acceptLogin } from '../support/telegram-dc/auth.ts'
 import type { PersonOptions } from '../support/telegram-dc/network.ts'

@@ -2,7 +2,7 @@
 
 import type { tl } from '@mtcute/core'
 import t, { type Test } from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
 import type { Store } from './contract/recorder.ts'

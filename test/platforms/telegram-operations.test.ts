@@ -1,7 +1,7 @@
 /** What an account of Telegram does beyond the contract: files replaced, links, pictures, and those who ask to come in. */
 import t, { type Test } from 'tap'
-import type { MediaKind } from '../../machines/content.ts'
-import type { Operation } from '../../machines/operation.ts'
+import type { MediaKind } from '../../machines/model/content.ts'
+import type { Operation } from '../../machines/model/operation.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
 import { reactIn } from '../support/telegram-dc/opinions.ts'

@@ -1,6 +1,6 @@
 /** What a Telegram account hears of reactions and polls. */
 import t from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { react, vote } from '../support/telegram-dc/opinions.ts'
 import { samplePoll, sentContent } from './contract/message-operations.ts'

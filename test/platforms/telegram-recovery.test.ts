@@ -1,6 +1,6 @@
 /** What a Telegram account missed: gaps in the count, cuts, channels, and deletions whose chat nobody tells. */
 import t from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { patience, type Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending } from './contract/scene.ts'

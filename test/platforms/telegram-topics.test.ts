@@ -1,6 +1,6 @@
 /** Forums as an account of Telegram uses them beyond the contract: answers, forwards, and what others announce. */
 import t, { type Test } from 'tap'
-import type { Operation } from '../../machines/operation.ts'
+import type { Operation } from '../../machines/model/operation.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { live } from './telegram/live.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import t from 'tap'
-import type { Content, Media } from '../../machines/content.ts'
+import type { Content, Media } from '../../machines/model/content.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { contentOf } from '../../src/platforms/xmpp/reading.ts'
 import { largestUpload } from '../support/xmpp-server.ts'
@@ -108,7 +108,7 @@ t.test('over a server', { skip: serverUnderTest().skip }, async (t) => {
     store.checkpoint = before
     await open()
     await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === `own:${id}`))
-    // As `actors/perform.ts` names what a key has sent.
+    // As `actors/credential/perform.ts` names what a key has sent.
     await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === `own:${id}:1`))
   })
 

@@ -1,6 +1,6 @@
 /** Who wrote what in a room: believed to the room alone, and remembered over restarts. */
 import t, { type Test } from 'tap'
-import type { Happening } from '../../machines/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { perform, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'

@@ -1,6 +1,6 @@
 /** Rooms of XMPP accounts in PostgreSQL: sealed, fenced, and gone with the account. */
 import t, { type Test } from 'tap'
-import { OwnershipLost } from '../../actors/errors.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import { PostgresRooms, retainRooms } from '../../src/platforms/xmpp/rooms/postgres.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'

@@ -1,7 +1,7 @@
 /** Files out of the gateway's store go to the server of the account, and to people as links. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import type { Content, Media } from '../../machines/content.ts'
+import type { Content, Media } from '../../machines/model/content.ts'
 import { largestUpload } from '../support/xmpp-server.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { patience } from './contract/recorder.ts'

@@ -1,6 +1,6 @@
 /** Ids that servers and clients use for more than one message, on the servers themselves. */
 import t from 'tap'
-import type { Message } from '../../machines/content.ts'
+import type { Message } from '../../machines/model/content.ts'
 import type { Seen } from '../support/slixmpp.ts'
 import { xmppServers } from '../support/xmpp-servers.ts'
 import type { Store } from './contract/recorder.ts'

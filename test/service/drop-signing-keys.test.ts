@@ -11,7 +11,9 @@ const client = await service.client()
 t.test('tokens end, sign-ins go on', async (t) => {
   t.match(await client.ask('GET', '/user'), { status: 200 })
   const env = { ...process.env, DATABASE_URL: service.databaseUrl }
-  const { stdout } = await promisify(execFile)('node', ['src/drop-signing-keys.ts'], { env })
+  const { stdout } = await promisify(execFile)('node', ['src/operator/drop-signing-keys.ts'], {
+    env,
+  })
   t.match(stdout, /^[1-9]\d* signing keys dropped/)
   // Other processes look again after five seconds.
   await until(async () => (await client.ask('GET', '/user')).status === 401)

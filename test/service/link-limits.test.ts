@@ -1,6 +1,6 @@
 /** Starting to link and asking for a new code count against the same limits, and say when to come back. */
 import t from 'tap'
-import type { LinkAttempt, Platform } from '../../actors/platform.ts'
+import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
 import { startService } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 /** A key of its own that is told everything, one update after the other. */
-import { UPDATE_KINDS } from '../../machines/update-kinds.ts'
+import { UPDATE_KINDS } from '../../machines/model/update-kinds.ts'
 import { type Client, until } from '../support/client.ts'
 
 export type Update = Readonly<Record<string, ReturnType<typeof JSON.parse>>> & {

@@ -1,6 +1,6 @@
 /** Linking an account again, and links that are refused. */
 import t from 'tap'
-import type { Platform } from '../../actors/platform.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
 import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
 import { type Service, startService } from '../support/service.ts'
 import { refused, troubledAccount } from './scene.ts'

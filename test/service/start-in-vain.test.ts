@@ -1,10 +1,10 @@
 /** A service that cannot start: it says which variable to look at, and takes nothing from one that runs. */
 import t from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { concerning } from '../../src/start-failure.ts'
+import { concerning } from '../../src/process/start-failure.ts'
 import { quietLog } from '../support/log.ts'
 import { scene } from './scene.ts'
 

@@ -14,7 +14,7 @@ const unlock = (phone: string) => {
     DATABASE_URL: service.databaseUrl,
     KEY_FILE: join(service.dataDir, 'keys'),
   }
-  return promisify(execFile)(process.execPath, ['src/unlock.ts', phone], { env })
+  return promisify(execFile)(process.execPath, ['src/operator/unlock.ts', phone], { env })
 }
 
 t.test('a phone that wrong codes have locked is open again', async (t) => {

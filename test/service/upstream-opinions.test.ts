@@ -1,7 +1,7 @@
 /** A gateway behind a gateway: drafts, reactions taken back, sticker sets, and polls that end. */
 import sharp from 'sharp'
 import t from 'tap'
-import { startChain } from '../platforms/bot-api/chain.ts'
+import { startChain } from '../platforms/upstream-bot/chain.ts'
 import { picture } from './files.ts'
 import { poller } from './poller.ts'
 import { lasting } from './upstream-answers.ts'

@@ -1,7 +1,7 @@
 /** The end of a poll is told once, whether or not the network tells of it whom it answers as well. */
 import t from 'tap'
-import { linkBot } from '../platforms/bot-api/chain.ts'
-import { ok, startStub, token, update } from '../platforms/bot-api/stub.ts'
+import { linkBot } from '../platforms/upstream-bot/chain.ts'
+import { ok, startStub, token, update } from '../platforms/upstream-bot/stub.ts'
 import { startService } from '../support/service.ts'
 import { poller } from './poller.ts'
 

@@ -1,6 +1,6 @@
 /** A gateway behind a gateway: nothing is lost when either restarts, and what ends a bot is seen for what it is. */
 import t from 'tap'
-import { linkBot, receive, startChain, type Update } from '../platforms/bot-api/chain.ts'
+import { linkBot, receive, startChain, type Update } from '../platforms/upstream-bot/chain.ts'
 
 const chain = await startChain(t)
 const { inner, outer, near, far, bot, ada, token, tokenId, credentialId, outerKey } = chain

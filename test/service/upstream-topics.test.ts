@@ -1,6 +1,6 @@
 /** A gateway behind a gateway: forums, and all that is said of their topics, are the same through both. */
 import t from 'tap'
-import { receive, startChain } from '../platforms/bot-api/chain.ts'
+import { receive, startChain } from '../platforms/upstream-bot/chain.ts'
 import { until } from '../support/client.ts'
 import { callWithFiles, picture } from './files.ts'
 import { lasting } from './upstream-answers.ts'

@@ -1,6 +1,6 @@
 /** A gateway behind a gateway: what a client is told is the same through both. */
 import t from 'tap'
-import { receive, startChain } from '../platforms/bot-api/chain.ts'
+import { receive, startChain } from '../platforms/upstream-bot/chain.ts'
 import { lasting } from './upstream-answers.ts'
 
 const chain = await startChain(t)

@@ -1,6 +1,6 @@
 /** Accounts on a test database, with a clock to set and codes to read. */
 import type { Test } from 'tap'
-import type { Failure } from '../../machines/protocol.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import { type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
 import type { Client } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'

@@ -1,7 +1,7 @@
 /** A clock for actors under test: time passes only when told, timer by timer. */
 import { setImmediate } from 'node:timers/promises'
 import { SimulatedClock } from 'xstate'
-import type { Clock } from '../../actors/ports.ts'
+import type { Clock } from '../../actors/ports/ports.ts'
 
 /** Some day, so that times do not pass for durations. */
 const START = 1_700_000_000_000

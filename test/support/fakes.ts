@@ -7,7 +7,7 @@ import type {
   Platform,
   Session,
   SessionReport,
-} from '../../actors/platform.ts'
+} from '../../actors/ports/platform.ts'
 import type {
   Appended,
   CredentialFacts,
@@ -16,8 +16,8 @@ import type {
   Owned,
   Transition,
   UpdateLog,
-} from '../../actors/ports.ts'
-import type { Operation, OperationResult } from '../../machines/operation.ts'
+} from '../../actors/ports/ports.ts'
+import type { Operation, OperationResult } from '../../machines/model/operation.ts'
 
 export interface Failing {
   fail(text: string): unknown

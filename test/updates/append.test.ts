@@ -1,7 +1,7 @@
 /** Appending: contiguous ids, a fence, every event once, all in one commit. */
 import t from 'tap'
-import { EventsUnstorable } from '../../actors/errors.ts'
-import type { Happening } from '../../machines/happening.ts'
+import { EventsUnstorable } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { quietLog } from '../support/log.ts'
 import { FIRST, many, stage, written } from './stage.ts'

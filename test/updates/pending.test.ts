@@ -1,7 +1,7 @@
 /** Counting what waits for a key: always what a count over the table says. */
 import t from 'tap'
-import type { Filter } from '../../machines/update-kinds.ts'
-import { DEFAULT_KINDS, wants } from '../../machines/update-kinds.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
+import { DEFAULT_KINDS, wants } from '../../machines/model/update-kinds.ts'
 import { countPending } from '../../src/updates/pending.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
 import fc from '../support/fast-check.ts'

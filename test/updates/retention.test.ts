@@ -1,6 +1,6 @@
 /** Retention: by age and by number, and every key is told what it will never get. */
 import t from 'tap'
-import { DEFAULT_KINDS, type Filter } from '../../machines/update-kinds.ts'
+import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
 import { FIRST, many, onlyEdits, stage, written } from './stage.ts'
 

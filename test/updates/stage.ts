@@ -1,9 +1,9 @@
 /** Credentials with their logs on a real database, as a node opens them, and what happens on their network. */
 
 import type { Test } from 'tap'
-import type { ReadUpdates } from '../../actors/ports.ts'
-import type { Happening } from '../../machines/happening.ts'
-import { DEFAULT_KINDS, type Filter } from '../../machines/update-kinds.ts'
+import type { ReadUpdates } from '../../actors/ports/ports.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts'
 import { Translator } from '../../src/bot-api/translator.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Bounds } from '../../src/updates/held.ts'

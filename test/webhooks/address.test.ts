@@ -1,6 +1,6 @@
 /** What setWebhook says of addresses that it does not take: nothing of the network that the service stands in. */
 import t from 'tap'
-import { RequestFailed } from '../../actors/errors.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { checkReachable, parseWebhookUrl } from '../../src/webhooks/address.ts'
 
 const told = async (asked: () => unknown) => {

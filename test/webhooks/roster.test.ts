@@ -1,8 +1,8 @@
 /** Waking keys with webhooks: once for all that comes for them, and after a rest without any reminder. */
 import t from 'tap'
-import type { ApiKeyActor } from '../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Roster } from '../../src/webhooks/roster.ts'
-import { ApiKeyRig } from '../actors/api-key-rig.ts'
+import { ApiKeyRig } from '../actors/api-key/rig.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'

@@ -2,7 +2,7 @@
 import type { ServerOptions } from 'node:https'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import type { WebhookTarget } from '../../machines/webhook-terms.ts'
+import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { resolveAnything } from '../../src/net/resolve.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.ts'

@@ -1,6 +1,7 @@
 /** Methods about several files in one message, and about changing the file of a message. */
-import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { MediaKind } from '../../../machines/content.ts'
+
+import type { MediaKind } from '../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { changing, targetOf } from '../changing.ts'
 import { type Call, type Method, result } from '../method.ts'

@@ -1,6 +1,6 @@
 /** Methods that change a chat: its name, its pins, its membership of this account. */
-import { failed } from '../../../actors/errors.ts'
-import type { PublicOperation } from '../../../machines/operation.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 import { forBusiness } from '../sending.ts'

@@ -1,5 +1,5 @@
 /** Methods about chats and the account: who am I, what is this chat, typing, pressed buttons. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
 import { forBusiness, topicOf } from '../sending.ts'
 

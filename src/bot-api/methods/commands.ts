@@ -1,6 +1,7 @@
 /** Methods about the commands of a bot: kept by the gateway, for each scope and language. */
-import { failed } from '../../../actors/errors.ts'
-import type { Json } from '../../../actors/platform.ts'
+
+import type { Json } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { idIn, languageOf } from '../place.ts'

@@ -1,5 +1,5 @@
 /** Methods that show a message while it is being written. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
 import { textOf } from '../text.ts'
 

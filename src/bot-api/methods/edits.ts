@@ -1,5 +1,5 @@
 /** Methods that change a message that was sent before. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { changing, targetOf } from '../changing.ts'
 import { type Method, result } from '../method.ts'
 import { previewed, previewOf } from '../preview.ts'

@@ -1,6 +1,6 @@
 /** Methods about the topics of forums. */
-import { failed } from '../../../actors/errors.ts'
-import type { PublicOperation } from '../../../machines/operation.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 

@@ -1,5 +1,5 @@
 /** Methods whose true answer is "none": no network behind the gateway has what they ask for. */
-import type { Json } from '../../../actors/platform.ts'
+import type { Json } from '../../../actors/ports/platform.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 
 const none = (

@@ -1,5 +1,5 @@
 /** Methods that send one file: photos, videos, music, documents and their kind. */
-import type { Content, MediaKind } from '../../../machines/content.ts'
+import type { Content, MediaKind } from '../../../machines/model/content.ts'
 import type { Arguments } from '../arguments.ts'
 import { mediaOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'

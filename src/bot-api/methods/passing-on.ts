@@ -1,6 +1,7 @@
 /** Methods that send what was sent before: forwards, copies, and deleting, of one message or many. */
-import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { Json } from '../../../actors/platform.ts'
+
+import type { Json } from '../../../actors/ports/platform.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { markupOf } from '../markup.ts'
 import { messageIdsOf } from '../message-ids.ts'
 import { type Call, type Method, result } from '../method.ts'

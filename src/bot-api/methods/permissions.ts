@@ -1,6 +1,6 @@
 /** `permissions` of a call: what members may do, some of it implied by the rest. */
-import { failed } from '../../../actors/errors.ts'
-import { PERMISSIONS, type Permission } from '../../../machines/membership.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import { PERMISSIONS, type Permission } from '../../../machines/model/membership.ts'
 import { Arguments } from '../arguments.ts'
 
 export const permissions = {

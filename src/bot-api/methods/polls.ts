@@ -1,6 +1,7 @@
 /** Methods about polls: asking, and ending the voting. */
-import { failed } from '../../../actors/errors.ts'
-import type { Poll, Text } from '../../../machines/content.ts'
+
+import type { Poll, Text } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { changing, targetOf } from '../changing.ts'
 import { type Method, result } from '../method.ts'

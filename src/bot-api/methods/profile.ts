@@ -1,8 +1,9 @@
 /** Methods about the account as a bot: what the network keeps is changed there, the rest is kept by the gateway. */
-import { failed } from '../../../actors/errors.ts'
-import type { Json } from '../../../actors/platform.ts'
-import { RIGHTS } from '../../../machines/membership.ts'
-import type { OperationKind } from '../../../machines/operation.ts'
+
+import type { Json } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import { RIGHTS } from '../../../machines/model/membership.ts'
+import type { OperationKind } from '../../../machines/model/operation.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import { idIn, languageOf } from '../place.ts'

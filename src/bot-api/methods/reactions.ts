@@ -1,6 +1,7 @@
 /** Methods about what the account thinks of a message, and what others may think of it. */
-import { failed } from '../../../actors/errors.ts'
-import type { Reaction } from '../../../machines/content.ts'
+
+import type { Reaction } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 

@@ -1,5 +1,5 @@
 /** Methods about sticker sets. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 

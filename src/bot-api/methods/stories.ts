@@ -1,6 +1,7 @@
 /** Methods about the account's own stories. */
-import { failed } from '../../../actors/errors.ts'
-import type { Media } from '../../../machines/content.ts'
+
+import type { Media } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'

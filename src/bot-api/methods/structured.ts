@@ -1,6 +1,7 @@
 /** Methods that send what is neither text nor a file: places, contacts, dice. */
-import { failed } from '../../../actors/errors.ts'
-import type { Location, Venue } from '../../../machines/content.ts'
+
+import type { Location, Venue } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { send, sending } from '../sending.ts'

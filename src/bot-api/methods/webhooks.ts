@@ -1,5 +1,5 @@
 /** Methods about the webhook: setting it, removing it, and asking how it stands. */
-import { currentKinds, DEFAULT_KINDS, kindNames } from '../../../machines/update-kinds.ts'
+import { currentKinds, DEFAULT_KINDS, kindNames } from '../../../machines/model/update-kinds.ts'
 import { outError } from '../../credentials/out-error.ts'
 import { kindsOf } from '../allowed-updates.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'

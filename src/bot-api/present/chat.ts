@@ -1,5 +1,5 @@
 /** Chats and people in the reference's JSON. */
-import type { Chat, Person, Surface } from '../../../machines/content.ts'
+import type { Chat, Person, Surface } from '../../../machines/model/content.ts'
 import type { Names } from './names.ts'
 
 /** Optional members are left out, never null. */

@@ -1,5 +1,5 @@
 /** A chat as getChat shows it: what is known, with the members that are always there. */
-import type { Chat, Media, Message } from '../../../machines/content.ts'
+import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import { chatJson, present } from './chat.ts'
 import { sizeJson } from './media.ts'
 import { permissionsJson } from './membership.ts'

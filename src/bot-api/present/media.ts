@@ -1,5 +1,5 @@
 /** Media in the reference's JSON: every kind has its own member and its own fields. */
-import type { Content, Media, StickerSet } from '../../../machines/content.ts'
+import type { Content, Media, StickerSet } from '../../../machines/model/content.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
 import { present } from './chat.ts'
 import type { Names } from './names.ts'

@@ -5,7 +5,7 @@ import {
   PERMISSIONS,
   type Permission,
   RIGHTS,
-} from '../../../machines/membership.ts'
+} from '../../../machines/model/membership.ts'
 import { present, userJson } from './chat.ts'
 import type { Names } from './names.ts'
 

@@ -7,7 +7,7 @@ import type {
   Message,
   Origin,
   Venue,
-} from '../../../machines/content.ts'
+} from '../../../machines/model/content.ts'
 import { chatJson, present, userJson } from './chat.ts'
 import { mediaJson, photoJson } from './media.ts'
 import type { Names } from './names.ts'

@@ -1,5 +1,5 @@
 /** Polls in the reference's JSON. */
-import type { Poll, Text } from '../../../machines/content.ts'
+import type { Poll, Text } from '../../../machines/model/content.ts'
 import { present } from './chat.ts'
 import type { Names } from './names.ts'
 import { markedJson } from './text.ts'

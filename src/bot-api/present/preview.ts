@@ -1,5 +1,5 @@
 /** What is shown of a linked page, in the reference's JSON. */
-import type { Preview } from '../../../machines/content.ts'
+import type { Preview } from '../../../machines/model/content.ts'
 import { present } from './chat.ts'
 
 export const previewJson = (preview: Preview | undefined) =>

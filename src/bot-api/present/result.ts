@@ -1,5 +1,5 @@
 /** What an operation resolved with, in the reference's JSON. */
-import type { OperationResult } from '../../../machines/operation.ts'
+import type { OperationResult } from '../../../machines/model/operation.ts'
 import { chatJson } from './chat.ts'
 import { fullChatJson } from './full-chat.ts'
 import { photoJson, stickerSetJson } from './media.ts'

@@ -1,5 +1,5 @@
 /** Entities of a text in the reference's JSON. */
-import type { Text } from '../../../machines/content.ts'
+import type { Text } from '../../../machines/model/content.ts'
 import { detectEntities } from '../entities/detect.ts'
 import { mergeDetected } from '../entities/merge.ts'
 import type { MessageEntity } from '../entities/types.ts'

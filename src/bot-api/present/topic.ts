@@ -1,5 +1,5 @@
 /** Topics of forums in the reference's JSON. */
-import type { Topic, TopicLook } from '../../../machines/content.ts'
+import type { Topic, TopicLook } from '../../../machines/model/content.ts'
 import { present } from './chat.ts'
 import type { Names } from './names.ts'
 

@@ -1,7 +1,7 @@
 /** What happened on a network as one update of the bot API. */
-import type { Chat, Reaction } from '../../../machines/content.ts'
-import type { Happening, Telling } from '../../../machines/happening.ts'
-import { kindNumber, type UpdateKind } from '../../../machines/update-kinds.ts'
+import type { Chat, Reaction } from '../../../machines/model/content.ts'
+import type { Happening, Telling } from '../../../machines/model/happening.ts'
+import { kindNumber, type UpdateKind } from '../../../machines/model/update-kinds.ts'
 import type { Draft } from '../../updates/row.ts'
 import { chatJson, present, surfaceOfId, userJson } from './chat.ts'
 import { inviteJson, memberJson } from './membership.ts'

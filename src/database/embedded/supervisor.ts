@@ -1,6 +1,6 @@
 /** Starts the embedded server again, on the same port, whenever it ends by itself. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { concerning } from '../../start-failure.ts'
+import { concerning } from '../../process/start-failure.ts'
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded.ts'
 
 const firstPauseMs = 100

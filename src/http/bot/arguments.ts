@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
 import { formEntries, utf8 } from './form.ts'

@@ -1,6 +1,6 @@
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
 import type { FastifyReply } from 'fastify'
-import type { Leaving } from '../../../actors/callers.ts'
+import type { Leaving } from '../../../actors/host/callers.ts'
 
 export class Departure implements Leaving {
   readonly #reply: FastifyReply

@@ -1,6 +1,6 @@
 /** `a=b&c=d`, as queries and bodies carry it, strict about what is no UTF-8. */
 import { isUtf8 } from 'node:buffer'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 
 /** `form` has one character a byte, as Node hands out request lines. An escape that is none stays as it is. */
 export function* formEntries(form: string): IterableIterator<[string, string]> {

@@ -1,7 +1,7 @@
 /** JSON bodies of bot calls: one object, whose members become parameters as text. */
-import { failed } from '../../../actors/errors.ts'
-import { isDeeperThan } from '../../json-depth.ts'
-import { memberCount, membersInOrder } from '../../json-members.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import { isDeeperThan } from '../../json/depth.ts'
+import { memberCount, membersInOrder } from '../../json/members.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100

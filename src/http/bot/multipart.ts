@@ -1,7 +1,7 @@
 /** Bot calls as `multipart/form-data`: what libraries send once a file is among the parameters. */
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { failed, RequestFailed } from '../../../actors/errors.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { lend } from '../../media/give-back.ts'
 import { BareNames, nameBehind } from './bare-names.ts'
 import { formEntries } from './form.ts'

@@ -1,6 +1,6 @@
 /** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { ApiKeyActor } from '../../../actors/api-key.ts'
+import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'

@@ -2,9 +2,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Database } from '../../database/database.ts'
+import { Nullable } from '../../json/nullable.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
-import { Nullable } from '../../nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 

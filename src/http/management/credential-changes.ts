@@ -1,7 +1,7 @@
 /** GET /platforms/credentials/events: the changes of all of a user's credentials, as server-sent events. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Transition } from '../../../actors/ports.ts'
+import type { Transition } from '../../../actors/ports/ports.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { countCredentials } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'

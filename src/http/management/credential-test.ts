@@ -1,10 +1,10 @@
 /** POST /platforms/credentials/:id/test: five checks of one account, each with what was seen and what to do. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { CredentialActor } from '../../../actors/credential.ts'
+import type { CredentialActor } from '../../../actors/credential/actor.ts'
 import { testCredential } from '../../credentials/health-test.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
-import { Nullable } from '../../nullable.ts'
+import { Nullable } from '../../json/nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'

@@ -1,7 +1,7 @@
 /** One credential: look, settings, restart, delete. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { CredentialActor } from '../../../actors/credential.ts'
+import type { CredentialActor } from '../../../actors/credential/actor.ts'
 import type { ReceiveSettingsDesk } from '../../credentials/receive-settings.ts'
 import { CredentialRecord } from '../../credentials/record.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'

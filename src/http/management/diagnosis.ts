@@ -1,11 +1,11 @@
 /** Diagnosis of a key: five steps in order, each with what was seen and what to do. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { nextStep } from '../../../machines/diagnosis.ts'
-import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis-events.ts'
+import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
+import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
+import { Nullable } from '../../json/nullable.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
-import { Nullable } from '../../nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 

@@ -1,6 +1,6 @@
 /** Server-sent events on one answer: what is told before it begins is not lost; it ends with the service or the sign-in. */
 import type { FastifyReply } from 'fastify'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { securityHeaders } from '../headers.ts'
 
 const HEARTBEAT_MS = 15_000

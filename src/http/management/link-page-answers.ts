@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { LinkPages } from '../../links/pages.ts'

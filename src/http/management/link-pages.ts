@@ -1,7 +1,7 @@
 /** Makes the page on which an account's owner, who has no access here, answers one link flow. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { LinkFlows } from '../../links/flows.ts'
 import type { LinkPages } from '../../links/pages.ts'
 import { answers, ok } from '../envelope.ts'

@@ -1,8 +1,8 @@
 /** A link session as the management API shows it. */
 import { Type } from 'typebox'
 import { CredentialRecord } from '../../credentials/record.ts'
+import { Nullable } from '../../json/nullable.ts'
 import type { LinkFlow } from '../../links/flows.ts'
-import { Nullable } from '../../nullable.ts'
 
 export const LinkRecord = Type.Object({
   session_id: Type.String(),

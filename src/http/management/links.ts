@@ -1,8 +1,8 @@
 /** Linking an account: start, verify, look, send again, cancel. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Platform } from '../../../actors/platform.ts'
+import type { Platform } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { answers, ok } from '../envelope.ts'

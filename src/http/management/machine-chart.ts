@@ -1,7 +1,7 @@
 /** A state machine as plain data: its states as paths, and what leads from one to another. */
 import { type Static, Type } from 'typebox'
 import type { AnyStateNode } from 'xstate'
-import { Nullable } from '../../nullable.ts'
+import { Nullable } from '../../json/nullable.ts'
 
 const Path = Type.String({ description: 'Names of the nested states, joined by dots' })
 

@@ -1,6 +1,6 @@
 /** Whose request this is. The routes below are only reached through an authenticating hook. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler

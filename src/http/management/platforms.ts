@@ -1,8 +1,8 @@
 /** GET /platforms: what can be linked, how, and what it can do then. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Platform } from '../../../actors/platform.ts'
-import type { Platforms } from '../../../actors/ports.ts'
+import type { Platform } from '../../../actors/ports/platform.ts'
+import type { Platforms } from '../../../actors/ports/ports.ts'
 import { canDo } from '../../bot-api/method.ts'
 import { methods } from '../../bot-api/methods/index.ts'
 import { answers, ok } from '../envelope.ts'

@@ -1,7 +1,7 @@
 /** GET /user/usage: how much the user's keys and credentials did, by hour or by day. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
 import { answers, ok } from '../envelope.ts'

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
 import type { UserSession } from '../../database/entities/accounts.ts'
-import { Nullable } from '../../nullable.ts'
+import { Nullable } from '../../json/nullable.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 

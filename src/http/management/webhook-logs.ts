@@ -1,7 +1,7 @@
 /** GET /user/logs/webhook-deliveries: every attempt to deliver an update, and what came of it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Nullable } from '../../nullable.ts'
+import { Nullable } from '../../json/nullable.ts'
 import { listDeliveries, type StoredDelivery } from '../../webhooks/list-deliveries.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'

@@ -1,7 +1,7 @@
 /** /sandbox/chats: groups and channels, and who is in them. */
 import { Type } from 'typebox'
-import type { ChatRecord } from '../../platforms/sandbox/chats.ts'
-import { personOf } from '../../platforms/sandbox/neutral.ts'
+import type { ChatRecord } from '../../sandbox/chats/chats.ts'
+import { personOf } from '../../sandbox/delivery/neutral.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, nameBody } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'

@@ -7,7 +7,7 @@ import type {
   Poll,
   Reaction,
   TopicLook,
-} from '../../../machines/content.ts'
+} from '../../../machines/model/content.ts'
 import type * as wire from './content-schemas.ts'
 import { entityBody, present } from './wire.ts'
 

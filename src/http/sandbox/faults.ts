@@ -1,8 +1,8 @@
 /** /sandbox/people/{person}/faults: makes things go wrong for one person, and right again. */
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Fault, FaultName } from '../../platforms/sandbox/controls.ts'
-import type { Network } from '../../platforms/sandbox/sandbox.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Fault, FaultName } from '../../sandbox/people/controls.ts'
+import type { Network } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { faultsBody } from './present.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'

@@ -1,10 +1,17 @@
 /** What people of the sandbox give into a message, in the words of the platform port. */
 import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Content, Location, Media, Poll, Reaction, Text } from '../../../machines/content.ts'
+import type {
+  Content,
+  Location,
+  Media,
+  Poll,
+  Reaction,
+  Text,
+} from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
-import type { Network } from '../../platforms/sandbox/sandbox.ts'
+import type { Network } from '../../sandbox/sandbox.ts'
 import type * as wire from './content-schemas.ts'
 import { entityOf, present } from './wire.ts'
 

@@ -1,9 +1,9 @@
 /** GET /sandbox/people/{person}/inbox: what a person sees, the one-time codes included. */
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Received as Message } from '../../platforms/sandbox/inbox.ts'
-import { personOf } from '../../platforms/sandbox/neutral.ts'
-import type { Network } from '../../platforms/sandbox/sandbox.ts'
+import type { Received as Message } from '../../sandbox/delivery/inbox.ts'
+import { personOf } from '../../sandbox/delivery/neutral.ts'
+import type { Network } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { Received } from './message-schemas.ts'
 import { chatBody, nameBody, receivedBody, standingBody } from './present.ts'

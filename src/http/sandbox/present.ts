@@ -1,11 +1,11 @@
 /** The sandbox's records as its routes show and take them. */
-import type { Chat, Message, Person } from '../../../machines/content.ts'
+import type { Chat, Message, Person } from '../../../machines/model/content.ts'
 import { replyKeyboardJson } from '../../platforms/reply-keyboard.ts'
-import type { Faults as FaultState } from '../../platforms/sandbox/faults.ts'
-import type { Received } from '../../platforms/sandbox/inbox.ts'
-import type { StandingKeyboard } from '../../platforms/sandbox/keyboards.ts'
-import { personOf } from '../../platforms/sandbox/neutral.ts'
-import type { PersonRecord } from '../../platforms/sandbox/people.ts'
+import type { Received } from '../../sandbox/delivery/inbox.ts'
+import { personOf } from '../../sandbox/delivery/neutral.ts'
+import type { StandingKeyboard } from '../../sandbox/messages/keyboards.ts'
+import type { Faults as FaultState } from '../../sandbox/people/faults.ts'
+import type { PersonRecord } from '../../sandbox/people/people.ts'
 import { contentBody, reactionBody } from './content.ts'
 import { keyboardBody, present } from './wire.ts'
 

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Network } from '../../platforms/sandbox/sandbox.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Network } from '../../sandbox/sandbox.ts'
 import { ChatId, Id } from './schemas.ts'
 
 export type SandboxRoutes = FastifyPluginAsyncTypebox<{

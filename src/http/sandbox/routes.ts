@@ -1,6 +1,6 @@
 /** /sandbox: drives the built-in messenger as its people, and puts faults on them. */
 import type { FastifyPluginAsync, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Sandbox } from '../../platforms/sandbox/sandbox.ts'
+import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { userOf } from '../management/owner.ts'
 import { chatRoutes } from './chats.ts'
 import { faultRoutes } from './faults.ts'

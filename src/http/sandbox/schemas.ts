@@ -1,6 +1,6 @@
 /** What goes over the wire under /sandbox. */
 import { Type } from 'typebox'
-import { Nullable } from '../../nullable.ts'
+import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../forms.ts'
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })

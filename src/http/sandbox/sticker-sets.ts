@@ -1,6 +1,6 @@
 /** /sandbox/sticker_sets: sets of stickers, for anybody to send. */
 import { Type } from 'typebox'
-import type { StickerSet as Record } from '../../../machines/content.ts'
+import type { StickerSet as Record } from '../../../machines/model/content.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
 import { mediaBody } from './content.ts'

@@ -1,6 +1,6 @@
 /** GET /sandbox/people/{person}/stories: the stories that a person sees. */
 import { Type } from 'typebox'
-import type { SeenStory } from '../../platforms/sandbox/stories.ts'
+import type { SeenStory } from '../../sandbox/stories/stories.ts'
 import { answers, ok } from '../envelope.ts'
 import { contentBody } from './content.ts'
 import { shownContent } from './content-schemas.ts'

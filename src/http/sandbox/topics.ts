@@ -1,6 +1,6 @@
 /** /sandbox/…/topics: the topics of a forum, and what a person does with them. */
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
 import { lookBody } from './content.ts'
 import { TopicLook } from './content-schemas.ts'

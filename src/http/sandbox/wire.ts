@@ -1,6 +1,6 @@
 /** Small parts that go over the wire in both directions under /sandbox. */
 import type { Static } from 'typebox'
-import type { Buttons, TextEntity } from '../../../machines/content.ts'
+import type { Buttons, TextEntity } from '../../../machines/model/content.ts'
 import type * as wire from './schemas.ts'
 
 type Entity = Static<typeof wire.Entity>

@@ -1,9 +1,9 @@
 /** /sandbox/people/{person}/…: writes messages of every kind as a person, and changes them. */
 import { Type } from 'typebox'
-import { failed } from '../../../actors/errors.ts'
-import type { Message as MessageRecord } from '../../../machines/content.ts'
+import type { Message as MessageRecord } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { replyKeyboardFrom } from '../../bot-api/reply-keyboard.ts'
-import type { Change } from '../../platforms/sandbox/hands.ts'
+import type { Change } from '../../sandbox/people/hands.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
 import { BODY_LIMIT, GivenMedia, givenContent, Place } from './content-schemas.ts'

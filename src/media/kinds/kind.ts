@@ -1,7 +1,7 @@
 /** What a kind of media is made from, with what, and what comes of it. */
 
-import { failed } from '../../../actors/errors.ts'
-import type { MediaKind } from '../../../machines/content.ts'
+import type { MediaKind } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Ingestion } from '../media.ts'
 import type { Runner } from '../pool.ts'
 import type { Studio } from '../studio.ts'

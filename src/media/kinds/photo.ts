@@ -1,5 +1,5 @@
 /** Photos: JPEG without the camera's notes, in several sizes. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { type Given, type Hands, noPicture, type Prepared, smaller } from './kind.ts'
 
 const SMALLER_SIDES = [90, 320, 800]

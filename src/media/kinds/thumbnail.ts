@@ -1,5 +1,5 @@
 /** A thumbnail that the sender gives: a JPEG, small in bytes, made small in size. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Upload } from '../media.ts'
 import { type Hands, noPicture, type Picture, smaller, THUMBNAIL_SIDE } from './kind.ts'
 

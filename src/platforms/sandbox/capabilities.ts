@@ -1,5 +1,5 @@
 /** What the sandbox can do; the contract suite proves each of it. */
-import type { Capabilities } from '../../../actors/platform.ts'
+import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { ALL_ENTITIES } from '../entities.ts'
 
 export const capabilities = {

@@ -1,7 +1,7 @@
 /** A link under way: its one-time code, its wrong answers, and how far it came. */
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
-import { newCode } from './secrets.ts'
+import { newCode } from '../../sandbox/people/secrets.ts'
 
 export const CODE_LIFETIME_SECONDS = 300
 export const RESEND_AFTER_SECONDS = 30

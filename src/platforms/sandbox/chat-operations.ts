@@ -1,14 +1,15 @@
 /** Changing a chat: its name and photo, what members may do, its pins, and leaving it. */
-import { failed } from '../../../actors/errors.ts'
-import type { Service } from '../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
-import { storedMedia } from './files.ts'
-import { changeMember } from './membership.ts'
-import { chatNative, messageNative } from './natives.ts'
+
+import type { Service } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { changeMember } from '../../sandbox/chats/membership.ts'
+import { assertGroup, assertMay, type Standing, standingOf } from '../../sandbox/chats/standing.ts'
+import { inTurn } from '../../sandbox/chats/turn.ts'
+import { chatNative, messageNative } from '../../sandbox/delivery/natives.ts'
+import { storedMedia } from '../../sandbox/files/files.ts'
+import { send } from '../../sandbox/messages/send.ts'
 import type { Doer, World } from './operations.ts'
-import { send } from './send.ts'
-import { assertGroup, assertMay, type Standing, standingOf } from './standing.ts'
-import { inTurn } from './turn.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 

@@ -1,6 +1,6 @@
 /** The faults of delivery: everything twice, or the chats out of order. Inside one chat the order stays. */
-import type { Happening } from '../../../machines/happening.ts'
-import type { Faults } from './faults.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
+import type { Faults } from '../../sandbox/people/faults.ts'
 
 export function disturbed(happenings: readonly Happening[], faults: Faults): readonly Happening[] {
   const ordered = faults.isReordering ? lastChatFirst(happenings) : happenings

@@ -1,7 +1,14 @@
 /** Linking by phone number: a code into the person's inbox, then their password if they have one. */
-import { failed } from '../../../actors/errors.ts'
-import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/platform.ts'
+
+import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
+import { SERVICE_PERSON } from '../../sandbox/delivery/natives.ts'
+import type { Outbox } from '../../sandbox/messages/outbox.ts'
+import { send } from '../../sandbox/messages/send.ts'
+import { beginSession } from '../../sandbox/people/devices.ts'
+import { phoneNumber } from '../../sandbox/people/phone.ts'
+import { CODE_LENGTH, isPassword } from '../../sandbox/people/secrets.ts'
 import {
   advance,
   beginChallenge,
@@ -12,13 +19,7 @@ import {
   RESEND_AFTER_SECONDS,
   renewCode,
 } from './challenge.ts'
-import { beginSession } from './devices.ts'
-import { SERVICE_PERSON } from './natives.ts'
 import { identityOf } from './opening.ts'
-import type { Outbox } from './outbox.ts'
-import { phoneNumber } from './phone.ts'
-import { CODE_LENGTH, isPassword } from './secrets.ts'
-import { send } from './send.ts'
 
 interface Registered {
   readonly id: number

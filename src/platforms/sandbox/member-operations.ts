@@ -1,9 +1,8 @@
 /** What administrators do with members, and who they are. */
-import { failed } from '../../../actors/errors.ts'
-import { type Member, PERMISSIONS, type Right } from '../../../machines/membership.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
-import { forgetMessages } from './forget.ts'
-import { holderOf, letGo } from './holding.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import { type Member, PERMISSIONS, type Right } from '../../../machines/model/membership.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { forgetMessages } from '../../sandbox/chats/forget.ts'
 import {
   administratorsOf,
   type ChatPlace,
@@ -11,11 +10,17 @@ import {
   countMembers,
   isInside,
   memberOf,
-} from './membership.ts'
-import { chatNative } from './natives.ts'
+} from '../../sandbox/chats/membership.ts'
+import {
+  assertMay,
+  lookingStanding,
+  type Standing,
+  standingOf,
+} from '../../sandbox/chats/standing.ts'
+import { inTurn, type Turn } from '../../sandbox/chats/turn.ts'
+import { chatNative } from '../../sandbox/delivery/natives.ts'
+import { holderOf, letGo } from '../../sandbox/files/holding.ts'
 import type { Doer, World } from './operations.ts'
-import { assertMay, lookingStanding, type Standing, standingOf } from './standing.ts'
-import { inTurn, type Turn } from './turn.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 type Moderation = Of<'ban' | 'unban' | 'restrict' | 'promote'>

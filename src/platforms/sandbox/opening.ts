@@ -1,8 +1,8 @@
 /** Who a session token belongs to, and whether it still opens anything. */
-import type { AccountIdentity, Json } from '../../../actors/platform.ts'
+import type { AccountIdentity, Json } from '../../../actors/ports/platform.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { Faults } from './faults.ts'
-import { hashToken } from './secrets.ts'
+import type { Faults } from '../../sandbox/people/faults.ts'
+import { hashToken } from '../../sandbox/people/secrets.ts'
 
 interface Row {
   readonly session: number

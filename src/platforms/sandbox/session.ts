@@ -1,16 +1,21 @@
 /** One linked person, live: opens, reads on when woken, performs, and suffers the faults put on them. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type {
+  FileStream,
+  LinkedAccount,
+  Session,
+  SessionReport,
+} from '../../../actors/ports/platform.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import type { Log } from '../../database/log.ts'
 import { isUnavailable } from '../../database/unavailable.ts'
-import { endSessions } from './devices.ts'
+import type { Reader } from '../../sandbox/delivery/happenings.ts'
+import type { Connected, Hub } from '../../sandbox/delivery/hub.ts'
+import { openFile } from '../../sandbox/files/files.ts'
+import { endSessions } from '../../sandbox/people/devices.ts'
+import { type Faults, loseAnswer } from '../../sandbox/people/faults.ts'
 import { disturbed } from './disturbance.ts'
-import { type Faults, loseAnswer } from './faults.ts'
-import { openFile } from './files.ts'
-import type { Reader } from './happenings.ts'
-import type { Connected, Hub } from './hub.ts'
 import { lookUpSession, type Opening } from './opening.ts'
 import { carryOut, type World } from './operations.ts'
 

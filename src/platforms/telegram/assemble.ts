@@ -1,5 +1,5 @@
 /** The parts of a session, each told of the others: what the library tells flows into the intake, gaps are filled. */
-import type { LinkedAccount, SessionReport } from '../../../actors/platform.ts'
+import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { Calls } from './calls.ts'

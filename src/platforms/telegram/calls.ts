@@ -1,7 +1,7 @@
 /** Requests to the network: each has a time limit, and one that tells of the session's end ends it. */
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../actors/errors.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Client } from './client.ts'
 import { type Ending, endingOf, requestFailure, restrictionOf } from './failures.ts'
 

@@ -1,5 +1,5 @@
 /** What an account of Telegram can do here; the contract suite holds it to this. */
-import type { Capabilities } from '../../../actors/platform.ts'
+import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { ALL_ENTITIES } from '../entities.ts'
 
 export const capabilities: Capabilities = {

@@ -1,6 +1,6 @@
 /** What the network's refusals mean: for a request, and for the session. */
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../actors/errors.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 
 /** How a session ended, as it is reported. */
 export type Ending =

@@ -1,6 +1,6 @@
 /** Asks the network for a message by its number. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
 import { isChannel } from './natives.ts'
 import type { Written } from './reading/message.ts'

@@ -1,7 +1,7 @@
 /** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
-import { RequestFailed } from '../../../actors/errors.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
 import type { Log } from './log.ts'
 import type { Written } from './reading/message.ts'

@@ -1,6 +1,6 @@
 /** Who the account is, as the network tells. */
 import type { tl } from '@mtcute/node'
-import type { AccountIdentity } from '../../../actors/platform.ts'
+import type { AccountIdentity } from '../../../actors/ports/platform.ts'
 
 export function identityOf(user: tl.RawUser): AccountIdentity {
   const username = user.username ?? user.usernames?.find(({ active }) => active)?.username

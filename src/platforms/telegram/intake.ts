@@ -1,7 +1,7 @@
 /** What the library tells of, gathered until it is counted, and committed together with that count. */
 import type { RawUpdateInfo } from '@mtcute/core'
-import type { SessionReport } from '../../../actors/platform.ts'
-import type { Happening } from '../../../machines/happening.ts'
+import type { SessionReport } from '../../../actors/ports/platform.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'

@@ -1,6 +1,6 @@
 /** The network's ids in the reference's form: people positive, small groups negative, channels from −100… on. */
 import { getMarkedPeerId, type tl } from '@mtcute/node'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 
 /** Channels are named below this. */
 const CHANNELS = -1_000_000_000_000

@@ -1,8 +1,8 @@
 /** Who has changed what the account is in a channel, asked of the network. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import type { Person } from '../../../machines/content.ts'
-import type { Happening } from '../../../machines/happening.ts'
-import type { Member } from '../../../machines/membership.ts'
+import type { Person } from '../../../machines/model/content.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
+import type { Member } from '../../../machines/model/membership.ts'
 import type { Calls } from './calls.ts'
 import { memberOf } from './reading/members.ts'
 import { chatOfGroup, personById, SOMEBODY, type View } from './reading/peers.ts'

@@ -1,6 +1,7 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
-import { failed } from '../../../actors/errors.ts'
-import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/platform.ts'
+
+import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { SessionOptions } from './assemble.ts'
 import { createClient } from './client.ts'
 import { PhoneLink } from './link/phone.ts'

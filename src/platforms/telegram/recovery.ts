@@ -1,6 +1,6 @@
 /** Where the library would go on behind a gap, what was missed is asked for, or read from the chats, first. */
 import type { tl } from '@mtcute/node'
-import type { LinkedAccount } from '../../../actors/platform.ts'
+import type { LinkedAccount } from '../../../actors/ports/platform.ts'
 import type { Calls } from './calls.ts'
 import { ChannelCounts } from './channel-counts.ts'
 import type { Client } from './client.ts'

@@ -1,6 +1,11 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
-import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type {
+  FileStream,
+  LinkedAccount,
+  Session,
+  SessionReport,
+} from '../../../actors/ports/platform.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
 import { over } from './calls.ts'

@@ -1,6 +1,6 @@
 /** What the account itself is in channels: the network says only that something has changed there, and not what. */
 import type { tl } from '@mtcute/node'
-import type { Member } from '../../../machines/membership.ts'
+import type { Member } from '../../../machines/model/membership.ts'
 
 type Status = Member['status']
 

@@ -1,6 +1,7 @@
 /** Telegram where the service has no registration with it: shown, not usable, and without the library in memory. */
-import { failed } from '../../../actors/errors.ts'
-import type { Platform, Session } from '../../../actors/platform.ts'
+
+import type { Platform, Session } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { capabilities } from './capabilities.ts'
 
 /** For users, who cannot set it up; whoever runs the service is told by its log. */

@@ -1,8 +1,8 @@
 /** Several files, one message each, that belong together. The network has no word for it: others see them one by one. */
 import { type Element, xml } from '@xmpp/client'
-import { RequestFailed } from '../../../actors/errors.ts'
-import type { Message } from '../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type { Message } from '../../../machines/model/content.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import type { Carried, Written } from './content.ts'
 import { ns } from './namespaces.ts'
 import type { Place } from './places.ts'

@@ -1,5 +1,5 @@
 /** What XMPP can do here; the contract suite holds it to this. */
-import type { Capabilities } from '../../../actors/platform.ts'
+import type { Capabilities } from '../../../actors/ports/platform.ts'
 
 export const capabilities: Capabilities = {
   operations: [

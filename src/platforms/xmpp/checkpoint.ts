@@ -1,5 +1,5 @@
 /** How far the events of an account are stored: a place in its archive, and one in that of each of its rooms. */
-import type { Json } from '../../../actors/platform.ts'
+import type { Json } from '../../../actors/ports/platform.ts'
 import type { Invitation } from './invitation.ts'
 import { isObject } from './json.ts'
 import type { Unarchived } from './unarchived.ts'

@@ -1,6 +1,6 @@
 /** Somebody's name and number, shared as a card (XEP-0292); read also from a card that is sent as a text (RFC 6350). */
 import { type Element, xml } from '@xmpp/client'
-import type { Content } from '../../../machines/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'
 
 export type Contact = Content & { readonly kind: 'contact' }

@@ -1,7 +1,8 @@
 /** What a message is to carry: as it goes out, and as those who read it see it. */
-import { failed } from '../../../actors/errors.ts'
-import type { Buttons, Content, Media, Text } from '../../../machines/content.ts'
-import { contentName } from '../../../machines/content-name.ts'
+
+import type { Buttons, Content, Media, Text } from '../../../machines/model/content.ts'
+import { contentName } from '../../../machines/model/content-name.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { capabilities } from './capabilities.ts'
 import { contactElement, writeContact } from './contact.ts'
 import { locationElement, type Place, writeLocation } from './location.ts'

@@ -1,6 +1,6 @@
 /** A message on its way in: taken out of its wrapping, with what the server vouches for. */
 import type { Element } from '@xmpp/client'
-import type { Happening } from '../../../machines/happening.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import { parseAddress } from './address.ts'
 import type { ArchivedMessage } from './archive.ts'
 import { keyOf } from './message-identity.ts'

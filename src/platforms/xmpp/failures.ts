@@ -1,6 +1,6 @@
 /** What the network's error conditions mean for a request, and what ends a session from within. */
 import type { Element } from '@xmpp/client'
-import { failed, type RequestFailed } from '../../../actors/errors.ts'
+import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { ns } from './namespaces.ts'
 
 /** The condition of an error stanza. */

@@ -1,7 +1,7 @@
 /** Turns deliveries into events, has them stored with the checkpoint, and only then tells senders of the receipt. */
 import type { Element } from '@xmpp/client'
-import type { SessionReport } from '../../../actors/platform.ts'
-import type { Happening } from '../../../machines/happening.ts'
+import type { SessionReport } from '../../../actors/ports/platform.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { NotStored } from './failures.ts'

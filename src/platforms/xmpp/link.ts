@@ -1,7 +1,7 @@
 /** Links an account by JID and password: one login tells whether they are right. */
 import { randomBytes } from 'node:crypto'
-import { failed } from '../../../actors/errors.ts'
-import type { LinkAttempt, LinkStep } from '../../../actors/platform.ts'
+import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'

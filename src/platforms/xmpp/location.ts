@@ -1,6 +1,6 @@
 /** Places on the map: the `geo:` links by which clients share them (RFC 5870), and their elements (XEP-0080). */
 import { type Element, xml } from '@xmpp/client'
-import type { Content, Venue } from '../../../machines/content.ts'
+import type { Content, Venue } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'
 
 export type Place = Content & { readonly kind: 'location' }

@@ -1,7 +1,8 @@
 /** Carries out the operations of an account on its stream. */
-import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { Content, Message } from '../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
+
+import type { Content, Message } from '../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sendAlbum } from './album.ts'
 import { type Carried, written } from './content.ts'
 import { unanswered } from './failures.ts'

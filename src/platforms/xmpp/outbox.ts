@@ -1,6 +1,6 @@
 /** Messages on their way out: each is waited for until the server has it, or has refused it. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { parseAddress } from './address.ts'
 import { bounced } from './failures.ts'
 import { ns } from './namespaces.ts'

@@ -1,5 +1,5 @@
 /** People and private chats as the rest of the gateway knows them; both are a bare address here. */
-import type { Chat, Person } from '../../../machines/content.ts'
+import type { Chat, Person } from '../../../machines/model/content.ts'
 import { nameOf } from './address.ts'
 
 export function personAt(bare: string, firstName = nameOf(bare)): Person {

@@ -1,7 +1,7 @@
 /** Where messages go: to a person or into a room, each with its own way of naming and confirming them. */
 import type { Element } from '@xmpp/client'
-import { failed, RequestFailed } from '../../../actors/errors.ts'
-import type { Chat, Content, Person } from '../../../machines/content.ts'
+import type { Chat, Content, Person } from '../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { type Address, parseAddress } from './address.ts'
 import type { Archive } from './archive.ts'
 import { type Found, Lookup } from './lookup.ts'

@@ -1,6 +1,7 @@
 /** The XMPP network: accounts of any server, linked by JID and password. */
-import { failed } from '../../../actors/errors.ts'
-import type { Platform, Session } from '../../../actors/platform.ts'
+
+import type { Platform, Session } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { capabilities } from './capabilities.ts'
 import { link } from './link.ts'

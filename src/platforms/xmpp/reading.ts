@@ -1,7 +1,7 @@
 /** What a message of the network means as an event; `undefined` when it is none. */
 import type { Element } from '@xmpp/client'
-import type { Content, Message } from '../../../machines/content.ts'
-import type { Happening } from '../../../machines/happening.ts'
+import type { Content, Message } from '../../../machines/model/content.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import { nameOf, parseAddress } from './address.ts'
 import { albumOf } from './album.ts'
 import { bodyOf } from './body.ts'

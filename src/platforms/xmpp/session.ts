@@ -1,8 +1,13 @@
 /** One account, live: what comes in is stored in order, what goes out is confirmed, short cuts are survived. */
 import { type Element, xml } from '@xmpp/client'
 import type { Dispatcher } from 'undici'
-import type { FileStream, LinkedAccount, Session, SessionReport } from '../../../actors/platform.ts'
-import type { Operation, OperationResult } from '../../../machines/operation.ts'
+import type {
+  FileStream,
+  LinkedAccount,
+  Session,
+  SessionReport,
+} from '../../../actors/ports/platform.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { Archive } from './archive.ts'
 import { enableCarbons } from './carbons.ts'
 import { CatchUp } from './catch-up.ts'

@@ -1,5 +1,5 @@
 /** Servers without an archive send a message again whose acknowledgement they did not get, perhaps to the next session. */
-import type { Json } from '../../../actors/platform.ts'
+import type { Json } from '../../../actors/ports/platform.ts'
 import type { Delivery } from './delivery.ts'
 import { isObject } from './json.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'

@@ -1,7 +1,7 @@
 /** Messages as they go out. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../actors/errors.ts'
-import type { Media } from '../../../machines/content.ts'
+import type { Media } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { parseAddress } from './address.ts'
 import { fileSharing } from './media/facts.ts'
 import { networkId } from './message-identity.ts'

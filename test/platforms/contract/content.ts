@@ -1,8 +1,8 @@
 /** Every kind of content a platform declares goes both ways. */
 import type { Test } from 'tap'
-import type { Content } from '../../../machines/content.ts'
-import { type ContentName, contentName } from '../../../machines/content-name.ts'
-import type { Happening } from '../../../machines/happening.ts'
+import type { Content } from '../../../machines/model/content.ts'
+import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import type { ContractHarness } from './harness.ts'
 import { sentContent } from './message-operations.ts'
 import { patience } from './recorder.ts'

@@ -1,7 +1,7 @@
 /** Files that others sent are opened: whole, in part, and no longer than somebody reads. */
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import type { FileStream } from '../../../actors/platform.ts'
+import type { FileStream } from '../../../actors/ports/platform.ts'
 import { carries } from './content.ts'
 import type { ContractHarness } from './harness.ts'
 import { patience } from './recorder.ts'

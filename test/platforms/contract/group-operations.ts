@@ -1,6 +1,6 @@
 /** Each thing an account does with a group or its profile, seen by looking again. */
 import type { Test } from 'tap'
-import type { OperationKind } from '../../../machines/operation.ts'
+import type { OperationKind } from '../../../machines/model/operation.ts'
 import { finestGrades, groupSteps } from './group-steps.ts'
 import type { ContractHarness } from './harness.ts'
 import { able, need, perform, scene, sent, words } from './scene.ts'

@@ -1,9 +1,9 @@
 /** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
-import type { Json, Platform } from '../../../actors/platform.ts'
-import type { Buttons, Content, Media, MediaKind } from '../../../machines/content.ts'
-import type { ContentName } from '../../../machines/content-name.ts'
-import type { Permission, Right } from '../../../machines/membership.ts'
-import type { ReplyKeyboard } from '../../../machines/reply-keyboard.ts'
+import type { Json, Platform } from '../../../actors/ports/platform.ts'
+import type { Buttons, Content, Media, MediaKind } from '../../../machines/model/content.ts'
+import type { ContentName } from '../../../machines/model/content-name.ts'
+import type { Permission, Right } from '../../../machines/model/membership.ts'
+import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
 export type Ability =

@@ -1,7 +1,7 @@
 /** Round trips of the operations about messages that are more than texts. */
 import type { Test } from 'tap'
-import type { Content, Message } from '../../../machines/content.ts'
-import type { Operation, OperationKind } from '../../../machines/operation.ts'
+import type { Content, Message } from '../../../machines/model/content.ts'
+import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
 import type { Ability, ContractHarness } from './harness.ts'
 import { patience, type Run } from './recorder.ts'
 import { contents } from './samples.ts'

@@ -1,6 +1,6 @@
 /** Every operation a platform declares makes one round trip against the other side. */
 import type { Test } from 'tap'
-import type { OperationKind } from '../../../machines/operation.ts'
+import type { OperationKind } from '../../../machines/model/operation.ts'
 import { groupOperations } from './group-operations.ts'
 import type { ContractHarness } from './harness.ts'
 import { type Checks, messageChecks } from './message-operations.ts'

@@ -1,6 +1,6 @@
 /** What others think of messages, and how they vote, is reported. */
 import type { Test } from 'tap'
-import type { Happening } from '../../../machines/happening.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import type { ContractHarness } from './harness.ts'
 import { samplePoll, sentContent } from './message-operations.ts'
 import { patience, type Store } from './recorder.ts'

@@ -6,8 +6,8 @@ import type {
   Platform,
   Session,
   SessionReport,
-} from '../../../actors/platform.ts'
-import type { Happening } from '../../../machines/happening.ts'
+} from '../../../actors/ports/platform.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 
 export type Report =
   | 'opened'

@@ -1,6 +1,6 @@
 /** One of every operation and of every content, for asking what a platform refuses. */
-import type { Content, Media, MediaKind } from '../../../machines/content.ts'
-import type { Operation, OperationKind } from '../../../machines/operation.ts'
+import type { Content, Media, MediaKind } from '../../../machines/model/content.ts'
+import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
 
 const text = (value: string) => ({ text: value, entities: [] })
 const words = { kind: 'text' as const, ...text('x') }

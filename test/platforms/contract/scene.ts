@@ -1,9 +1,9 @@
 /** What the contract's tests begin with: an account linked and online, and someone to talk to. */
 import type { Test } from 'tap'
-import { RequestFailed } from '../../../actors/errors.ts'
-import type { LinkStep, Platform } from '../../../actors/platform.ts'
-import type { Operation } from '../../../machines/operation.ts'
-import type { Failure } from '../../../machines/protocol.ts'
+import type { LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation } from '../../../machines/model/operation.ts'
+import type { Failure } from '../../../machines/model/protocol.ts'
 import type { Ability, Account, ContractHarness, Peer } from './harness.ts'
 import { type Linked, patience, type Run, run, Store } from './recorder.ts'
 

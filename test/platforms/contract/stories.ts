@@ -1,6 +1,6 @@
 /** Stories are posted once, seen by others, and gone when they are deleted. */
 import type { Test } from 'tap'
-import type { OperationKind } from '../../../machines/operation.ts'
+import type { OperationKind } from '../../../machines/model/operation.ts'
 import type { ContractHarness } from './harness.ts'
 import { able, need, perform, refusalOf, scene, sent, words } from './scene.ts'
 

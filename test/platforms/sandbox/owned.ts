@@ -1,11 +1,11 @@
 /** The sandbox with one user's network at hand: links find the people of that user. */
-import type { Platform } from '../../../actors/platform.ts'
+import type { Platform } from '../../../actors/ports/platform.ts'
 import {
   createSandbox,
   type Network,
   type Sandbox,
   type SandboxOptions,
-} from '../../../src/platforms/sandbox/sandbox.ts'
+} from '../../../src/sandbox/sandbox.ts'
 
 export type OwnedSandbox = Sandbox & Network
 

@@ -1,7 +1,7 @@
 /** Somebody else of the sandbox, with hands and an inbox of their own. */
-import { contentName } from '../../../machines/content-name.ts'
-import type { Received } from '../../../src/platforms/sandbox/inbox.ts'
-import type { Network } from '../../../src/platforms/sandbox/sandbox.ts'
+import { contentName } from '../../../machines/model/content-name.ts'
+import type { Received } from '../../../src/sandbox/delivery/inbox.ts'
+import type { Network } from '../../../src/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import { register } from './register.ts'
 

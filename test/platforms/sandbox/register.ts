@@ -1,5 +1,5 @@
 /** New people of the sandbox, each with a public name that nobody else has. */
-import type { Network } from '../../../src/platforms/sandbox/sandbox.ts'
+import type { Network } from '../../../src/sandbox/sandbox.ts'
 
 let registered = 0
 

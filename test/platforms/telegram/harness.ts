@@ -1,7 +1,7 @@
 /** Telegram as the contract suite drives it. */
 
 import { randomBytes } from 'node:crypto'
-import { failed } from '../../../actors/errors.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { type Channel, nativeOfPlace } from '../../support/telegram-dc/channel.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
 import { replyHeader } from '../../support/telegram-dc/topics.ts'

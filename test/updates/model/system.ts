@@ -1,9 +1,9 @@
 /** The real thing beside the model: log, key store and key actors on tables of their own. */
 import { setImmediate } from 'node:timers/promises'
-import type { ApiKeyActor } from '../../../actors/api-key.ts'
-import { ApiKeys } from '../../../actors/api-keys.ts'
-import type { Webhooks } from '../../../actors/webhook-ports.ts'
-import type { Happening } from '../../../machines/happening.ts'
+import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
+import { ApiKeys } from '../../../actors/api-key/all.ts'
+import type { Webhooks } from '../../../actors/ports/webhooks.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { pendingUpdates } from '../../../src/keys/backlog.ts'
 import { PostgresKeyStore } from '../../../src/keys/store.ts'

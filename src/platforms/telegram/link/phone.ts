@@ -1,7 +1,7 @@
 /** Links an account by its phone number and the code that Telegram sends there. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/platform.ts'
+import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { wordOf } from '../failures.ts'
 import { fieldsOf } from '../storage/secrets.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'

@@ -1,7 +1,7 @@
 /** What every way of linking comes to: a password perhaps, and then the account with its keys. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Json, LinkStep } from '../../../../actors/platform.ts'
+import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import type { Client } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../identity.ts'

@@ -1,7 +1,7 @@
 /** Shows others that the account is about to send something. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { type Context, done, looking } from './context.ts'
 import { topicId } from './send.ts'
 

@@ -1,8 +1,8 @@
 /** Sends several files as one album; a repeated request finds the one that was sent before. */
 import type { tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import type { Content, Message } from '../../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Content, Message } from '../../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { type Context, keepPlaces, looking, messagesIn, sending, writtenText } from './context.ts'
 import { randomId } from './random-id.ts'

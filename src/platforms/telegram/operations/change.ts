@@ -1,9 +1,9 @@
 /** Changes and takes back what was sent. */
 import type { tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import type { Message } from '../../../../machines/content.ts'
-import { contentName } from '../../../../machines/content-name.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Message } from '../../../../machines/model/content.ts'
+import { contentName } from '../../../../machines/model/content-name.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'

@@ -1,7 +1,7 @@
 /** What becomes of a chat as a whole: its title, what it says of itself, what members may do, and leaving it. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { bannedRights } from '../writing/rights.ts'
 import { type Context, done, looking } from './context.ts'
 

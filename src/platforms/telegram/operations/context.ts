@@ -1,7 +1,7 @@
 /** What every operation needs of its session. */
 import type { tl } from '@mtcute/node'
-import type { Message, Text } from '../../../../machines/content.ts'
-import type { OperationResult } from '../../../../machines/operation.ts'
+import type { Message, Text } from '../../../../machines/model/content.ts'
+import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../../media/media.ts'
 import type { CallOptions, Calls, Done } from '../calls.ts'
 import { messageOf, type Written } from '../reading/message.ts'

@@ -1,6 +1,6 @@
 /** Moves and ends live locations, and ends polls. */
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { messageId } from '../natives.ts'
 import { locationOf } from '../writing/media.ts'
 import { inputPollOf } from '../writing/poll.ts'

@@ -1,7 +1,7 @@
 /** Invite links: made, changed and ended; and those who ask to be let in. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { inviteOf } from '../reading/invites.ts'
 import { type Context, done } from './context.ts'
 

@@ -1,7 +1,7 @@
 /** Finds chats by their names, and tells what the network shows of them. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
-import type { Chat } from '../../../../machines/content.ts'
-import type { OperationResult } from '../../../../machines/operation.ts'
+import type { Chat } from '../../../../machines/model/content.ts'
+import type { OperationResult } from '../../../../machines/model/operation.ts'
 import { findMessageWithPeers } from '../find-message.ts'
 import { photoOf } from '../reading/media.ts'
 import { messageOf } from '../reading/message.ts'

@@ -1,8 +1,8 @@
 /** Who belongs to a chat and may do what there. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import { PERMISSIONS } from '../../../../machines/membership.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import { PERMISSIONS } from '../../../../machines/model/membership.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { memberOf } from '../reading/members.ts'
 import type { View } from '../reading/peers.ts'
 import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'

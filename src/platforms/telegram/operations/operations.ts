@@ -1,6 +1,6 @@
 /** Carries out one operation on the network. */
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../capabilities.ts'
 import { act } from './act.ts'
 import { sendAlbum } from './album.ts'

@@ -1,7 +1,8 @@
 /** Sends what was sent before: with its origin, or as if it were the account's own. */
-import { failed } from '../../../../actors/errors.ts'
-import type { Content, Message } from '../../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+
+import type { Content, Message } from '../../../../machines/model/content.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { messageId } from '../natives.ts'
 import { missing, shown } from './change.ts'
 import { type Context, keepPlaces, messagesIn, sending } from './context.ts'

@@ -1,8 +1,8 @@
 /** The pictures of chats and of the account itself. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Media } from '../../../../machines/content.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Media } from '../../../../machines/model/content.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { locate, named, upload } from '../files.ts'
 import { type Context, done } from './context.ts'
 

@@ -1,6 +1,6 @@
 /** Which messages a chat holds up for all to see. */
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { messageId } from '../natives.ts'
 import { missing } from './change.ts'
 import { type Context, done } from './context.ts'

@@ -1,5 +1,5 @@
 /** What the account says of itself. */
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { type Context, done } from './context.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>

@@ -1,6 +1,6 @@
 /** What the account thinks of a message. */
 import { Long, type tl } from '@mtcute/node'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { messageId } from '../natives.ts'
 import { missing } from './change.ts'
 import { type Context, done } from './context.ts'

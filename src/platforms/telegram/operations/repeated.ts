@@ -1,7 +1,7 @@
 /** A request that was carried out before, and whose answer got lost: the message is found again in its chat. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
-import { RequestFailed } from '../../../../actors/errors.ts'
-import type { Content, Message } from '../../../../machines/content.ts'
+import type { Content, Message } from '../../../../machines/model/content.ts'
+import { RequestFailed } from '../../../../machines/model/failure.ts'
 import { messageOf } from '../reading/message.ts'
 import { type Context, looking } from './context.ts'
 

@@ -1,9 +1,9 @@
 /** Sends a message; a repeated request finds the one that was sent before. */
 import type { tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import type { Content, Message } from '../../../../machines/content.ts'
-import { contentName } from '../../../../machines/content-name.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import type { Content, Message } from '../../../../machines/model/content.ts'
+import { contentName } from '../../../../machines/model/content-name.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../capabilities.ts'
 import { messageId } from '../natives.ts'
 import { inputMediaOf } from '../writing/media.ts'

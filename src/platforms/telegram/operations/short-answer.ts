@@ -1,6 +1,6 @@
 /** The network's short answer to a text says only what its sender cannot know; the rest is put back. */
 import type { tl } from '@mtcute/node'
-import type { Message } from '../../../../machines/content.ts'
+import type { Message } from '../../../../machines/model/content.ts'
 import { messageOf } from '../reading/message.ts'
 import type { Context } from './context.ts'
 

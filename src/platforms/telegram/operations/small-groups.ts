@@ -1,8 +1,8 @@
 /** Who belongs to a small group: the network tells of all of them at once, and bans nobody from there. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Member } from '../../../../machines/membership.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { memberOfGroup } from '../reading/members.ts'
 import { personById } from '../reading/peers.ts'
 import { fullChat } from './chats.ts'

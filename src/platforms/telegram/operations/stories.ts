@@ -1,7 +1,7 @@
 /** The account's own stories: posted for all to see, and taken away. */
 import type { tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { chatOf } from '../reading/peers.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { type Context, done, looking, writtenText } from './context.ts'

@@ -1,7 +1,7 @@
 /** Topics of forums: begun, changed, closed, opened again, and deleted with all that was written there. */
 import { Long, type tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import { type Context, done, messagesIn } from './context.ts'
 import { randomId } from './random-id.ts'
 import { topicId } from './send.ts'

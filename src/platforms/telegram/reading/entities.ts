@@ -1,6 +1,6 @@
 /** Formatted texts of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Text, TextEntity } from '../../../../machines/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 
 type Kinds = Readonly<Partial<Record<tl.TypeMessageEntity['_'], string>>>
 

@@ -1,6 +1,6 @@
 /** What the network says has happened, in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Happening } from '../../../../machines/happening.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Place } from '../storage/places.ts'
 import type { KnownPolls } from './known-polls.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'

@@ -1,6 +1,6 @@
 /** Invite links in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Invite } from '../../../../machines/membership.ts'
+import type { Invite } from '../../../../machines/model/membership.ts'
 import { personById, type View } from './peers.ts'
 
 /** Undefined where anybody may ask to come in, and no link is needed for it. */

@@ -1,6 +1,6 @@
 /** The questions of polls that were seen: the network tells how a poll stands without repeating what was asked. */
 import type { tl } from '@mtcute/node'
-import type { Happening } from '../../../../machines/happening.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { pollOf } from './poll.ts'
 
 const REMEMBERED = 500

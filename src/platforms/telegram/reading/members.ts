@@ -1,7 +1,7 @@
 /** Members of chats in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Person } from '../../../../machines/content.ts'
-import { type Member, RIGHTS, type Right } from '../../../../machines/membership.ts'
+import type { Person } from '../../../../machines/model/content.ts'
+import { type Member, RIGHTS, type Right } from '../../../../machines/model/membership.ts'
 import { nativeOf } from '../natives.ts'
 import { personById, type View } from './peers.ts'
 import { permissionsOf, rightsOf } from './rights.ts'

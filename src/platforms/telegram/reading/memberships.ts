@@ -1,8 +1,8 @@
 /** Changes of membership: told by themselves, or seen in what is announced in a chat. */
 import type { tl } from '@mtcute/node'
-import type { Message, Person } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
-import type { Member } from '../../../../machines/membership.ts'
+import type { Message, Person } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
 import { inviteOf } from './invites.ts'
 import { memberOf, memberOfGroup } from './members.ts'
 import { chatOf, personById, type View } from './peers.ts'

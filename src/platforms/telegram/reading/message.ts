@@ -1,6 +1,6 @@
 /** A message of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Message, Origin, Person } from '../../../../machines/content.ts'
+import type { Message, Origin, Person } from '../../../../machines/model/content.ts'
 import { nativeOf } from '../natives.ts'
 import { contentOf } from './content.ts'
 import { chatOf, personById, type View, writerOf } from './peers.ts'

@@ -1,7 +1,7 @@
 /** What people think of messages: the network tells how it is now, and what has changed is found by what was told before. */
 import type { tl } from '@mtcute/node'
-import type { Chat, Person, Reaction } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
+import type { Chat, Person, Reaction } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { chatOf, personById, type View } from './peers.ts'
 
 interface Opinion {

@@ -1,6 +1,6 @@
 /** People and chats as the network shows them, in neutral terms. */
 import type { PeersIndex, tl } from '@mtcute/node'
-import type { Chat, Media, Person, Surface } from '../../../../machines/content.ts'
+import type { Chat, Media, Person, Surface } from '../../../../machines/model/content.ts'
 import { writeFileName } from '../file-name.ts'
 import { nativeOf } from '../natives.ts'
 

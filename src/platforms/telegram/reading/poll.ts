@@ -1,6 +1,6 @@
 /** Polls of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Poll, Text } from '../../../../machines/content.ts'
+import type { Poll, Text } from '../../../../machines/model/content.ts'
 import { textOf } from './entities.ts'
 
 export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {

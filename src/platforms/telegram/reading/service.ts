@@ -1,6 +1,6 @@
 /** What the network announces in a chat, in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Content, Person } from '../../../../machines/content.ts'
+import type { Content, Person } from '../../../../machines/model/content.ts'
 import { nativeOf } from '../natives.ts'
 import { photoOf, type Shown } from './media.ts'
 import { personById, type View } from './peers.ts'

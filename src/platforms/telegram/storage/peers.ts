@@ -1,6 +1,6 @@
 /** Whom the account has seen, with the numbers by which the network lets it name them. */
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
-import type { Owned } from '../../../../actors/ports.ts'
+import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 import { forgetIn, isOwned } from './places.ts'
 

@@ -1,5 +1,5 @@
 /** In which chat a message is: of private chats and small groups the network tells only the message's id. */
-import type { Owned } from '../../../../actors/ports.ts'
+import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 
 export interface Place {

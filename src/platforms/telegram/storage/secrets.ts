@@ -1,5 +1,5 @@
 /** What is kept of a link, encrypted: the keys agreed on with each data centre, and which is the account's own. */
-import type { Json } from '../../../../actors/platform.ts'
+import type { Json } from '../../../../actors/ports/platform.ts'
 
 export interface Secrets {
   /** Keys by the number of their data centre, in base64. */

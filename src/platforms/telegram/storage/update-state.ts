@@ -1,5 +1,5 @@
 /** How far the account's events were seen, as the library counts it; what of it is committed is the checkpoint. */
-import type { Json } from '../../../../actors/platform.ts'
+import type { Json } from '../../../../actors/ports/platform.ts'
 import { fieldsOf } from './secrets.ts'
 
 const PREFIX = 'updates_'

@@ -1,6 +1,6 @@
 /** What the network is told of a file, so that clients show it as what it is. */
 import type { tl } from '@mtcute/node'
-import type { Media } from '../../../../machines/content.ts'
+import type { Media } from '../../../../machines/model/content.ts'
 
 export function attributesOf(media: Media): tl.TypeDocumentAttribute[] {
   const named: tl.TypeDocumentAttribute[] = media.name

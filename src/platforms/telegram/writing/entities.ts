@@ -1,6 +1,6 @@
 /** Formatted texts in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
-import type { Text, TextEntity } from '../../../../machines/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 
 type Plain = tl.TypeMessageEntity['_']
 

@@ -1,7 +1,7 @@
 /** What a message is to carry, in the network's terms; files are uploaded on the way. */
 import type { tl } from '@mtcute/node'
-import { failed } from '../../../../actors/errors.ts'
-import type { Content, Media, Text } from '../../../../machines/content.ts'
+import type { Content, Media, Text } from '../../../../machines/model/content.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { type Desk, locate, named, upload } from '../files.ts'
 import { attributesOf } from './attributes.ts'
 import { inputPollOf } from './poll.ts'

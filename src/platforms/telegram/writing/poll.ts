@@ -1,6 +1,6 @@
 /** A poll in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
-import type { Poll, Text } from '../../../../machines/content.ts'
+import type { Poll, Text } from '../../../../machines/model/content.ts'
 import { plainEntitiesOf } from './entities.ts'
 
 export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {

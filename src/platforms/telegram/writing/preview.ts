@@ -1,6 +1,6 @@
 /** What of a linked page is to be shown with a text, in the network's terms. */
 import type { tl } from '@mtcute/node'
-import type { Content, Text } from '../../../../machines/content.ts'
+import type { Content, Text } from '../../../../machines/model/content.ts'
 
 interface Shown {
   readonly noWebpage?: true

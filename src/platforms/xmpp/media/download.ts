@@ -1,8 +1,8 @@
 /** The bytes of a shared file, from where they are wanted. */
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { failed } from '../../../../actors/errors.ts'
-import type { FileStream } from '../../../../actors/platform.ts'
+import type { FileStream } from '../../../../actors/ports/platform.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { webStream } from '../../../media/web-stream.ts'
 import { openUrl } from '../../../net/fetch.ts'
 import { isLink, nameInLink } from './links.ts'

@@ -1,6 +1,6 @@
 /** What is told of a shared file besides its link: its type, size, measures and thumbnail (XEP-0446, XEP-0447). */
 import { type Element, xml } from '@xmpp/client'
-import type { Media } from '../../../../machines/content.ts'
+import type { Media } from '../../../../machines/model/content.ts'
 import { ns } from '../namespaces.ts'
 import { isLink } from './links.ts'
 

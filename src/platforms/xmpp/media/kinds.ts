@@ -1,5 +1,5 @@
 /** Which kind of media a file is: by its type, or by how its name ends where nobody tells the type. */
-import type { Media, MediaKind } from '../../../../machines/content.ts'
+import type { Media, MediaKind } from '../../../../machines/model/content.ts'
 
 const kinds: readonly (readonly [kind: MediaKind, types: RegExp, endings: RegExp])[] = [
   ['photo', /^image\/(jpeg|png|webp|avif|heic)$/, /\.(jpe?g|png|webp|avif|heic)$/i],

@@ -1,7 +1,7 @@
 /** Most clients say nothing of a picture but its link: its measures are read from the beginning of the file. */
 import type { Dispatcher } from 'undici'
-import type { Media } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
+import type { Media } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { download } from './download.ts'
 import { pictureSize } from './picture-size.ts'
 

@@ -1,6 +1,6 @@
 /** Files that people share as links (XEP-0066), with what they tell of them (XEP-0447), read as what they are. */
 import type { Element } from '@xmpp/client'
-import type { Content } from '../../../../machines/content.ts'
+import type { Content } from '../../../../machines/model/content.ts'
 import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
 import { readFacts } from './facts.ts'

@@ -1,8 +1,8 @@
 /** Puts files where the account's server stores them for others (XEP-0363). */
 import { type Element, xml } from '@xmpp/client'
 import type { Dispatcher } from 'undici'
-import { failed, RequestFailed } from '../../../../actors/errors.ts'
-import type { Media } from '../../../../machines/content.ts'
+import type { Media } from '../../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { MediaDesk } from '../../../media/media.ts'
 import { openUrl, parseUrl } from '../../../net/fetch.ts'
 import { discover, discoverItems, formField, hasFeature } from '../discovery.ts'

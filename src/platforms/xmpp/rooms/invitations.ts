@@ -1,7 +1,8 @@
 /** Goes where the account is invited to, one room after the other, and tells of it once it is in. */
-import { RequestFailed } from '../../../../actors/errors.ts'
-import type { Person } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
+
+import type { Person } from '../../../../machines/model/content.ts'
+import { RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { parseAddress } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'

@@ -1,5 +1,5 @@
 /** The rooms of an account as they are kept here: those it goes back to with every new session. */
-import type { LinkedAccount } from '../../../../actors/platform.ts'
+import type { LinkedAccount } from '../../../../actors/ports/platform.ts'
 import { StorageAway } from '../failures.ts'
 import type { Bookmark } from './bookmarks.ts'
 

@@ -1,6 +1,6 @@
 /** Carries out what an account does with a room it is in. */
-import { failed } from '../../../../actors/errors.ts'
-import type { Operation, OperationResult } from '../../../../machines/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
 import type { Places } from '../places.ts'
 import type { Moderating } from './moderation.ts'
 

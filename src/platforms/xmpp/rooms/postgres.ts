@@ -1,5 +1,5 @@
 /** The rooms of accounts in PostgreSQL; their passwords are sealed. */
-import { OwnershipLost } from '../../../../actors/errors.ts'
+import { OwnershipLost } from '../../../../machines/model/failure.ts'
 import { ownedRows } from '../../../credentials/fence.ts'
 import type { Database, Queryable } from '../../../database/database.ts'
 import type { Vault } from '../../../security/vault.ts'

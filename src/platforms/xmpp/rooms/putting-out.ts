@@ -1,9 +1,9 @@
 /** How a room says that the account is no longer in it, and by whose hand (XEP-0045). */
 import { randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
-import type { Chat, Person } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
-import type { Member } from '../../../../machines/membership.ts'
+import type { Chat, Person } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'

@@ -1,6 +1,6 @@
 /** What a message of a room means as an event; `undefined` when it is none. */
-import type { Chat, Message, Person } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
+import type { Chat, Message, Person } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { parseAddress } from '../address.ts'
 import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'

@@ -1,8 +1,8 @@
 /** One room: joined again after every break, its messages in order, what was missed out of its archive. */
 import { type Element, xml } from '@xmpp/client'
-import type { Chat, Person } from '../../../../machines/content.ts'
-import type { Happening } from '../../../../machines/happening.ts'
-import type { Member } from '../../../../machines/membership.ts'
+import type { Chat, Person } from '../../../../machines/model/content.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'

@@ -1,7 +1,7 @@
 /** All rooms of an account: those that are kept for it, those its other devices are in, and those it writes to. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
-import { failed } from '../../../../actors/errors.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { parseAddress } from '../address.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
 import { RequestRefused } from '../requests.ts'

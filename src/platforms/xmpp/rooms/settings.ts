@@ -1,6 +1,6 @@
 /** Changes what a room says of itself: its owners' form, given back with one answer changed (XEP-0045). */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../../actors/errors.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 

@@ -1,5 +1,5 @@
 /** Reads the marks of message styling (XEP-0393) as formatting, and leaves them out of the text. */
-import type { Text, TextEntity } from '../../../../machines/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 import { fence, isSpace, marks } from './spans.ts'
 
 /** What is nested deeper is read as plain text. */

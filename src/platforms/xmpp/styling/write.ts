@@ -1,5 +1,5 @@
 /** Writes formatting with the marks of message styling (XEP-0393), where these can express it. */
-import type { Text, TextEntity } from '../../../../machines/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 import { fence, isSpace, marks } from './spans.ts'
 
 const markOf: ReadonlyMap<string, string> = new Map([...marks].map(([mark, type]) => [type, mark]))

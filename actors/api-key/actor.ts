@@ -1,0 +1,224 @@
+/** One API key as an actor: what may be asked of it. */
+import type { ActorRefFrom, SnapshotFrom } from 'xstate'
+import type { ApiKeyEvent, Scope, UpdatePage } from '../../machines/api-key/events.ts'
+import type { apiKeyMachine } from '../../machines/api-key/machine.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { KindSet } from '../../machines/model/update-kinds.ts'
+import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
+import { Callers, type Leaving } from '../host/callers.ts'
+import type { KeyFacts } from '../ports/ports.ts'
+import type { WebhookDelivery } from '../webhook/delivery.ts'
+import { ApiKeyEffects, type EffectsWorld } from './effects.ts'
+import { RateLimiter, type SendRates } from './rate.ts'
+
+export interface ApiKeyWorld extends EffectsWorld {
+  readonly rates: SendRates
+  /** Calls of one key at the same time; the reference's figure unless given. */
+  readonly callsInFlight?: number
+  /** Told of every key that has ended, however it did. */
+  ended?(key: ApiKeyActor): void
+}
+
+const CALLS_IN_FLIGHT = 1_000
+const RETRY_SECONDS = 60
+
+export interface PollRequest {
+  readonly offset: number
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly kinds?: KindSet
+}
+
+export type KeyRef = ActorRefFrom<typeof apiKeyMachine>
+
+/** Where keys live. */
+export interface KeyHome {
+  readonly world: ApiKeyWorld
+  readonly now: () => number
+  stop(key: KeyRef): void
+}
+
+export class ApiKeyActor extends Callers<ApiKeyEvent> {
+  readonly effects: ApiKeyEffects
+  #facts: KeyFacts
+  readonly #home: KeyHome
+  readonly #actor: KeyRef
+  /** Made for the first message: most keys that wait never send one. */
+  #limiter: RateLimiter | undefined
+  #calls = 0
+  #asked = 0
+
+  constructor(facts: KeyFacts, home: KeyHome, actor: KeyRef) {
+    super(home.now)
+    this.effects = new ApiKeyEffects(facts, home.world, actor)
+    this.#facts = facts
+    this.#home = home
+    this.#actor = actor
+  }
+
+  override tell(event: ApiKeyEvent): void {
+    this.#actor.send(event)
+  }
+
+  override get isActive(): boolean {
+    return this.snapshot.status === 'active'
+  }
+
+  get snapshot(): SnapshotFrom<typeof apiKeyMachine> {
+    return this.#actor.getSnapshot()
+  }
+
+  stop(): void {
+    this.#home.stop(this.#actor)
+  }
+
+  /** An actor that crashes or is stopped leaves its state without a word. */
+  override end(cause?: unknown): void {
+    this.effects.end()
+    super.end(cause)
+  }
+
+  get facts(): KeyFacts {
+    return this.#facts
+  }
+
+  /** Revoked and expired keys open nothing, whatever is asked of them. */
+  get isEnded(): boolean {
+    const { value, context } = this.snapshot
+    return value === 'revoked' || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
+  }
+
+  /** Runs one call, unless too many of this key are under way already. */
+  async inFlight<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.#calls >= (this.#world.callsInFlight ?? CALLS_IN_FLIGHT)) {
+      throw failed('rate_limited', '', { retryAfterSeconds: RETRY_SECONDS })
+    }
+    this.#calls++
+    try {
+      return await call()
+    } finally {
+      this.#calls--
+    }
+  }
+
+  /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
+  async admit(scope: Scope | undefined, chat?: string): Promise<void> {
+    const now = this.#world.clock.now()
+    // A call that is refused anyway does not use up the rate.
+    const { terms } = this.snapshot.context
+    const counts = chat !== undefined && (scope === undefined || terms.scopes.includes(scope))
+    const overBySeconds = counts ? this.#rates.take(chat, now) : undefined
+    await this.ask({
+      type: 'call.admit',
+      scope,
+      now,
+      ...(overBySeconds !== undefined && { overBySeconds }),
+    })
+  }
+
+  /** The service goes down: the held poll is answered with nothing, and no other one is held. */
+  endPolls(): void {
+    this.effects.endPolls()
+    this.letGo()
+  }
+
+  /** Its account is out: the held poll gets what is left, or is told why. */
+  accountOut(): void {
+    this.tell({ type: 'account.out' })
+  }
+
+  /** The held poll is answered with nothing. */
+  letGo(): void {
+    this.tell({ type: 'polls.end' })
+  }
+
+  poll(request: PollRequest, leaving: Leaving): Promise<UpdatePage> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    return this.ask(
+      {
+        type: 'updates.poll',
+        ...request,
+        next,
+        now: this.#world.clock.now(),
+      },
+      leaving,
+    )
+  }
+
+  async dropPending(): Promise<void> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    await this.ask({ type: 'updates.drop', next, now: this.#world.clock.now() })
+  }
+
+  /** The key was changed in the store: new terms, perhaps other secrets. */
+  async refresh(facts: KeyFacts): Promise<void> {
+    // The actor stays in the hands of the owner that began it.
+    const { epoch } = this.#facts
+    this.#facts = facts.epoch === epoch ? facts : { ...facts, epoch }
+    await this.ask({ type: 'key.changed', terms: facts.terms })
+    this.delivery?.poke()
+  }
+
+  /** Kinds that are wanted from here on. */
+  async allow(kinds: KindSet): Promise<void> {
+    const next = this.#world.log.next(this.facts.credentialId)
+    await this.ask({ type: 'updates.allow', kinds, next })
+  }
+
+  async changeWebhook(change: WebhookChange): Promise<void> {
+    await this.ask({ type: 'webhook.change', change })
+  }
+
+  get webhook(): WebhookFacts | undefined {
+    return this.snapshot.context.webhook
+  }
+
+  /** It has one, or is about to. */
+  get hasWebhook(): boolean {
+    const { webhook, changing } = this.snapshot.context
+    return webhook !== undefined || changing !== undefined
+  }
+
+  /** The id of the newest update. */
+  get newest(): number {
+    return this.#world.log.next(this.facts.credentialId) - 1
+  }
+
+  /** What delivers to the webhook, while something does. */
+  get delivery(): WebhookDelivery | undefined {
+    return this.effects.webhook?.delivery
+  }
+
+  /** Its webhook gets nothing before it is set again, or before long. */
+  get hasGivenUp(): boolean {
+    return this.delivery?.hasGivenUp ?? this.webhook?.suspended ?? false
+  }
+
+  /** Resolves once nothing of a stopped delivery is under way any more. */
+  get settled(): Promise<unknown> | undefined {
+    return this.effects.webhook?.settled
+  }
+
+  override isIdle(forMilliseconds: number): boolean {
+    if (!super.isIdle(forMilliseconds)) return false
+    return this.effects.webhook?.isIdle(forMilliseconds) ?? true
+  }
+
+  async revoke(): Promise<void> {
+    await this.ask({ type: 'key.revoke' })
+  }
+
+  get #world(): ApiKeyWorld {
+    return this.#home.world
+  }
+
+  get #rates(): RateLimiter {
+    this.#limiter ??= new RateLimiter(this.#world.rates)
+    return this.#limiter
+  }
+
+  /** Nobody but the key's own machine sees it. */
+  protected override newRequestId(): string {
+    return String(++this.#asked)
+  }
+}

@@ -1,0 +1,186 @@
+/** Carries out one operation: public ids to native ones, the network, and back to the bot API's JSON. */
+import type { CredentialEvent, PerformOperation } from '../../machines/credential/events.ts'
+import type { CredentialContext } from '../../machines/credential/setup.ts'
+import { failed, OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
+import { admits, endKey, type Happening } from '../../machines/model/happening.ts'
+import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+import { type Reply, refused } from '../../machines/model/protocol.ts'
+import { within } from '../host/time.ts'
+import type { Json, Session } from '../ports/platform.ts'
+import type {
+  Clock,
+  CredentialFacts,
+  CredentialStore,
+  Identities,
+  Owned,
+  UpdateLog,
+} from '../ports/ports.ts'
+import { blobsIn, watchBlobs } from './transfers.ts'
+
+interface Performing {
+  readonly facts: CredentialFacts
+  readonly identities: Identities
+  readonly log: UpdateLog
+  readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly timing: { readonly performTakes: number }
+  readonly session: Session | undefined
+  readonly context: CredentialContext
+  /** Throws once this node may not act for the credential any more. */
+  assertOwner(): void
+  /** Another node has claimed it. */
+  lost(owned: Owned): void
+  onDefect(cause: unknown): void
+}
+
+const DONE_UNTOLD = 'the platform carried it out, but the result could not be stored'
+
+/** No file takes longer, however steadily it moves. */
+const TRANSFER_MS = 3_600_000
+
+const SENDS: readonly OperationKind[] = ['send', 'send_album', 'forward', 'copy']
+
+const maybeDone = (kind: OperationKind): string =>
+  SENDS.includes(kind) ? 'the message may have been sent' : 'it may have been done'
+
+const lateAnswer = (kind: OperationKind): string =>
+  `the platform did not answer in time; ${maybeDone(kind)}`
+
+/** What only looks leaves nothing behind when its answer is late. */
+const LOOKS: readonly OperationKind[] = [
+  'resolve',
+  'describe',
+  'administrators',
+  'count_members',
+  'member',
+  'profile_photos',
+  'sticker_set',
+]
+
+/** Of an operation that its actor does not outlive; whoever is told to try again might do it twice. */
+export function cutShort(event: CredentialEvent): Reply | undefined {
+  if (event.type !== 'operation.perform' || LOOKS.includes(event.operation.kind)) return undefined
+  const description = `the credential stopped before the platform answered; ${maybeDone(event.operation.kind)}`
+  return refused(event, { code: 'timeout', description, certain: false })
+}
+
+/** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */
+export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
+  const { session, identities, facts } = actor
+  const { credentialId } = facts
+  if (!session)
+    throw failed('unavailable', 'the credential is reconnecting', { retryAfterSeconds: 1 })
+  const ask = async (operation: Operation, requestId: string) => {
+    // What came before may have taken its time.
+    actor.assertOwner()
+    return limited(operation, actor.timing.performTakes, (signal) =>
+      session.perform(operation, requestId, signal),
+    ).catch((cause) => {
+      if (!timedOut(cause)) throw cause
+      // It only looked, perhaps for the chat of a message: nothing was sent.
+      if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description)
+      throw failed('timeout', lateAnswer(operation.kind), { certain: false })
+    })
+  }
+
+  const resolve = (name: string) => ask({ kind: 'resolve', name }, request.requestId)
+  const operation = await identities.toNative(credentialId, request.operation, resolve)
+  const result = await ask(operation, request.requestId)
+  try {
+    const json = await identities.present(facts, result)
+    await noteOwn(actor, request, operation, result)
+    if (operation.kind === 'set_name') await noteName(actor, operation)
+    return json
+  } catch (cause) {
+    // It is done on the network: whoever is told to try again would do it twice.
+    if (cause instanceof OwnershipLost) actor.lost(facts)
+    else actor.onDefect(cause)
+    throw failed('timeout', DONE_UNTOLD, { certain: false })
+  }
+}
+
+/** A large file takes its time; it may, for as long as it moves. */
+function limited(
+  operation: Operation,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<OperationResult>,
+): Promise<OperationResult> {
+  const blobs = blobsIn(operation)
+  if (blobs.length === 0) return within(milliseconds, undefined, work)
+  const watched = async (signal: AbortSignal, goesOn: () => void) => {
+    const leave = watchBlobs(blobs, goesOn)
+    try {
+      return await work(signal)
+    } finally {
+      leave()
+    }
+  }
+  return within(milliseconds, undefined, watched, Math.max(milliseconds, TRANSFER_MS))
+}
+
+const timedOut = (cause: unknown): cause is RequestFailed =>
+  cause instanceof RequestFailed && cause.failure.code === 'timeout'
+
+/** Whoever asks who the account is learns its new name from here on, not from its next session. */
+async function noteName(
+  { store, facts }: Performing,
+  { firstName, lastName }: Extract<Operation, { kind: 'set_name' }>,
+): Promise<void> {
+  const { lastName: _, ...identity } = (await store.account(facts.credentialId)).identity
+  const named = { ...identity, firstName, ...(lastName !== undefined && { lastName }) }
+  await store.saveIdentity(facts, named)
+}
+
+/** What was done through the gateway is an update for the other keys, where the settings say so. */
+async function noteOwn(
+  { context, facts, log, clock, lost, onDefect }: Performing,
+  request: PerformOperation,
+  operation: Operation,
+  result: OperationResult,
+): Promise<void> {
+  const at = Math.floor(clock.now() / 1000)
+  const happenings = ownHappenings(request.requestId, operation, result, at).filter((happening) =>
+    admits(context.settings, happening),
+  )
+  if (happenings.length === 0) return
+  const { credentialId, epoch } = facts
+  const appended = await log
+    .append({
+      credentialId,
+      epoch,
+      happenings,
+      ...(request.apiKeyId !== undefined && { apiKeyId: request.apiKeyId }),
+      ...(request.traceId !== undefined && { traceId: request.traceId }),
+    })
+    .catch(onDefect)
+  if (appended?.stored === false) lost(facts)
+}
+
+function ownHappenings(
+  requestId: string,
+  operation: Operation,
+  result: OperationResult,
+  at: number,
+): readonly Happening[] {
+  const common = { sourceKey: `own:${requestId}`, direction: 'own', at } as const
+  if (operation.kind === 'delete') {
+    const { chat, message } = operation
+    const surface = result.kind === 'done' && result.surface && { surface: result.surface }
+    return [{ ...common, kind: 'deleted', chat, messages: [message], ...surface }]
+  }
+  if (result.kind === 'poll') {
+    const { poll } = result
+    return [{ ...common, sourceKey: endKey(poll) ?? common.sourceKey, kind: 'poll', poll }]
+  }
+  const messages = result.kind === 'message' ? [result.message] : messagesOf(result)
+  const isChange = operation.kind.startsWith('edit')
+  return messages.map((message, place) => ({
+    ...common,
+    ...(place > 0 && { sourceKey: `own:${requestId}:${place}` }),
+    at: message.editedAt ?? message.at,
+    kind: isChange ? 'edited' : 'message',
+    message,
+  }))
+}
+
+const messagesOf = (result: OperationResult) => (result.kind === 'messages' ? result.messages : [])

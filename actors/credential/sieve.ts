@@ -1,0 +1,61 @@
+/** Stores what a session reports; what can never be stored is left out after a few tries, so that the rest flows. */
+
+import { EventsUnstorable } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { Appended, Logger, UpdateLog } from '../ports/ports.ts'
+
+type Batch = Parameters<UpdateLog['append']>[0]
+
+/** Each try but the last ends the session: the next one reports the event again. */
+const TRIES = 3
+
+interface SieveWorld {
+  readonly log: Pick<UpdateLog, 'append'>
+  readonly logger: Pick<Logger, 'error'>
+}
+
+export class Sieve {
+  readonly #world: SieveWorld
+  readonly #credentialId: number
+  readonly #skipped: () => void
+  /** The first of those that could not be stored: what follows it waits for its end. */
+  #suspect: string | undefined
+  #tries = 0
+
+  /** `skipped` is told of each event that was left out. */
+  constructor(world: SieveWorld, credentialId: number, skipped: () => void) {
+    this.#world = world
+    this.#credentialId = credentialId
+    this.#skipped = skipped
+  }
+
+  async append(batch: Batch): Promise<Appended> {
+    try {
+      return await this.#world.log.append(batch)
+    } catch (cause) {
+      if (!(cause instanceof EventsUnstorable)) throw cause
+    }
+    // One of them it was: the others go alone. What is stored now and reported again is known by its key.
+    const { happenings, checkpoint: _, ...rest } = batch
+    for (const happening of happenings) {
+      const appended = await this.#alone({ ...rest, happenings: [happening] }, happening)
+      if (!appended.stored) return appended
+    }
+    return this.#world.log.append({ ...batch, happenings: [] })
+  }
+
+  async #alone(batch: Batch, { sourceKey }: Happening): Promise<Appended> {
+    try {
+      return await this.#world.log.append(batch)
+    } catch (cause) {
+      if (!(cause instanceof EventsUnstorable)) throw cause
+      this.#tries = this.#suspect === sourceKey ? this.#tries + 1 : 1
+      this.#suspect = sourceKey
+      if (this.#tries < TRIES) throw cause
+      const facts = { credentialId: this.#credentialId, sourceKey, err: cause }
+      this.#world.logger.error(facts, 'an event cannot be stored, and is left out')
+      this.#skipped()
+      return { stored: true, count: 0 }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** Time limits and jitter. */
+import { failed } from '../../machines/model/failure.ts'
+
+/** Spreads a delay by ±20 %, so that what failed together does not come back together. */
+export const jittered = (milliseconds: number): number => milliseconds * (0.8 + 0.4 * Math.random())
+
+/**
+ * Runs `work` under a time limit. The limit holds even if `work` ignores its signal: it then ends unobserved, and the
+ * caller gets a `timeout` failure whose outcome is not certain. Each call of `goesOn` has it begin anew, up to `most`.
+ */
+export async function within<Result>(
+  milliseconds: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal, goesOn: () => void) => Promise<Result>,
+  most = milliseconds,
+): Promise<Result> {
+  outer?.throwIfAborted()
+  const over = Promise.withResolvers<never>()
+  const limit = new AbortController()
+  const end = (reason: unknown) => {
+    limit.abort(reason)
+    over.reject(failed('timeout', 'no answer in time', { certain: false }))
+  }
+  const leave = () => end(outer?.reason)
+  const began = performance.now()
+  let moved = began
+  const goesOn = () => {
+    moved = performance.now()
+  }
+  const expire = () => {
+    const now = performance.now()
+    const left = Math.min(moved + milliseconds, began + most) - now
+    if (left > 0 && moved > began) timer = setTimeout(expire, left).unref()
+    else end(new DOMException('no answer in time', 'TimeoutError'))
+  }
+  // Cleared with the work: the timer of AbortSignal.timeout would stay until its time is over.
+  let timer = setTimeout(expire, milliseconds).unref()
+  outer?.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([work(limit.signal, goesOn), over.promise])
+  } finally {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', leave)
+  }
+}

@@ -1,0 +1,209 @@
+/** The port to every messenger network: what a platform, a link attempt and a session promise. */
+import type { Surface } from '../../machines/model/content.ts'
+import type { ContentName } from '../../machines/model/content-name.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+
+/** Anything that survives `JSON.stringify` unchanged. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json }
+
+export interface LinkField {
+  readonly name: string
+  readonly label: string
+  readonly secret?: boolean
+  readonly required: boolean
+}
+
+export interface LinkMethod {
+  /** `phone`, `password`, `token`, `qr`, `pairing_code`. */
+  readonly method: string
+  readonly fields: readonly LinkField[]
+}
+
+/** Who the account is on its network. */
+export interface AccountIdentity {
+  /** Stable over links: linking the same account again yields the same value. */
+  readonly native: string
+  readonly firstName: string
+  readonly lastName?: string
+  readonly username?: string
+  readonly phone?: string
+}
+
+export interface Capabilities {
+  readonly operations: readonly OperationKind[]
+  readonly surfaces: readonly Surface[]
+  /** What a message may carry. */
+  readonly content: readonly ContentName[]
+  /** The network is the reference's own: as its bots reach it, or as people do. */
+  readonly reference?: 'bots' | 'people'
+  /** Parameters of sending methods that are passed over here, since only looks depend on them. */
+  readonly cosmetic?: readonly string[]
+  /** Animations are GIF files: they are not made anything else. */
+  readonly gifs?: boolean
+  readonly buttons: boolean
+  /** Buttons may also open apps, copy texts and the like. */
+  readonly actionButtons?: boolean
+  /** A message may bring a keyboard of its own for those who read it. */
+  readonly replyKeyboards?: boolean
+  readonly entities: readonly string[]
+  /** Update kinds of the bot API that this platform can produce. */
+  readonly updates: readonly string[]
+  readonly limits: {
+    readonly textLength: number
+    readonly captionLength?: number
+    /** Seconds after sending during which an edit or a delete for all is possible; absent: no limit. */
+    readonly editWindowSeconds?: number
+    readonly deleteWindowSeconds?: number
+    readonly fileBytes?: number
+  }
+}
+
+export interface Platform {
+  /** The name in paths: `sandbox`, `xmpp`. */
+  readonly id: string
+  readonly name: string
+  /** Why it cannot be used now (missing configuration); absent when it can. */
+  readonly unavailable?: string
+  readonly linkMethods: readonly LinkMethod[]
+  readonly capabilities: Capabilities
+  /** `integer`: native ids already are the reference's integers in decimal; `mapped`: the core gives integers. */
+  readonly ids: 'integer' | 'mapped'
+  /**
+   * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields.
+   * The user matters where each has a network of their own; without one nobody is found there.
+   */
+  startLink(
+    method: string,
+    fields: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    user?: number,
+  ): Promise<LinkAttempt>
+  /** Goes on in another process with what a step stored. */
+  resumeLink(stored: Json, signal: AbortSignal): Promise<LinkAttempt>
+  /** Opens a session; never throws: how it goes is reported. Ends when `signal` aborts. */
+  open(account: LinkedAccount, report: SessionReport, signal: AbortSignal): Session
+}
+
+export type LinkAnswer =
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'password'; readonly password: string }
+  | { readonly kind: 'resend' }
+
+/** `stored`: enough to go on in another process, or null where the network demands this live connection. */
+export type LinkStep =
+  | {
+      readonly kind: 'code'
+      readonly length?: number
+      /** How it was sent, in words a user understands. */
+      readonly sentVia: string
+      readonly resendAfterSeconds?: number
+      readonly expiresInSeconds?: number
+      readonly stored: Json
+      /** The answer before was wrong; the same step stands. */
+      readonly wrong?: boolean
+    }
+  | {
+      readonly kind: 'password'
+      readonly hint?: string
+      readonly stored: Json
+      readonly wrong?: boolean
+    }
+  | {
+      readonly kind: 'show'
+      readonly form: 'qr' | 'pairing_code'
+      readonly value: string
+      readonly expiresInSeconds: number
+      readonly stored: Json
+    }
+  | { readonly kind: 'done'; readonly account: AccountIdentity; readonly secrets: Json }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      readonly description: string
+      readonly retryAfterSeconds?: number
+    }
+
+export interface LinkAttempt {
+  /** The step to show first. */
+  readonly step: LinkStep
+  /** Gives the user's answer and resolves with the step that follows. Rejects with `RequestFailed`. */
+  answer(answer: LinkAnswer, signal: AbortSignal): Promise<LinkStep>
+  /** After a `show` step: resolves once the user acted elsewhere or what is shown has changed. */
+  changed(signal: AbortSignal): Promise<LinkStep>
+  /** Lets go of connections; does not undo a finished link. */
+  close(): Promise<void>
+}
+
+/** What `open` gets: the account, its decrypted secrets, and how far its events are stored. */
+export interface LinkedAccount {
+  readonly credentialId: number
+  /** Of the owner that opens the session: what the platform writes for the account counts only in it. */
+  readonly epoch: number
+  readonly identity: AccountIdentity
+  readonly secrets: Json
+  /** The checkpoint of the last committed events; null on the first start. */
+  readonly checkpoint: Json
+  /** Whether missed channel posts are to be fetched after a gap; its user may change it at any time. */
+  readonly recoverChannels: boolean
+}
+
+/** A session reports; it does not throw. Every call returns at once, but the two that store. */
+export interface SessionReport {
+  opened(identity: AccountIdentity): void
+  /** Transient: the credential reconnects with backoff. The session is over. */
+  lost(reason: string, retryAfterSeconds?: number): void
+  /** The network restricts the account for a time; the session goes on. */
+  limited(kind: string, seconds: number): void
+  /** Another client took the session. The session is over; do not fight. */
+  replaced(): void
+  /** Signed out elsewhere: linking again helps. The session is over. */
+  revoked(reason: string): void
+  /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
+  invalid(reason: string): void
+  /**
+   * Some of what happened cannot be told any more: messages, or what became of messages. The operator is told; the
+   * session goes on. `unknown`: the network cannot say whether anything is missing.
+   */
+  skipped(what: 'messages' | 'changes' | 'unknown'): void
+  /** The network does not keep the account's rooms for its other devices. The operator is told; nothing else changes. */
+  unshared(): void
+  /** One update cannot be shown here; `kind` is the network's word for it: letters and underscores. */
+  passedOver(kind: string): void
+  /** Keys or tokens moved on: resolves once stored; only then may the network be answered. */
+  secrets(changed: Json): Promise<void>
+  /**
+   * Resolves once committed; only then may the session acknowledge to the network. In the network's order within
+   * one chat; may repeat what was reported before, may never skip. `checkpoint` covers all events up to here.
+   * Rejects when they could not be stored: the session ends, and the next one starts from the stored checkpoint.
+   */
+  events(happenings: readonly Happening[], checkpoint: Json): Promise<void>
+}
+
+export interface Session {
+  /**
+   * Carries out one operation. `requestId` becomes the network's own client-side id where there is one, so that a
+   * repeated send is one message. Rejects with `RequestFailed`; `certain: false` when it may have happened all the same.
+   */
+  perform(operation: Operation, requestId: string, signal: AbortSignal): Promise<OperationResult>
+  /** A real round trip; resolves with its latency in milliseconds, rejects when the network does not answer. */
+  probe(signal: AbortSignal): Promise<number>
+  /** The bytes of a native file from `offset` on. */
+  download(file: string, offset: number, signal: AbortSignal): Promise<FileStream>
+  /** `signOut` also ends the account's session on the network. */
+  close(options: { readonly signOut: boolean }): Promise<void>
+}
+
+export interface FileStream {
+  readonly stream: ReadableStream<Uint8Array>
+  readonly size?: number
+  readonly mime?: string
+  /** What its sender called it; shown to people, never used as a path. */
+  readonly name?: string
+}

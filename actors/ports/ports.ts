@@ -1,0 +1,163 @@
+/** What actors need from the world besides a platform. `src/` implements these; `actors/` only knows the shape. */
+import type { KeyTerms, Poll } from '../../machines/api-key/events.ts'
+import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
+import type { Operation, OperationResult, PublicOperation } from '../../machines/model/operation.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
+import type { WebhookFacts } from '../../machines/webhook/terms.ts'
+import type { AccountIdentity, Json, LinkedAccount, Platform } from './platform.ts'
+
+export interface Logger {
+  info(facts: object, text: string): void
+  warn(facts: object, text: string): void
+  error(facts: object, text: string): void
+}
+
+/** Milliseconds since 1970, and timers; XState's `SimulatedClock` fits in tests. */
+export interface Clock {
+  now(): number
+  setTimeout(work: () => void, milliseconds: number): unknown
+  clearTimeout(timer: unknown): void
+}
+
+/** A credential in the hands of one owner. A write for it counts only if nobody has claimed it since. */
+export interface Owned {
+  readonly credentialId: number
+  readonly epoch: number
+}
+
+/** A key whose credential one owner holds: a key has no epoch of its own. */
+export interface OwnedKey extends Owned {
+  readonly apiKeyId: number
+}
+
+/** What the service knows of a credential when its actor begins. */
+export interface CredentialFacts extends Owned {
+  readonly userId: number
+  readonly platform: string
+  readonly state: string
+  readonly reason: string | undefined
+  readonly settings: ReceiveSettings
+  readonly limitedUntil: number | undefined
+  /** When the state began, of one that outlasts a restart of the service. */
+  readonly stateSince?: number | undefined
+}
+
+/** One line of a credential's timeline. */
+export interface Transition extends Owned {
+  readonly at: number
+  readonly from: string
+  readonly to: string
+  readonly event: string
+  readonly reason: string | undefined
+  readonly durationMs: number
+  readonly publicState: string
+  readonly action: string
+  readonly limitedUntil: number | undefined
+  /** The same line was there before in this loop of reconnects. */
+  readonly isRepeat?: true
+}
+
+export interface CredentialStore {
+  /** Takes ownership: moves the epoch on, so that whoever wrote before is fenced. Undefined when there is none. */
+  claim(credentialId: number): Promise<CredentialFacts | undefined>
+  /** The account with its secrets decrypted, read anew for every session. */
+  account(credentialId: number): Promise<LinkedAccount>
+  /** This and the next three write nothing for a credential that another node has claimed since. */
+  saveSecrets(owned: Owned, secrets: Json): Promise<void>
+  saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
+  /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */
+  saveDeletion(owned: Owned): Promise<void>
+  /** Those of them that another node has claimed since. */
+  fenced(owned: readonly Owned[]): Promise<readonly Owned[]>
+  /** Wipes secrets and revokes keys; what was cut short is done again. */
+  deactivate(owned: Owned): Promise<void>
+  /** Buffered; a crash may lose the newest lines, never their order. */
+  record(transition: Transition): void
+  /** Told of everything that a session reports, before anything is cut from it. */
+  noteEvents(credentialId: number, happenings: readonly Happening[]): void
+  /** Remembers what a probe or an event showed; buffered. */
+  noteHealth(owned: Owned, health: { latencyMs?: number; healthy: boolean; at: number }): void
+}
+
+/** Whether the database takes writes. */
+export interface Storage {
+  /**
+   * Resolves as soon as a write that was in vain before may succeed, after at most so many milliseconds; while nothing
+   * can be written, not before something can.
+   */
+  recovered(atMostMs: number): Promise<void>
+}
+
+export type Appended =
+  | { readonly stored: true; readonly count: number }
+  /** Another owner moved the epoch on: the actor must stop. */
+  | { readonly stored: false }
+
+export interface UpdateLog {
+  /** Makes the log of an owned credential ready; resolves with the id it gives next. */
+  open(credentialId: number, epoch?: number): Promise<void>
+  /**
+   * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
+   * cut by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
+   * Rejects with `EventsUnstorable` where another try, or another database, would not help.
+   */
+  append(batch: {
+    readonly credentialId: number
+    readonly epoch: number
+    readonly happenings: readonly Happening[]
+    readonly checkpoint?: Json
+    readonly apiKeyId?: number
+    readonly traceId?: string
+  }): Promise<Appended>
+  /** The id that the next update of an opened log gets. */
+  next(credentialId: number): number
+  read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates>
+  /** Calls back once something newer than `after` is committed; returns how to stop listening. */
+  listen(credentialId: number, after: number, notify: () => void): () => void
+}
+
+export interface ReadUpdates {
+  readonly json: string
+  readonly count: number
+  readonly cursor: number
+  readonly head: number
+}
+
+/** Between the integers of the bot API and a network's native ids. */
+export interface Identities {
+  /** The network's id of the account itself: what it writes is shown as written by a bot, as getMe shows it. */
+  identified(credentialId: number, native: string): void
+  /** Rejects with `chat not found` and its kind where an integer stands for nothing. */
+  toNative(
+    credentialId: number,
+    operation: PublicOperation,
+    resolve: (name: string) => Promise<OperationResult>,
+  ): Promise<Operation>
+  /**
+   * The bot API's JSON of a result; the ids it introduces are stored before it resolves. Rejects with `OwnershipLost`
+   * where they may not be.
+   */
+  present(owned: Owned, result: OperationResult): Promise<Json>
+}
+
+export interface KeyFacts extends OwnedKey {
+  readonly userId: number
+  readonly terms: KeyTerms
+  readonly revoked: boolean
+  readonly cursor: number
+  readonly filter: Filter
+  readonly webhook: WebhookFacts | undefined
+  /**
+   * SHA-256 of the secrets that open this key, in base64: a small buffer would keep the large one alive that it was cut
+   * from. An old one opens only until its time, in milliseconds.
+   */
+  readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
+}
+
+export interface KeyStore {
+  load(apiKeyId: number): Promise<KeyFacts | undefined>
+  /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
+  saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void
+}
+
+export type Platforms = ReadonlyMap<string, Platform>

@@ -1,0 +1,121 @@
+/** Everything an API key's actor can be told. */
+import type { Command, Failure, RequestAbandoned } from '../model/protocol.ts'
+import type { Filter, KindSet } from '../model/update-kinds.ts'
+import type { WebhookChange, WebhookChanged } from '../webhook/terms.ts'
+
+export type Scope = 'bot:send' | 'bot:receive'
+
+/** Asks whether a call may go on to the credential; `overBySeconds` is how far the key is past its rate. */
+export interface AdmitCall extends Command {
+  readonly type: 'call.admit'
+  readonly scope: Scope | undefined
+  readonly overBySeconds?: number
+  readonly now: number
+}
+
+/** getUpdates. `next` is the id the log gives next, `now` the time in milliseconds. */
+export interface PollUpdates extends Command {
+  readonly type: 'updates.poll'
+  readonly offset: number
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly kinds?: KindSet
+  readonly next: number
+  readonly now: number
+}
+
+/** Throws away everything pending (`drop_pending_updates`). */
+export interface DropPending extends Command {
+  readonly type: 'updates.drop'
+  readonly next: number
+  readonly now: number
+}
+
+/** Sets the kinds that are wanted from here on. */
+export interface AllowKinds extends Command {
+  readonly type: 'updates.allow'
+  readonly kinds: KindSet
+  readonly next: number
+}
+
+/** Sets or deletes the webhook, or goes back in what it has delivered. */
+export interface ChangeWebhook extends Command {
+  readonly type: 'webhook.change'
+  readonly change: WebhookChange
+}
+
+/** What may change about a key while it lives. */
+export interface KeyTerms {
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: number | undefined
+}
+
+export interface KeyChanged extends Command {
+  readonly type: 'key.changed'
+  readonly terms: KeyTerms
+}
+
+export interface RevokeKey extends Command {
+  readonly type: 'key.revoke'
+}
+
+/** One getUpdates on its way: what to read, from where, and how long it may wait. */
+export interface Poll extends Command {
+  readonly after: number
+  /** Negative offset: keep only so many of the newest. */
+  readonly keepNewest: number | undefined
+  readonly limit: number
+  readonly timeoutMs: number
+  readonly filter: Filter
+  /** It holds its connection: by the time the log was read for it, it may have been answered. */
+  readonly held?: true
+}
+
+export interface PollRead {
+  readonly type: 'poll.read'
+  readonly poll: Poll
+  /** The updates as one JSON array, ready to be sent. */
+  readonly json: string
+  readonly count: number
+  /** The cursor after a negative offset dropped what is older. */
+  readonly cursor: number
+  /** The newest id that was looked at. */
+  readonly head: number
+  /** The account is out, and why: nothing will come. */
+  readonly out?: Failure | undefined
+  readonly now: number
+}
+
+/** The answer of getUpdates: a JSON array as text, and how many updates are in it. */
+export interface UpdatePage {
+  readonly json: string
+  readonly count: number
+}
+
+export const EMPTY_PAGE: UpdatePage = { json: '[]', count: 0 }
+
+export const pageOf = ({ json, count }: PollRead): UpdatePage => ({ json, count })
+
+export type ApiKeyEvent =
+  | AdmitCall
+  | PollUpdates
+  | DropPending
+  | AllowKinds
+  | ChangeWebhook
+  | KeyChanged
+  | RevokeKey
+  | RequestAbandoned
+  | PollRead
+  | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
+  /** Nothing will come any more: a held poll is read for once more, and then told why. */
+  | { readonly type: 'account.out' }
+  /** The service goes down: a held poll is answered with nothing rather than cut. */
+  | { readonly type: 'polls.end' }
+  | { readonly type: 'conflict.due'; readonly requestId: string; readonly failure: Failure }
+  | {
+      readonly type: 'webhook.changed'
+      readonly requestId: string
+      readonly changed: WebhookChanged
+    }
+  | { readonly type: 'webhook.unchanged'; readonly requestId: string; readonly failure: Failure }
+  | { readonly type: 'webhook.moved'; readonly cursor: number }

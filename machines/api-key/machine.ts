@@ -1,0 +1,240 @@
+/** One API key: usable, expired or revoked; while usable, it is polled, has a webhook, or neither. */
+
+import { accepted, refused } from '../model/protocol.ts'
+import { pageOf } from './events.ts'
+import { lacks, otherPoll, turnAway, unauthorized } from './refusals.ts'
+import { apiKey, endWaiting, inVain, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
+import { changing, webhook } from './webhook.ts'
+
+export const apiKeyMachine = apiKey.createMachine({
+  id: 'apiKey',
+  context: ({ input }) => ({
+    ...input,
+    waiting: undefined,
+    lastPoll: undefined,
+    conflictAt: Number.NEGATIVE_INFINITY,
+    current: undefined,
+    changing: undefined,
+  }),
+  on: turnAway,
+  initial: 'judging',
+  states: {
+    judging: { always: [{ guard: 'isRevoked', target: 'revoked' }, { target: 'usable' }] },
+    usable: {
+      on: {
+        'call.admit': [
+          {
+            guard: { type: 'isExpired', params: ({ event }) => event.now },
+            target: 'expired',
+            actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
+          },
+          {
+            guard: { type: 'lacksScope', params: ({ event }) => event.scope },
+            actions: { type: 'reply', params: ({ event }) => refused(event, lacks(event.scope)) },
+          },
+          {
+            guard: ({ event }) => event.overBySeconds !== undefined,
+            actions: {
+              type: 'reply',
+              params: ({ event }) =>
+                refused(event, {
+                  code: 'rate_limited',
+                  description: '',
+                  retryAfterSeconds: event.overBySeconds ?? 1,
+                }),
+            },
+          },
+          { actions: { type: 'reply', params: ({ event }) => accepted(event) } },
+        ],
+        'updates.poll': [
+          {
+            guard: { type: 'isExpired', params: ({ event }) => event.now },
+            target: 'expired',
+            actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
+          },
+          {
+            guard: { type: 'lacksScope', params: 'bot:receive' },
+            actions: {
+              type: 'reply',
+              params: ({ event }) => refused(event, lacks('bot:receive')),
+            },
+          },
+          {
+            actions: [
+              { type: 'confirm', params: ({ event }) => event },
+              { type: 'begin', params: ({ event }) => event },
+              'saveCursor',
+              { type: 'read', params: ({ context }) => context.current },
+            ],
+          },
+        ],
+        'updates.drop': {
+          actions: [
+            { type: 'moveTo', params: ({ event }) => event.next - 1 },
+            'saveCursor',
+            { type: 'reply', params: ({ event }) => accepted(event) },
+          ],
+        },
+        'updates.allow': {
+          actions: [
+            { type: 'allow', params: ({ event }) => event },
+            'saveCursor',
+            { type: 'reply', params: ({ event }) => accepted(event) },
+          ],
+        },
+        'webhook.change': {
+          target: '.changing',
+          actions: { type: 'beginChange', params: ({ event }) => event },
+        },
+        'poll.read': [
+          // Had it still been waiting, it would have been answered where it waits.
+          { guard: { type: 'isHeld', params: ({ event }) => event.poll } },
+          inVain,
+          {
+            guard: { type: 'isAnswered', params: ({ event }) => event },
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              'saveCursor',
+              { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
+            ],
+          },
+          {
+            guard: 'nobodyWaits',
+            target: '.held',
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              { type: 'hold', params: ({ event }) => event },
+            ],
+          },
+          {
+            guard: { type: 'conflictedLately', params: ({ event }) => event.now },
+            target: '.held',
+            reenter: true,
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              'endWaitingLater',
+              { type: 'hold', params: ({ event }) => event },
+            ],
+          },
+          {
+            target: '.held',
+            reenter: true,
+            actions: [
+              { type: 'moveTo', params: ({ event }) => event.cursor },
+              { type: 'noteConflict', params: ({ event }) => event.now },
+              {
+                type: 'reply',
+                params: ({ context }) => refused(waitingIn(context), otherPoll),
+              },
+              { type: 'hold', params: ({ event }) => event },
+            ],
+          },
+        ],
+        'key.changed': {
+          actions: takeTerms,
+        },
+        'key.revoke': {
+          target: 'revoked',
+          actions: [{ type: 'reply', params: ({ event }) => accepted(event) }],
+        },
+      },
+      initial: 'quiet',
+      states: {
+        quiet: { meta: { receiving: false }, always: { guard: 'hasWebhook', target: 'webhook' } },
+        changing,
+        webhook,
+        held: {
+          meta: { receiving: true },
+          // Whatever is found comes as `poll.read`.
+          entry: { type: 'listen', params: ({ context }) => waitingIn(context) },
+          exit: 'stopListening',
+          after: {
+            pollEnds: [{ guard: 'isOutlived', target: '#apiKey.expired' }, letGo],
+          },
+          on: {
+            'polls.end': letGo,
+            'account.out': lastRead,
+            'key.changed': [
+              {
+                guard: { type: 'mayNotReceive', params: ({ event }) => event.terms },
+                target: 'quiet',
+                actions: [
+                  ...takeTerms,
+                  {
+                    type: 'reply',
+                    params: ({ context }) => refused(waitingIn(context), lacks('bot:receive')),
+                  },
+                  'release',
+                ],
+              },
+              {
+                // The next poll waits by the new time.
+                guard: { type: 'expiresOtherwise', params: ({ event }) => event.terms },
+                target: 'quiet',
+                actions: [...takeTerms, ...letGo.actions],
+              },
+              {
+                actions: takeTerms,
+              },
+            ],
+            'request.abandoned': {
+              guard: { type: 'isWaiting', params: ({ event }) => event },
+              target: 'quiet',
+              actions: 'release',
+            },
+            'poll.read': [
+              {
+                guard: { type: 'answersWaiting', params: ({ event }) => event },
+                target: 'quiet',
+                actions: [
+                  { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
+                  'release',
+                ],
+              },
+              {
+                // Nothing that the key wants: it waits on, past what was looked at.
+                guard: { type: 'isWaiting', params: ({ event }) => event.poll },
+                actions: [
+                  { type: 'advance', params: ({ event }) => event.head },
+                  { type: 'listen', params: ({ context }) => waitingIn(context) },
+                ],
+              },
+            ],
+            'poll.failed': {
+              guard: { type: 'isWaiting', params: ({ event }) => event.poll },
+              target: 'quiet',
+              actions: [
+                { type: 'reply', params: ({ event }) => refused(event.poll, event.failure) },
+                'release',
+              ],
+            },
+          },
+        },
+      },
+    },
+    expired: {
+      entry: endWaiting,
+      on: {
+        'key.changed': {
+          target: 'usable',
+          actions: takeTerms,
+        },
+        'key.revoke': {
+          target: 'revoked',
+          actions: { type: 'reply', params: ({ event }) => accepted(event) },
+        },
+      },
+    },
+    revoked: {
+      entry: endWaiting,
+      on: {
+        'key.changed': {
+          actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
+        },
+        'key.revoke': {
+          actions: { type: 'reply', params: ({ event }) => accepted(event) },
+        },
+      },
+    },
+  },
+})

@@ -1,0 +1,93 @@
+/** What an API key answers when it does not let a call through. */
+
+import { type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import type { ApiKeyEvent, Poll, Scope } from './events.ts'
+
+export const unauthorized: Failure = { code: 'unauthorized', description: '' }
+
+export const otherPoll: Failure = {
+  code: 'conflict',
+  description:
+    'terminated by other getUpdates request; make sure that only one bot instance is running',
+}
+
+export const setMeanwhile: Failure = {
+  code: 'conflict',
+  description: 'terminated by setWebhook request',
+}
+
+export const webhookActive: Failure = {
+  code: 'conflict',
+  description:
+    "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+}
+
+export const otherChange: Failure = {
+  code: 'conflict',
+  description: 'terminated by other setWebhook',
+}
+
+export const lacks = (scope: Scope | undefined): Failure => ({
+  code: 'forbidden',
+  description: `the key lacks the scope ${scope}`,
+})
+
+const toUnauthorized = {
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply => refused(event, unauthorized),
+  },
+}
+
+/** It ended while its webhook was being changed. */
+const turnChangeAway = [
+  {
+    type: 'reply' as const,
+    params: ({ context }: { context: { changing: Command | undefined } }): Reply =>
+      refused(context.changing ?? { requestId: '' }, unauthorized),
+  },
+  'endChange' as const,
+]
+
+type ConflictDue = Extract<ApiKeyEvent, { type: 'conflict.due' }>
+type PollFailed = Extract<ApiKeyEvent, { type: 'poll.failed' }>
+
+/** A poll that was read before it was held still waits for its first answer. */
+export const isFirstRead = ({ event }: { event: { poll: Poll } }) => event.poll.held !== true
+
+/** What a key that is not usable does with every call, and with what is left of earlier ones. */
+export const turnAway = {
+  'call.admit': toUnauthorized,
+  'updates.poll': toUnauthorized,
+  'updates.drop': toUnauthorized,
+  'updates.allow': toUnauthorized,
+  'webhook.change': toUnauthorized,
+  'poll.read': {
+    guard: isFirstRead,
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: { poll: Poll } }): Reply => refused(event.poll, unauthorized),
+    },
+  },
+  'poll.failed': {
+    guard: isFirstRead,
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: PollFailed }): Reply => refused(event.poll, event.failure),
+    },
+  },
+  'conflict.due': {
+    actions: {
+      type: 'reply' as const,
+      params: ({ event }: { event: ConflictDue }): Reply => refused(event, event.failure),
+    },
+  },
+  'webhook.changed': {
+    guard: 'isCurrent' as const,
+    actions: turnChangeAway,
+  },
+  'webhook.unchanged': {
+    guard: 'isCurrent' as const,
+    actions: turnChangeAway,
+  },
+}

@@ -1,0 +1,242 @@
+/** The vocabulary of the API key machine: what it knows, the rules of getUpdates, what it leaves to the actor. */
+import { assign, emit, raise, setup } from 'xstate'
+import { confirm } from '../model/cursor.ts'
+import * as port from '../model/effects.ts'
+import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import { changeFilter, type Filter, pruneFilter } from '../model/update-kinds.ts'
+import type { WebhookChanged, WebhookFacts } from '../webhook/terms.ts'
+import {
+  type AllowKinds,
+  type ApiKeyEvent,
+  type ChangeWebhook,
+  EMPTY_PAGE,
+  type KeyChanged,
+  type KeyTerms,
+  type Poll,
+  type PollRead,
+  type PollUpdates,
+  type Scope,
+} from './events.ts'
+import { otherPoll, unauthorized } from './refusals.ts'
+
+export interface ApiKeyInput {
+  readonly apiKeyId: number
+  readonly credentialId: number
+  readonly terms: KeyTerms
+  readonly revoked: boolean
+  readonly cursor: number
+  readonly filter: Filter
+  readonly webhook: WebhookFacts | undefined
+}
+
+/** A poll that holds its connection; nothing up to `head` is for it. */
+export type HeldPoll = Poll & { readonly head: number; readonly heldAt: number }
+
+export interface ApiKeyContext extends ApiKeyInput {
+  /** The poll that holds its connection until something arrives. */
+  readonly waiting: HeldPoll | undefined
+  /** `next` is the id that the log was to give then. */
+  readonly lastPoll:
+    | { readonly offset: number; readonly at: number; readonly next: number }
+    | undefined
+  readonly conflictAt: number
+  readonly current: Poll | undefined
+  /** The change of the webhook that is being carried out. */
+  readonly changing: ChangeWebhook | undefined
+}
+
+/** The brakes on short polling and the pacing of conflicts; figures of the reference. */
+const SAME_OFFSET_WAIT_MS = 3_000
+const SAME_OFFSET_BURST_MS = 500
+const CONFLICT_PACE_MS = 3_000
+
+function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
+  const { lastPoll } = context
+  const since =
+    lastPoll?.offset === event.offset ? event.now - lastPoll.at : Number.POSITIVE_INFINITY
+  return {
+    requestId: event.requestId,
+    after: context.cursor,
+    keepNewest: event.offset < 0 ? -event.offset : undefined,
+    // Whoever asks again because something may have come is shown it: the brake is for pages that repeat.
+    limit: since < SAME_OFFSET_BURST_MS && lastPoll?.next === event.next ? 1 : event.limit,
+    timeoutMs:
+      since < SAME_OFFSET_WAIT_MS
+        ? Math.max(event.timeoutMs, SAME_OFFSET_WAIT_MS)
+        : event.timeoutMs,
+    filter: context.filter,
+  }
+}
+
+/** The poll that is held; only asked for where the chart says there is one. */
+export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
+  if (!waiting) throw new Error('no poll is held')
+  return waiting
+}
+
+/** A poll that was held, as one that is only just asked. */
+function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
+  return poll
+}
+
+/** How long the key lives on after the poll began to be held. */
+const lifeOf = ({ terms, waiting }: ApiKeyContext) =>
+  (terms.expiresAt ?? Infinity) - (waiting?.heldAt ?? 0)
+
+const mayPoll = ({ terms }: ApiKeyContext, now: number) =>
+  now < (terms.expiresAt ?? Infinity) && terms.scopes.includes('bot:receive')
+
+export const apiKey = setup({
+  types: {
+    input: {} as ApiKeyInput,
+    context: {} as ApiKeyContext,
+    events: {} as ApiKeyEvent,
+    emitted: {} as Reply,
+  },
+  actions: {
+    read: port.action<Poll | undefined>('read'),
+    /** Reads for a poll as soon as there is something newer than its head, with a moment's patience for a burst. */
+    listen: port.action<HeldPoll>('listen'),
+    stopListening: port.action('stopListening'),
+    saveCursor: port.action('saveCursor'),
+    reply: emit((_, reply: Reply) => reply),
+    adopt: assign({ terms: (_, terms: KeyTerms) => terms }),
+    confirm: assign(({ context }, event: PollUpdates) => {
+      const cursor = confirm(context.cursor, event.offset, event.next)
+      const filter =
+        event.kinds === undefined
+          ? context.filter
+          : changeFilter(context.filter, event.kinds, event.next)
+      return { cursor, filter: pruneFilter(filter, cursor) }
+    }),
+    begin: assign(({ context }, event: PollUpdates) => ({
+      current: pollFrom(context, event),
+      lastPoll: { offset: event.offset, at: event.now, next: event.next },
+    })),
+    moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
+    hold: assign({
+      current: undefined,
+      waiting: (_, { poll, head, cursor, now }: PollRead) => ({
+        ...poll,
+        held: true as const,
+        keepNewest: undefined,
+        after: cursor,
+        head,
+        heldAt: now,
+      }),
+    }),
+    advance: assign({
+      waiting: ({ context }, head: number) => context.waiting && { ...context.waiting, head },
+    }),
+    release: assign({ waiting: undefined }),
+    noteConflict: assign({ conflictAt: (_, now: number) => now }),
+    endWaitingLater: raise(
+      ({ context }) => ({
+        type: 'conflict.due' as const,
+        requestId: waitingIn(context).requestId,
+        failure: otherPoll,
+      }),
+      { delay: CONFLICT_PACE_MS },
+    ),
+    refuseLater: raise(
+      (_, { requestId, failure }: Command & { failure: Failure }) => ({
+        type: 'conflict.due' as const,
+        requestId,
+        failure,
+      }),
+      { delay: CONFLICT_PACE_MS },
+    ),
+    allow: assign(({ context }, { kinds, next }: AllowKinds) => ({
+      filter: changeFilter(context.filter, kinds, next),
+    })),
+    beginChange: assign({ changing: (_, change: ChangeWebhook) => change }),
+    /** Carries the change out once the delivery has stopped. */
+    change: port.action<ChangeWebhook | undefined>('change'),
+    endChange: assign({ changing: undefined }),
+    become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
+    /** Delivers what comes after the cursor for as long as the key is in this state. */
+    deliver: port.action('deliver'),
+    stopDelivering: port.action('stopDelivering'),
+  },
+  guards: {
+    isHeld: (_, poll: Poll) => poll.held === true,
+    isRevoked: ({ context }) => context.revoked,
+    isExpired: ({ context }, now: number) => now >= (context.terms.expiresAt ?? Infinity),
+    lacksScope: ({ context }, scope: Scope | undefined) =>
+      scope !== undefined && !context.terms.scopes.includes(scope),
+    isAnswered: (_, { count, poll }: PollRead) => count > 0 || poll.timeoutMs === 0,
+    isInVain: (_, { count, out }: PollRead) => count === 0 && out !== undefined,
+    isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
+    answersWaiting: ({ context }, { count, poll }: PollRead) =>
+      count > 0 && context.waiting?.requestId === poll.requestId,
+    nobodyWaits: ({ context }) => context.waiting === undefined,
+    hasWebhook: ({ context }) => context.webhook !== undefined,
+    isOutlived: ({ context }) => lifeOf(context) <= (context.waiting?.timeoutMs ?? 0),
+    mayNotReceive: (_, { scopes }: KeyTerms) => !scopes.includes('bot:receive'),
+    expiresOtherwise: ({ context }, { expiresAt }: KeyTerms) =>
+      expiresAt !== context.terms.expiresAt,
+    isCurrent: ({ context, event }) =>
+      'requestId' in event && context.changing?.requestId === event.requestId,
+    conflictedLately: ({ context }, now: number) => now - context.conflictAt < CONFLICT_PACE_MS,
+    /** Who may not poll at all is told that first. */
+    mayPoll: ({ context }, now: number) => mayPoll(context, now),
+    conflictsAgain: ({ context }, now: number) =>
+      mayPoll(context, now) && now - context.conflictAt < CONFLICT_PACE_MS,
+  },
+  delays: {
+    pollEnds: ({ context }) =>
+      Math.max(0, Math.min(context.waiting?.timeoutMs ?? 0, lifeOf(context))),
+  },
+})
+
+/** The key has ended, and with it the poll that is held, if there is one. */
+export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
+  if (!context.waiting) return
+  enqueue({ type: 'reply', params: refused(context.waiting, unauthorized) })
+  enqueue.assign({ waiting: undefined })
+})
+
+/** The poll that is held is answered with nothing. */
+export const letGo = {
+  target: 'quiet' as const,
+  actions: [
+    {
+      type: 'reply' as const,
+      params: ({ context }: { context: ApiKeyContext }): Reply =>
+        accepted(waitingIn(context), EMPTY_PAGE),
+    },
+    'release' as const,
+  ],
+}
+
+/** The key was changed: its new terms hold from here on. */
+export const takeTerms = [
+  { type: 'adopt' as const, params: ({ event }: { event: KeyChanged }) => event.terms },
+  { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
+]
+
+/** Nothing will come any more: who polls is told why. */
+export const inVain = {
+  guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },
+  actions: [
+    { type: 'moveTo' as const, params: ({ event }: { event: PollRead }) => event.cursor },
+    'saveCursor' as const,
+    {
+      type: 'reply' as const,
+      params: ({ event }: { event: PollRead }): Reply =>
+        refused(event.poll, event.out ?? unauthorized),
+    },
+  ],
+}
+
+/** The poll that is held gets what is left, or is told why nothing comes. */
+export const lastRead = {
+  target: 'quiet' as const,
+  actions: [
+    {
+      type: 'read' as const,
+      params: ({ context }: { context: ApiKeyContext }) => readAnew(waitingIn(context)),
+    },
+    'release' as const,
+  ],
+}

@@ -1,0 +1,90 @@
+/** Everything a credential can be told: commands from callers, reports from its session, facts from its effects. */
+import type { Happening, ReceiveSettings } from '../model/happening.ts'
+import type { PublicOperation } from '../model/operation.ts'
+import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
+
+/** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
+export interface PerformOperation extends Command {
+  readonly type: 'operation.perform'
+  readonly operation: PublicOperation
+  readonly apiKeyId?: number
+  readonly traceId?: string
+  readonly now: number
+}
+
+export interface ChangeSettings extends Command {
+  readonly type: 'credential.settings'
+  readonly settings: ReceiveSettings
+}
+
+/** Reconnects a credential that stopped by itself, or one that is stuck. */
+export interface RestartCredential extends Command {
+  readonly type: 'credential.restart'
+}
+
+/** The account was linked again: its stored secrets are new. */
+export interface CredentialRelinked extends Command {
+  readonly type: 'credential.relinked'
+}
+
+/** Asks for a round trip now; the reply is its latency in milliseconds. */
+export interface CheckCredential extends Command {
+  readonly type: 'credential.check'
+}
+
+export interface DeleteCredential extends Command {
+  readonly type: 'credential.delete'
+}
+
+export type CredentialCommand =
+  | PerformOperation
+  | ChangeSettings
+  | RestartCredential
+  | CredentialRelinked
+  | CheckCredential
+  | DeleteCredential
+  | RequestAbandoned
+
+export interface EventsReported {
+  readonly type: 'session.events'
+  readonly batch: string
+  readonly happenings: readonly Happening[]
+}
+
+export type SessionEvent =
+  | { readonly type: 'session.opened' }
+  | { readonly type: 'session.lost'; readonly reason: string; readonly retryAfterMs?: number }
+  | {
+      readonly type: 'session.limited'
+      readonly reason: string
+      readonly forMs: number
+      readonly until: number
+    }
+  /** The network, or the session, could not list everything that was missed. */
+  | { readonly type: 'messages.skipped' }
+  | { readonly type: 'changes.skipped' }
+  /** The session was away, and the network has no archive that would show whether messages are missing. */
+  | { readonly type: 'archive.missing' }
+  /** The network refused to keep the account's rooms for its other devices. */
+  | { readonly type: 'rooms.unshared' }
+  /** `kind` is the network's word for updates that cannot be shown here. */
+  | { readonly type: 'updates.skipped'; readonly kind: string }
+  | { readonly type: 'session.replaced' }
+  | { readonly type: 'session.revoked'; readonly reason: string }
+  | { readonly type: 'session.invalid'; readonly reason: string }
+  | EventsReported
+
+export type EffectEvent =
+  | { readonly type: 'turn.granted' }
+  /** The database takes writes again, or may do so. */
+  | { readonly type: 'storage.recovered' }
+  | { readonly type: 'probe.passed'; readonly latencyMs: number }
+  | { readonly type: 'probe.failed'; readonly reason: string }
+  | { readonly type: 'deletion.stored' }
+  | { readonly type: 'deletion.failed' }
+  | { readonly type: 'signout.finished' }
+  | { readonly type: 'deactivation.finished' }
+  | { readonly type: 'deactivation.failed' }
+  | { readonly type: 'request.settled'; readonly reply: Reply }
+
+export type CredentialEvent = CredentialCommand | SessionEvent | EffectEvent

@@ -1,0 +1,119 @@
+/** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
+import { assign, emit, setup } from 'xstate'
+import { crashesTooOften, restAfter } from '../model/crash.ts'
+import * as port from '../model/effects.ts'
+import type { ReceiveSettings } from '../model/happening.ts'
+import type { Command, Reply } from '../model/protocol.ts'
+import type { CredentialEvent, EventsReported, PerformOperation } from './events.ts'
+
+/** How a credential begins after the service started: where its stored facts say it ended. */
+export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed' | 'deleting'
+
+export interface CredentialInput {
+  readonly credentialId: number
+  readonly settings: ReceiveSettings
+  readonly resume: Resume
+  readonly reason?: string
+  /** When the actors before this one crashed, as far as it still counts. */
+  readonly crashes?: readonly number[]
+  /** A restriction of the network that was still in force when the service stopped. */
+  readonly limit?: { readonly reason: string; readonly forMs: number; readonly until: number }
+}
+
+export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reason'> {
+  readonly crashes: readonly number[]
+  /** Why it was where it resumes. */
+  readonly resumeReason: string | undefined
+  readonly reason: string | undefined
+  readonly limit: CredentialInput['limit'] | undefined
+  readonly losses: number
+  readonly failedProbes: number
+  readonly retryAfterMs: number
+  /** After another client took the session it was opened once more; a second time it is left alone. */
+  readonly reclaimed: boolean
+  /** The command that asked for the deletion under way. */
+  readonly deletion: Command | undefined
+}
+
+export const initially = (input: CredentialInput): CredentialContext => ({
+  ...input,
+  reason: input.reason,
+  resumeReason: input.reason,
+  crashes: input.crashes ?? [],
+  limit: input.limit,
+  losses: 0,
+  failedProbes: 0,
+  retryAfterMs: 0,
+  reclaimed: false,
+  deletion: undefined,
+})
+
+const RENEW_AFTER_FAILED_PROBES = 4
+
+export const credential = setup({
+  types: {
+    input: {} as CredentialInput,
+    context: {} as CredentialContext,
+    events: {} as CredentialEvent,
+    emitted: {} as Reply,
+  },
+  actors: {
+    turn: port.service('turn'),
+    session: port.service('session'),
+    recovery: port.service('recovery'),
+    probe: port.service('probe'),
+    deletion: port.service('deletion'),
+    signOut: port.service('signOut'),
+    deactivation: port.service('deactivation'),
+  },
+  actions: {
+    perform: port.action<PerformOperation>('perform'),
+    check: port.action<Command>('check'),
+    store: port.action<{ event: EventsReported; settings: ReceiveSettings }>('store'),
+    releaseTurn: port.action('releaseTurn'),
+    forgetSession: port.action('forgetSession'),
+    reply: emit((_, reply: Reply) => reply),
+    adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
+    blame: assign({ reason: (_, reason: string) => reason }),
+    absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined }),
+    countLoss: assign({
+      losses: ({ context }) => context.losses + 1,
+      failedProbes: 0,
+      retryAfterMs: (_, retryAfterMs: number) => retryAfterMs,
+    }),
+    forgetCrashes: assign({ crashes: [] }),
+    recall: assign({ reason: ({ context }) => context.resumeReason }),
+    forgetLosses: assign({ losses: 0 }),
+    reclaim: assign({ reclaimed: true }),
+    forgetReclaim: assign({ reclaimed: false }),
+    countFailedProbe: assign({ failedProbes: ({ context }) => context.failedProbes + 1 }),
+    restrict: assign((_, limit: NonNullable<CredentialInput['limit']>) => ({
+      limit,
+      reason: limit.reason,
+    })),
+    keepLimit: assign({ reason: ({ context }) => context.limit?.reason, failedProbes: 0 }),
+    awaitDeletion: assign({ deletion: (_, command: Command) => command }),
+  },
+  guards: {
+    hasCrashed: ({ context }) => context.crashes.length > 0,
+    crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
+    resumesAs: ({ context }, state: Resume) => context.resume === state,
+    mayReclaim: ({ context }) => !context.reclaimed,
+    isOwnStorage: (_, reason: string) => reason === 'storage',
+    isLimited: ({ context }) => context.limit !== undefined,
+    needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
+  },
+  delays: {
+    backoff: ({ context }) =>
+      Math.max(context.retryAfterMs, Math.min(60_000, 500 * 2 ** context.losses)),
+    limitEnds: ({ context }) => context.limit?.forMs ?? 0,
+    crashRest: ({ context }) => restAfter(context.crashes),
+    openingTakes: 60_000,
+    probeEvery: 60_000,
+    probeAgain: 15_000,
+    steady: 60_000,
+    tryAgain: 300_000,
+    settled: 3_600_000,
+    deleteAgain: 1_000,
+  },
+})

@@ -1,0 +1,110 @@
+/** The vocabulary of the link machine, and the transitions that several of its states share. */
+import { assign, emit, setup } from 'xstate'
+import * as port from '../model/effects.ts'
+import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import type { LinkEvent, LinkInput, LinkState, ShownStep, VerifyLink } from './events.ts'
+
+const ended: Failure = { code: 'bad_request', description: 'the link session is over; start again' }
+const busy: Failure = {
+  code: 'conflict',
+  description: 'the last answer is still being checked',
+  retryAfterSeconds: 1,
+}
+export const wanted = (what: string): Failure => ({
+  code: 'bad_request',
+  description: `the link session waits for ${what}`,
+})
+
+export const turnAway = (failure: Failure) => ({
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply => refused(event, failure),
+  },
+})
+
+/** What a flow that is over says to commands, and to answers that were under way when it ended. */
+export const over = {
+  'link.verify': turnAway(ended),
+  'link.resend': turnAway(ended),
+  'link.cancel': turnAway(ended),
+  'step.reached': turnAway(ended),
+  'answer.wrong': turnAway(ended),
+  'answer.failed': turnAway(ended),
+  'link.refused': turnAway(ended),
+}
+
+export const link = setup({
+  types: {
+    input: {} as LinkInput,
+    context: {} as LinkInput,
+    events: {} as LinkEvent,
+    emitted: {} as Reply,
+  },
+  actors: { watch: port.service('watch') },
+  actions: {
+    answer: port.action<VerifyLink>('answer'),
+    resend: port.action<Command>('resend'),
+    save: port.action<LinkState>('save'),
+    reply: emit((_, reply: Reply) => reply),
+    show: assign((_, step: ShownStep) => ({ step })),
+    countAttempt: assign({ attemptsLeft: ({ context }) => context.attemptsLeft - 1 }),
+    finish: assign((_, credentialId: number) => ({ credentialId })),
+    blame: assign((_, reason: string) => ({ reason })),
+  },
+  guards: {
+    is: ({ context }, state: LinkState) => context.state === state,
+    shows: (_, { step, state }: { step: ShownStep; state: LinkState }) => step.state === state,
+    isLastAttempt: ({ context }) => context.attemptsLeft <= 1,
+    tooSoon: ({ context }, now: number) => now < (context.step?.resendAt ?? 0),
+  },
+  delays: { expiry: ({ context }) => context.expiresInMs },
+})
+
+export const toWaiting = (state: ShownStep['state']) => ({
+  guard: {
+    type: 'shows' as const,
+    params: ({ event }: { event: { step: ShownStep } }) => ({ step: event.step, state }),
+  },
+  target: `#link.open.${state}` as const,
+  actions: [
+    { type: 'show' as const, params: ({ event }: { event: { step: ShownStep } }) => event.step },
+    { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
+  ],
+})
+
+/** What may come while an answer is with the network: a wrong one keeps the step, the last one ends the flow. */
+export function checking(back: 'code_sent' | 'password_needed', wrong: string) {
+  const reply = (description: string) => ({
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply =>
+      refused(event, { code: 'bad_request', description }),
+  })
+  return {
+    'link.verify': turnAway(busy),
+    'link.resend': turnAway(busy),
+    'answer.wrong': [
+      {
+        guard: 'isLastAttempt' as const,
+        target: '#link.failed' as const,
+        actions: [
+          'countAttempt' as const,
+          { type: 'blame' as const, params: 'too_many_attempts' },
+          { type: 'save' as const, params: 'failed' as const },
+          reply(`${wrong}; no attempts are left, start again`),
+        ],
+      },
+      {
+        target: back,
+        actions: ['countAttempt' as const, { type: 'save' as const, params: back }, reply(wrong)],
+      },
+    ],
+    'answer.failed': {
+      target: back,
+      actions: {
+        type: 'reply' as const,
+        params: ({ event }: { event: Command & { failure: Failure } }): Reply =>
+          refused(event, event.failure),
+      },
+    },
+  }
+}

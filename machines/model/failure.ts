@@ -1,0 +1,73 @@
+/** Failures on their way through code that throws; between actors they are data. */
+import type { Failure, FailureCode, Outcome } from './protocol.ts'
+
+/** A request ended without a result. `failure` is safe to show to the caller, `cause` is not. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed'
+  readonly failure: Failure
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.description, options)
+    this.failure = failure
+  }
+}
+
+/** Shorthand for the common refusal: a code, a text, and perhaps when to come back. */
+export function failed(
+  code: FailureCode,
+  description = '',
+  more: Omit<Failure, 'code' | 'description'> = {},
+  options?: ErrorOptions,
+): RequestFailed {
+  return new RequestFailed({ code, description, ...more }, options)
+}
+
+/** Turns an effect into data: whatever it throws, the machine receives an outcome. */
+export async function settle<Result>(
+  effect: () => Promise<Result>,
+  onDefect: (cause: unknown) => void,
+): Promise<Outcome<Result>> {
+  try {
+    return { ok: true, result: await effect() }
+  } catch (cause) {
+    if (cause instanceof RequestFailed) return { ok: false, failure: cause.failure }
+    onDefect(cause)
+    return { ok: false, failure: { code: 'internal', description: '' } }
+  }
+}
+
+/** The network accepted the link, the service does not: its flow is over, whatever is answered next. */
+export class LinkRefused extends RequestFailed {
+  readonly reason: string
+
+  constructor(reason: string, description: string) {
+    super({ code: 'bad_request', description })
+    this.reason = reason
+  }
+}
+
+/** Another node has claimed the credential: nothing is written, sent or acknowledged for it here any more. */
+export class OwnershipLost extends RequestFailed {
+  constructor(retryAfterSeconds = 1) {
+    const description = 'another node owns the credential'
+    super({ code: 'unavailable', description, retryAfterSeconds })
+  }
+}
+
+/** What is stored of an account cannot be decrypted: linking again helps, waiting does not. */
+export class SecretsUnreadable extends Error {
+  override readonly name = 'SecretsUnreadable'
+
+  constructor(options?: ErrorOptions) {
+    super('the secrets of the account cannot be read', options)
+  }
+}
+
+/** What happened cannot be told or stored, whatever is tried: it is the events that are at fault. */
+export class EventsUnstorable extends Error {
+  override readonly name = 'EventsUnstorable'
+
+  constructor(options?: ErrorOptions) {
+    super('the events cannot be stored', options)
+  }
+}

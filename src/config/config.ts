@@ -1,0 +1,196 @@
+/** The environment, validated once; nobody else reads it. */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import type { OtpSenderOptions } from '../accounts/senders/sender.ts'
+import type { RoomLimits } from '../sandbox/people/room.ts'
+import { databaseUrlFrom, redisUrlFrom } from './addresses.ts'
+import { type BotApiSettings, botApiFrom, botApiVariables } from './bot-api.ts'
+import { environmentFrom } from './environment.ts'
+import { ConfigurationError } from './error.ts'
+import { type Limits, limitsFrom, limitVariables } from './limits.ts'
+import { type MediaSettings, mediaFrom, mediaVariables } from './media.ts'
+import { proxiesFrom } from './proxies.ts'
+import { otpSenderFrom } from './sender.ts'
+import { type WebhookSettings, webhooksFrom, webhookVariables } from './webhooks.ts'
+
+const Url = Type.String({
+  pattern: '^https?://[^/]+$',
+  description: 'must be an address without a path, such as https://api.example.org',
+})
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const Milliseconds = (standard: number) =>
+  Type.Integer({ minimum: 10, maximum: 86_400_000, default: standard })
+
+const Environment = Type.Object({
+  NODE_ENV: Type.String({ default: 'development' }),
+  HOST: Type.Optional(Type.String({ minLength: 1 })),
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  BASE_URL: Type.Optional(Url),
+  INTL_BASE_URL: Type.Optional(Url),
+  PANEL_URL: Type.Optional(Url),
+  INTL_PANEL_URL: Type.Optional(Url),
+  DATA_DIR: Type.String({ minLength: 1, default: 'data' }),
+  DATABASE_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'must begin with postgres://' }),
+  ),
+  REDIS_URL: Type.Optional(
+    Type.String({ pattern: '^rediss?://', description: 'must begin with redis:// or rediss://' }),
+  ),
+  KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
+  LOG_LEVEL: Type.Enum(levels, {
+    default: 'info',
+    description: `must be one of ${levels.join(', ')}`,
+  }),
+  METRICS_TOKEN: Type.Optional(Type.String({ minLength: 16 })),
+  METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
+  SANDBOX: Type.Boolean({ default: true }),
+  /** Of each user. */
+  SANDBOX_PEOPLE: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
+  SANDBOX_CHATS: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
+  SANDBOX_MESSAGES: Type.Integer({ minimum: 1, maximum: 1e12, default: 1_000_000 }),
+  TELEGRAM_API_ID: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+  TELEGRAM_API_HASH: Type.Optional(
+    Type.String({ pattern: '^[0-9a-f]{32}$', description: 'must be 32 hexadecimal digits' }),
+  ),
+  UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
+  UPDATE_LIMIT: Type.Integer({ minimum: 10, maximum: 1e12, default: 1_000_000 }),
+  REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+  DRAIN_SECONDS: Type.Number({ minimum: 0, maximum: 600, default: 5 }),
+  START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
+  PROBE_INTERVAL_MS: Milliseconds(60_000),
+  PROBE_RETRY_MS: Milliseconds(15_000),
+  PROBE_TIMEOUT_MS: Milliseconds(10_000),
+  PLATFORM_TIMEOUT_MS: Milliseconds(30_000),
+  HOLD_MS: Type.Integer({ minimum: 0, maximum: 30_000, default: 5_000 }),
+  PASSIVATE_AFTER_MS: Milliseconds(300_000),
+  SEND_RATE: Type.Number({ exclusiveMinimum: 0, default: 30 }),
+  SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
+  CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  ...limitVariables,
+  ...webhookVariables,
+  ...mediaVariables,
+  ...botApiVariables,
+})
+
+export const variableNames = Object.keys(Environment.properties)
+
+export interface Config {
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  /** Home first, international second. */
+  readonly baseUrls: readonly [string, string]
+  readonly panelUrls: readonly [string, string]
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+  readonly redisUrl: string | undefined
+  readonly keyFile: string
+  readonly node: string
+  readonly logLevel: string
+  readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
+  readonly trustProxy: string[] | false
+  readonly sandbox: boolean
+  readonly sandboxLimits: RoomLimits
+  /** The service's own registration with Telegram; absent: no accounts of Telegram. */
+  readonly telegram: { readonly id: number; readonly hash: string } | undefined
+  readonly retention: {
+    readonly updateDays: number
+    readonly updates: number
+    readonly requestDays: number
+  }
+  /** How long it is open and not ready before it stops. */
+  readonly drainMs: number
+  readonly startBudget: number
+  readonly timing: {
+    readonly probeEvery: number
+    readonly probeAgain: number
+    readonly probeTakes: number
+    readonly performTakes: number
+    readonly signOutTakes: number
+    readonly holdFor: number
+    readonly passivateAfter: number
+  }
+  readonly rates: {
+    readonly key: { readonly perSecond: number; readonly burst: number }
+    readonly chat: { readonly perSecond: number; readonly burst: number }
+  }
+  readonly limits: Limits
+  readonly webhooks: WebhookSettings
+  readonly media: MediaSettings
+  readonly botApi: BotApiSettings
+  readonly otpSender: OtpSenderOptions
+}
+
+/** Throws a `ConfigurationError`. */
+export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
+  const env = environmentFrom(Environment, source)
+  const home = env.BASE_URL ?? `http://localhost:${env.PORT}`
+  const panel = env.PANEL_URL ?? home
+  const production = env.NODE_ENV === 'production'
+  if (env.METRICS_PORT === env.PORT) {
+    throw new ConfigurationError('METRICS_PORT must differ from PORT')
+  }
+  const otpSender = otpSenderFrom(source, production)
+  // Everybody who reaches a service that prints its codes is welcome to what it prints.
+  const isForOthers = production || otpSender.kind !== 'console'
+  const isTrial = env.DATABASE_URL === undefined && !production
+  return {
+    production,
+    host: env.HOST ?? (isForOthers ? '0.0.0.0' : '127.0.0.1'),
+    port: env.PORT,
+    baseUrls: [home, env.INTL_BASE_URL ?? home],
+    panelUrls: [panel, env.INTL_PANEL_URL ?? panel],
+    dataDir: env.DATA_DIR,
+    databaseUrl: databaseUrlFrom(env.DATABASE_URL),
+    redisUrl: redisUrlFrom(env.REDIS_URL),
+    keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
+    node: env.NODE_NAME,
+    logLevel: env.LOG_LEVEL,
+    metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
+    trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
+    sandbox: env.SANDBOX,
+    sandboxLimits: {
+      people: env.SANDBOX_PEOPLE,
+      chats: env.SANDBOX_CHATS,
+      messages: env.SANDBOX_MESSAGES,
+    },
+    telegram: telegramFrom(env.TELEGRAM_API_ID, env.TELEGRAM_API_HASH),
+    retention: {
+      updateDays: env.UPDATE_RETENTION,
+      updates: env.UPDATE_LIMIT,
+      requestDays: env.REQUEST_LOG_RETENTION,
+    },
+    drainMs: 1000 * env.DRAIN_SECONDS,
+    startBudget: env.START_BUDGET,
+    timing: {
+      probeEvery: env.PROBE_INTERVAL_MS,
+      probeAgain: env.PROBE_RETRY_MS,
+      probeTakes: env.PROBE_TIMEOUT_MS,
+      performTakes: env.PLATFORM_TIMEOUT_MS,
+      signOutTakes: 10_000,
+      holdFor: env.HOLD_MS,
+      passivateAfter: env.PASSIVATE_AFTER_MS,
+    },
+    rates: {
+      key: { perSecond: env.SEND_RATE, burst: env.SEND_BURST },
+      chat: { perSecond: env.CHAT_RATE, burst: env.CHAT_BURST },
+    },
+    limits: limitsFrom(env),
+    webhooks: webhooksFrom(env, isTrial),
+    media: mediaFrom(env, isTrial, source.PATH),
+    botApi: botApiFrom(env),
+    otpSender,
+  }
+}
+
+/** Half of a registration is a mistake: without a word, no account of Telegram could be linked. */
+function telegramFrom(id: number | undefined, hash: string | undefined): Config['telegram'] {
+  if (id === undefined && hash === undefined) return undefined
+  if (id === undefined) throw new ConfigurationError('TELEGRAM_API_ID must be set with its hash')
+  if (hash === undefined) throw new ConfigurationError('TELEGRAM_API_HASH must be set with its id')
+  return { id, hash }
+}

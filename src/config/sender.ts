@@ -1,0 +1,87 @@
+/** Which sender of one-time codes the environment names, and its settings. */
+import { kavenegar, twilio } from '../accounts/senders/presets.ts'
+import type { HttpOptions, OtpSenderOptions } from '../accounts/senders/sender.ts'
+import { ConfigurationError } from './error.ts'
+
+type Source = Readonly<Record<string, string | undefined>>
+
+export function otpSenderFrom(env: Source, production: boolean): OtpSenderOptions {
+  const kind = env.OTP_SENDER || 'console'
+  if (kind === 'console') {
+    if (!production) return { kind }
+    // Everybody who reads the output would see the codes.
+    throw new ConfigurationError('OTP_SENDER must be smtp or http in production')
+  }
+  if (kind === 'smtp') {
+    return {
+      kind,
+      url: address(env, 'SMTP_URL', ['smtp:', 'smtps:']),
+      from: needed(env, 'OTP_FROM'),
+      to: needed(env, 'OTP_TO_TEMPLATE'),
+      ...(env.OTP_SUBJECT && { subject: env.OTP_SUBJECT }),
+    }
+  }
+  if (kind === 'http') return { kind, ...httpFrom(env) }
+  throw new ConfigurationError('OTP_SENDER must be console, smtp or http')
+}
+
+function httpFrom(env: Source): HttpOptions {
+  switch (env.OTP_HTTP_PRESET || 'none') {
+    case 'kavenegar':
+      return kavenegar({
+        apiKey: needed(env, 'KAVENEGAR_API_KEY'),
+        template: needed(env, 'KAVENEGAR_TEMPLATE'),
+      })
+    case 'twilio':
+      return twilio({
+        account: needed(env, 'TWILIO_ACCOUNT_SID'),
+        token: needed(env, 'TWILIO_AUTH_TOKEN'),
+        from: needed(env, 'OTP_FROM'),
+      })
+    case 'none':
+      return {
+        url: address(env, 'OTP_HTTP_URL', ['http:', 'https:']),
+        method: methodFrom(env.OTP_HTTP_METHOD || 'POST'),
+        ...(env.OTP_HTTP_HEADERS && { headers: headersFrom(env.OTP_HTTP_HEADERS) }),
+        ...(env.OTP_HTTP_BODY && { body: env.OTP_HTTP_BODY }),
+        ...(env.OTP_HTTP_EXPECT && { expect: env.OTP_HTTP_EXPECT }),
+      }
+    default:
+      throw new ConfigurationError('OTP_HTTP_PRESET must be kavenegar or twilio')
+  }
+}
+
+function methodFrom(method: string): 'GET' | 'POST' {
+  if (method === 'GET' || method === 'POST') return method
+  throw new ConfigurationError('OTP_HTTP_METHOD must be GET or POST')
+}
+
+function headersFrom(json: string): Record<string, string> {
+  const headers = parsed(json)
+  if (headers && Object.values(headers).every((value) => typeof value === 'string')) {
+    return headers as Record<string, string>
+  }
+  throw new ConfigurationError('OTP_HTTP_HEADERS must be a JSON object of strings')
+}
+
+function parsed(json: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    // The parser's own message repeats the text, and with it the secret of a header.
+    return undefined
+  }
+}
+
+function address(env: Source, name: string, protocols: readonly string[]): string {
+  const url = needed(env, name)
+  if (protocols.includes(URL.parse(url)?.protocol ?? '')) return url
+  throw new ConfigurationError(`${name} must be an address with ${protocols.join(' or ')}`)
+}
+
+function needed(env: Source, name: string): string {
+  const value = env[name]
+  if (!value) throw new ConfigurationError(`${name} is needed for this OTP_SENDER`)
+  return value
+}

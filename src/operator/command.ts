@@ -1,0 +1,44 @@
+/** What commands of the operator stand on: the configuration of the service and its database, which is started if need be. */
+import { join } from 'node:path'
+import { type Config, readConfig } from '../config/config.ts'
+import { ConfigurationError } from '../config/error.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import { keepRunning } from '../database/embedded/supervisor.ts'
+import type { Log } from '../database/log.ts'
+import { createLog } from '../observability/log.ts'
+import { exitCodes } from '../process/exit-codes.ts'
+import { StartFailure } from '../process/start-failure.ts'
+
+export interface OperatorTools {
+  readonly config: Config
+  readonly db: Database
+  readonly log: Log
+}
+
+/** Runs a command; what keeps it from its database is told in one line, as at a start of the service. */
+export async function operate(command: (tools: OperatorTools) => Promise<void>): Promise<void> {
+  try {
+    await using opened = new AsyncDisposableStack()
+    await command(await open(opened))
+  } catch (error) {
+    if (!(error instanceof StartFailure || error instanceof ConfigurationError)) throw error
+    process.stderr.write(`chapar: ${error.message}\n`)
+    const { cannotStart, misconfigured } = exitCodes
+    process.exitCode = error instanceof StartFailure ? cannotStart : misconfigured
+  }
+}
+
+async function open(opened: AsyncDisposableStack): Promise<OperatorTools> {
+  const config = readConfig()
+  // Standard output is the command's: of what is usual nothing is said.
+  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel })
+  let url = config.databaseUrl
+  if (url === undefined) {
+    const postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), log })
+    opened.defer(() => postgres.stop())
+    url = postgres.url()
+  }
+  const db = openDatabase({ url, log })
+  opened.defer(() => db.close())
+  return { config, db, log }
+}

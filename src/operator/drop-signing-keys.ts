@@ -1,0 +1,10 @@
+/** A command for an emergency: voids every access token. Nobody has to sign in again, since refresh tokens stay. */
+import { dropSigningKeys } from '../accounts/signing-keys.ts'
+import { operate } from './command.ts'
+
+await operate(async ({ db }) => {
+  const dropped = await dropSigningKeys(db)
+  process.stdout.write(
+    `${dropped} signing keys dropped; the service makes a new one when it needs it.\n`,
+  )
+})

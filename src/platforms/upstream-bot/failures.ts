@@ -1,0 +1,158 @@
+/** What went wrong at the other server, and what it means for a request and for the session. */
+import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
+import { AddressRefused } from '../../net/guard.ts'
+
+/** It answered, and the answer is no. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly code: number
+  readonly description: string
+  readonly retryAfterSeconds: number | undefined
+  readonly migrateToChatId: number | undefined
+
+  constructor(
+    refusal: Pick<Refused, 'code' | 'description' | 'retryAfterSeconds' | 'migrateToChatId'>,
+  ) {
+    super(`${refusal.code} ${refusal.description}`)
+    this.code = refusal.code
+    this.description = refusal.description
+    this.retryAfterSeconds = refusal.retryAfterSeconds
+    this.migrateToChatId = refusal.migrateToChatId
+  }
+}
+
+/**
+ * There is no answer. `unreachable`: nothing was sent; `silent`, `broken`: it was, and may have been carried out;
+ * `garbage`: what came back is not the bot API.
+ */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+  readonly how: 'unreachable' | 'silent' | 'broken' | 'garbage'
+
+  constructor(how: Unanswered['how'], detail: string, options?: ErrorOptions) {
+    super(detail, options)
+    this.how = how
+  }
+}
+
+const BEFORE_SENDING = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
+
+/** What a request ended with before there was an answer. Its texts name no address, for that holds the token. */
+export function unanswered(cause: unknown): Unanswered {
+  const { name, code } = cause as { readonly name?: string; readonly code?: unknown }
+  if (name === 'AbortError' || name === 'TimeoutError') return new Unanswered('silent', 'no answer')
+  // Sockets and the client name their errors; what has no name came from looking up the host.
+  const isEarly =
+    cause instanceof AddressRefused ||
+    typeof code !== 'string' ||
+    BEFORE_SENDING.includes(code) ||
+    /CERT|TLS|SSL/.test(code)
+  const how = isEarly ? 'unreachable' : 'broken'
+  const reason =
+    cause instanceof AddressRefused ? 'the address is not public' : String(code ?? 'no address')
+  return new Unanswered(how, reason)
+}
+
+/** For whoever asked. */
+export function requestFailed(cause: unknown, network: string): RequestFailed {
+  if (cause instanceof Refused) return passedOn(cause, network)
+  const certain = { certain: false }
+  const how = cause instanceof Unanswered ? cause.how : 'garbage'
+  switch (how) {
+    case 'unreachable':
+      return failed(
+        'unavailable',
+        `${network} cannot be reached`,
+        { retryAfterSeconds: 5 },
+        { cause },
+      )
+    case 'silent':
+    case 'broken':
+      return failed('timeout', `${network} did not answer; it may have been done`, certain, {
+        cause,
+      })
+    case 'garbage':
+      return failed(
+        'bad_gateway',
+        `${network} gave no proper answer; it may have been done`,
+        certain,
+        { cause },
+      )
+  }
+}
+
+/** The words of the network stay; the prefix is that of the status, which gets its own again. */
+function passedOn(cause: Refused, network: string): RequestFailed {
+  const { code, retryAfterSeconds, migrateToChatId } = cause
+  const description = cause.description.replace(
+    /^(Bad Request|Forbidden|Conflict|Not Found|Bad Gateway|Internal Server Error|Service Unavailable|Gateway Timeout): /,
+    '',
+  )
+  const later = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  const options = { cause }
+  switch (code) {
+    case 401:
+      return failed('forbidden', 'the credential is logged out; link it again', {}, options)
+    case 403:
+      return failed('forbidden', description, {}, options)
+    case 404:
+      return failed('bad_request', `the method is not supported on ${network}`, {}, options)
+    case 409:
+      return failed('conflict', description, {}, options)
+    case 429:
+      return failed('rate_limited', '', { retryAfterSeconds: retryAfterSeconds ?? 1 }, options)
+    case 503:
+      return failed('unavailable', description, { retryAfterSeconds: 5, ...later }, options)
+    case 504:
+      return failed('timeout', description, { certain: false }, options)
+    default:
+      if (code >= 500) return failed('bad_gateway', description, { certain: false }, options)
+      return failed(
+        'bad_request',
+        description,
+        migrateToChatId === undefined ? {} : { migrateToChatId },
+        options,
+      )
+  }
+}
+
+/** How a session ends, or that it only has to wait. */
+export type Ending =
+  | { readonly kind: 'lost'; readonly reason: string; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'limited'; readonly seconds: number }
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'revoked' }
+  | { readonly kind: 'banned' }
+
+export function endingOf(cause: unknown): Ending {
+  if (!(cause instanceof Refused)) {
+    const isGarbage = !(cause instanceof Unanswered) || cause.how === 'garbage'
+    return { kind: 'lost', reason: isGarbage ? 'bad_answer' : 'network' }
+  }
+  const { code, retryAfterSeconds } = cause
+  switch (code) {
+    case 401:
+    // Said of tokens that never were.
+    case 404:
+      return { kind: 'revoked' }
+    case 403:
+      return { kind: 'banned' }
+    case 409:
+      return { kind: 'replaced' }
+    case 429:
+      return { kind: 'limited', seconds: retryAfterSeconds ?? 1 }
+    default:
+      return {
+        kind: 'lost',
+        reason: 'bad_answer',
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      }
+  }
+}

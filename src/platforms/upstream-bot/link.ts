@@ -1,0 +1,113 @@
+/** Links a bot by its token: one call tells whose it is. */
+
+import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Client } from './client.ts'
+import { endingOf, Refused } from './failures.ts'
+import type { Flavour } from './flavour.ts'
+import { fields, maybeText } from './reading/fields.ts'
+
+/** Nothing in it that would mean something in an address. */
+const TOKEN = /^\d{1,20}:[\w-]{8,200}$/
+
+export const tokenField = { name: 'token', label: 'Bot token', required: true, secret: true }
+export const consentField = {
+  name: 'delete_webhook',
+  label: 'Delete the webhook that is set for the bot (true)',
+  required: false,
+}
+
+export function tokenIn(given: Readonly<Record<string, string>>): string {
+  const token = given.token?.trim() ?? ''
+  if (TOKEN.test(token)) return token
+  throw failed('bad_request', 'field "token" must be a bot token such as 123456:ABC-DEF')
+}
+
+export async function link(
+  given: Readonly<Record<string, string>>,
+  open: (token: string) => Client,
+  flavour: Flavour,
+  signal: AbortSignal,
+): Promise<LinkAttempt> {
+  const token = tokenIn(given)
+  const consents = /^(true|yes|1)$/i.test(given.delete_webhook ?? '')
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(25_000)])
+  const step = await tryToken(token, open(token), { consents, flavour, signal: limit })
+  signal.throwIfAborted()
+  const over = () => Promise.reject(failed('conflict', 'the link has no further step'))
+  return { step, answer: over, changed: over, close: async () => undefined }
+}
+
+interface Trying {
+  readonly consents: boolean
+  readonly flavour: Flavour
+  readonly signal: AbortSignal
+}
+
+async function tryToken(token: string, client: Client, trying: Trying): Promise<LinkStep> {
+  const { flavour, consents, signal } = trying
+  try {
+    const account = await client.me({ signal })
+    const host = await webhookHost(client, signal)
+    if (host !== undefined && !consents) return webhookSet(host)
+    if (host !== undefined) await client.call('deleteWebhook', {}, { signal })
+    return { kind: 'done', account, secrets: { token } }
+  } catch (cause) {
+    return refusal(cause, flavour)
+  }
+}
+
+/** Of the address only its host: the rest may be a secret of whoever set it. */
+async function webhookHost(client: Client, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { url } = fields(await client.call('getWebhookInfo', {}, { signal }))
+    const address = maybeText(url)
+    if (address === undefined) return undefined
+    return URL.canParse(address) ? new URL(address).host : 'an unknown address'
+  } catch (cause) {
+    // A server without this method has other ways to say that a webhook is in the way.
+    if (cause instanceof Refused && [400, 404].includes(cause.code)) return undefined
+    throw cause
+  }
+}
+
+const webhookSet = (host: string): LinkStep => ({
+  kind: 'refused',
+  reason: 'webhook_set',
+  description:
+    `the bot delivers its updates to a webhook at ${host}; ` +
+    'delete it there, or link again with "delete_webhook": "true"',
+})
+
+function refusal(cause: unknown, { name }: Flavour): LinkStep {
+  const ending = endingOf(cause)
+  switch (ending.kind) {
+    case 'revoked':
+      return {
+        kind: 'refused',
+        reason: 'bad_credentials',
+        description: `${name} refused the token`,
+      }
+    case 'limited':
+      return {
+        kind: 'refused',
+        reason: 'flood_wait',
+        description: `${name} is asked too often`,
+        retryAfterSeconds: ending.seconds,
+      }
+    case 'banned':
+      return {
+        kind: 'refused',
+        reason: 'account_banned',
+        description: `${name} has banned the bot`,
+      }
+    case 'replaced':
+    case 'lost':
+      return {
+        kind: 'refused',
+        reason: 'unreachable',
+        description: `${name} cannot be reached`,
+        retryAfterSeconds: 30,
+      }
+  }
+}

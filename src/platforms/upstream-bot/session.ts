@@ -1,0 +1,180 @@
+/** One bot, live: updates are taken as they come, operations become calls. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type {
+  FileStream,
+  LinkedAccount,
+  Session,
+  SessionReport,
+} from '../../../actors/ports/platform.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import type { MediaDesk } from '../../media/media.ts'
+import type { Client } from './client.ts'
+import { type Ending, endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
+import type { Flavour } from './flavour.ts'
+import type { Log } from './log.ts'
+import { Attachments, formOf } from './multipart.ts'
+import { Updates } from './poll.ts'
+import { callOf } from './writing/operation.ts'
+
+export interface SessionOptions {
+  readonly client: Client
+  readonly flavour: Flavour
+  readonly media: Pick<MediaDesk, 'open' | 'facts'>
+  readonly log: Log
+  readonly holdSeconds: number
+  /** How many failures of the network in a row are passed over before anybody is told. */
+  readonly forgives: number
+}
+
+const AGAIN_MS = 300
+
+/** Shorter waits are for one chat that was written to too fast; longer ones are for the bot. */
+const CHAT_WAIT_SECONDS = 60
+
+export class BotApiSession implements Session {
+  readonly #account: LinkedAccount
+  readonly #report: SessionReport
+  readonly #options: SessionOptions
+  readonly #updates: Updates
+  readonly #ending = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(account: LinkedAccount, report: SessionReport, options: SessionOptions) {
+    this.#account = account
+    this.#report = report
+    this.#options = options
+    const self = account.identity.native
+    this.#updates = new Updates({ ...options, report, self }, account.checkpoint)
+    this.#running = this.#run().catch((cause) => this.#end(leavingFor(cause), cause))
+  }
+
+  async perform(
+    operation: Operation,
+    _requestId: string,
+    signal: AbortSignal,
+  ): Promise<OperationResult> {
+    const { flavour } = this.#options
+    try {
+      return await this.#carryOut(operation, this.#within(signal))
+    } catch (cause) {
+      if (cause instanceof RequestFailed) throw cause
+      this.#learn(cause)
+      throw requestFailed(cause, flavour.name)
+    }
+  }
+
+  async probe(signal: AbortSignal): Promise<number> {
+    const started = performance.now()
+    try {
+      await this.#options.client.me({ signal: this.#within(signal) })
+    } catch (cause) {
+      this.#learn(cause)
+      throw cause
+    }
+    return performance.now() - started
+  }
+
+  async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+    try {
+      return await this.#options.client.download(file, offset, this.#within(signal))
+    } catch (cause) {
+      if (cause instanceof RequestFailed) throw cause
+      throw requestFailed(cause, this.#options.flavour.name)
+    }
+  }
+
+  /** A token stays valid until its owner replaces it: there is nothing to sign out of. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#running
+  }
+
+  async #carryOut(operation: Operation, signal: AbortSignal): Promise<OperationResult> {
+    const { client, flavour, media } = this.#options
+    const attachments = new Attachments()
+    const self = this.#account.identity.native
+    const call = callOf(operation, { flavour, attachments, self })
+    const { files } = attachments
+    const form = files.length > 0 ? await formOf(call.parameters, files, media) : undefined
+    const result = await client.call(call.method, call.parameters, {
+      signal,
+      ...(form && { form }),
+    })
+    try {
+      return call.read(result)
+    } catch (cause) {
+      throw new Unanswered('garbage', `the result of ${call.method} is not what it promises`, {
+        cause,
+      })
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending
+    const me = await this.#steadily(() => this.#options.client.me({ signal }))
+    this.#report.opened(me)
+    for (;;) await this.#steadily(() => this.#updates.poll(signal))
+  }
+
+  /** Waits out restrictions, and passes over what is not worth telling. */
+  async #steadily<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const { signal } = this.#ending
+    const { forgives } = this.#options
+    for (let failures = 0; ; ) {
+      try {
+        return await ask()
+      } catch (cause) {
+        const ending = endingOf(cause)
+        if (ending.kind === 'limited') {
+          this.#report.limited('flood_wait', ending.seconds)
+          await pause(ending.seconds * 1000, undefined, { signal })
+        } else if (ending.kind === 'lost' && failures < forgives && isOfNetwork(cause)) {
+          failures += 1
+          await pause(AGAIN_MS, undefined, { signal })
+        } else throw cause
+      }
+    }
+  }
+
+  /** What an answer to a request says of the bot itself. */
+  #learn(cause: unknown) {
+    if (!(cause instanceof Refused) || this.#ending.signal.aborted) return
+    const ending = endingOf(cause)
+    if (cause.code === 401) this.#end(ending, cause)
+    if (ending.kind === 'limited' && ending.seconds > CHAT_WAIT_SECONDS) {
+      this.#report.limited('flood_wait', ending.seconds)
+    }
+  }
+
+  #within(signal: AbortSignal): AbortSignal {
+    if (this.#ending.signal.aborted) throw failed('unavailable', 'the session is over')
+    return AbortSignal.any([signal, this.#ending.signal])
+  }
+
+  #end(ending: Ending, cause: unknown) {
+    if (this.#ending.signal.aborted) return
+    this.#ending.abort()
+    const { flavour, log } = this.#options
+    const { credentialId } = this.#account
+    log.info({ platform: flavour.id, credentialId, err: cause, ending }, 'the session ended')
+    switch (ending.kind) {
+      case 'lost':
+        return this.#report.lost(ending.reason, ending.retryAfterSeconds)
+      case 'limited':
+        return this.#report.lost('flood_wait', ending.seconds)
+      case 'replaced':
+        return this.#report.replaced()
+      case 'revoked':
+        return this.#report.revoked('session_revoked')
+      case 'banned':
+        return this.#report.invalid('account_banned')
+    }
+  }
+}
+
+/** A log that does not store is no failure of the network's. */
+const isOfNetwork = (cause: unknown) => cause instanceof Refused || cause instanceof Unanswered
+
+const leavingFor = (cause: unknown): Ending =>
+  isOfNetwork(cause) ? endingOf(cause) : { kind: 'lost', reason: 'events_not_stored' }

@@ -1,0 +1,59 @@
+/** Texts and buttons as the reference's parameters. */
+import type { Buttons, Content, Text, TextEntity } from '../../../../machines/model/content.ts'
+import type { Flavour } from '../flavour.ts'
+
+/** The parameters `name` and `entities` of a call. */
+export function textAs(text: Text, name: string, entities: string, flavour: Flavour) {
+  if (!flavour.takesEntities) return { [name]: withLinks(text) }
+  return {
+    [name]: text.text,
+    ...(text.entities.length > 0 && { [entities]: text.entities.map(entityJson) }),
+  }
+}
+
+const entityJson = ({ person, customEmojiId, unixTime, timeFormat, ...entity }: TextEntity) => ({
+  ...entity,
+  ...(customEmojiId !== undefined && { custom_emoji_id: customEmojiId }),
+  ...(unixTime !== undefined && { unix_time: unixTime }),
+  ...(timeFormat !== undefined && { date_time_format: timeFormat }),
+  ...(person !== undefined && { user: { id: Number(person), is_bot: false, first_name: '' } }),
+})
+
+/** The parameters of a message that is a text. */
+export function textMessage(content: Content & { readonly kind: 'text' }, flavour: Flavour) {
+  const { isOff, url, size, isAbove } = content.preview ?? {}
+  const link_preview_options = {
+    is_disabled: isOff,
+    url,
+    ...(size && { [`prefer_${size}_media`]: true }),
+    show_above_text: isAbove,
+  }
+  return {
+    ...textAs(content, 'text', 'entities', flavour),
+    ...(flavour.hasPreviews && content.preview && { link_preview_options }),
+  }
+}
+
+/** A plain text has no place for the target of a link but beside its words. */
+function withLinks({ text, entities }: Text): string {
+  return entities.toReversed().reduce((plain, { type, url, offset, length }) => {
+    if (type !== 'text_link' || !url) return plain
+    const end = offset + length
+    return `${plain.slice(0, end)} (${url})${plain.slice(end)}`
+  }, text)
+}
+
+export const markupOf = (buttons: Buttons | undefined) =>
+  buttons && {
+    reply_markup: {
+      inline_keyboard: buttons.map((row) =>
+        row.map((button) =>
+          'data' in button
+            ? { text: button.text, callback_data: button.data }
+            : 'url' in button
+              ? { text: button.text, url: button.url }
+              : { text: button.text, ...button.action },
+        ),
+      ),
+    },
+  }

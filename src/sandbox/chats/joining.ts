@@ -1,0 +1,107 @@
+/** Coming in: by an invite link or a public name, at once or after somebody has let them. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { Invite } from '../../../machines/model/membership.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import type { Doer, World } from '../../platforms/sandbox/operations.ts'
+import { chatNative } from '../delivery/natives.ts'
+import { tell } from '../delivery/telling.ts'
+import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
+import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
+import { assertMay, standingOf } from './standing.ts'
+import { inTurn, type Turn } from './turn.ts'
+
+type Joined = 'in' | 'asked'
+
+interface Door extends ChatPlace {
+  readonly asks: boolean
+}
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** `way` is an invite link, or the public name of a group or channel with its at sign. */
+export async function follow(world: World, person: number, way: string): Promise<Joined> {
+  const isName = way.startsWith('@')
+  const [door] = await world.db.query<Door>(
+    isName
+      ? `select id, native, kind, join_by_request as asks from sandbox_chat
+         where user_id = $2 and lower(username) = lower($1)`
+      : `select c.id, c.native, c.kind, false as asks from sandbox_chat c
+         join sandbox_invite i on i.chat_id = c.id where i.link = $1 and c.user_id = $2`,
+    [isName ? way.slice(1) : way, world.network],
+  )
+  if (!door) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
+  return inTurn(world, { chat: door.id, person }, async (turn) => {
+    if (isName) return enter(turn, door, person, door.asks)
+    const row = await openInvite(turn, way)
+    return enter(turn, door, person, row.needs_approval, inviteOf(row))
+  })
+}
+
+async function openInvite({ db }: Turn, link: string): Promise<StoredInvite> {
+  const row = await inviteBy(db, link)
+  const isFull = row?.member_limit != null && row.members >= row.member_limit
+  const isOver = row?.expires_at != null && row.expires_at * 1_000 < Date.now()
+  if (!row || row.is_revoked || isOver || isFull) throw bad('INVITE_HASH_EXPIRED')
+  return row
+}
+
+async function enter(
+  turn: Turn,
+  chat: ChatPlace,
+  person: number,
+  asks: boolean,
+  invite?: Invite,
+): Promise<Joined> {
+  const { db } = turn
+  const member = await memberOf(db, chat.id, person)
+  if (!member) throw failed('not_found', '')
+  if (member.status === 'kicked') throw bad('USER_BANNED_IN_CHANNEL')
+  if (isInside(member)) throw bad('USER_ALREADY_PARTICIPANT')
+  const way = invite && { invite }
+  if (!asks) {
+    const change = { role: 'member', keepsLimits: true } as const
+    await changeMember(turn, { person }, chat, person, change, way)
+    return 'in'
+  }
+  await db.query(
+    `insert into sandbox_join_request (chat_id, person_id, link) values ($1, $2, $3)
+     on conflict (chat_id, person_id) do update set link = excluded.link, at = now()`,
+    [chat.id, person, invite?.link ?? null],
+  )
+  const [about] = await db.query<{ about: string | null }>(
+    'select about from sandbox_person where id = $1',
+    [person],
+  )
+  const facts = { person: member.person, ...way, ...(about?.about && { bio: about.about }) }
+  await tell(
+    turn,
+    { kind: 'join_request', chat: chat.id, actor: person, facts },
+    { administrators: true },
+  )
+  return 'asked'
+}
+
+export async function answerJoin(
+  world: World,
+  doer: Doer,
+  { chat, person, approves }: Extract<Operation, { kind: 'answer_join' }>,
+): Promise<OperationResult> {
+  const standing = await standingOf(world.db, doer.person, chatNative(chat))
+  assertMay(standing, 'manage chat join requests', 'invite_users')
+  const asker = chatNative(person)
+  const place = standing.chat
+  await inTurn(world, { chat: place.id, person: asker }, async (turn) => {
+    const { db } = turn
+    const [request] = await db.query<{ link: string | null }>(
+      'delete from sandbox_join_request where chat_id = $1 and person_id = $2 returning link',
+      [place.id, asker],
+    )
+    if (!request) throw bad('HIDE_REQUESTER_MISSING')
+    if (!approves) return
+    const row = request.link === null ? undefined : await inviteBy(db, request.link)
+    const change = { role: 'member', keepsLimits: true } as const
+    const way = row ? { invite: inviteOf(row) } : { viaRequest: true }
+    await changeMember(turn, doer, place, asker, change, way)
+  })
+  return { kind: 'done' }
+}

@@ -1,0 +1,94 @@
+/** Files of the sandbox: they lie in the gateway's store, and a blob's name is the file's native name. */
+import { addAbortSignal } from 'node:stream'
+import type { FileStream } from '../../../actors/ports/platform.ts'
+import type { FileRef, Media } from '../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { MediaDesk, Range } from '../../media/media.ts'
+import { webStream } from '../../media/web-stream.ts'
+
+export type FileDesk = Pick<MediaDesk, 'ingest' | 'open' | 'hold' | 'release'>
+
+export interface Files {
+  readonly network: number
+  readonly db: Queryable
+  readonly media: FileDesk
+}
+
+const wrongFile = (options?: ErrorOptions) =>
+  failed('bad_request', 'wrong file identifier/HTTP URL specified', {}, options)
+
+/** The media as messages carry it: known by native names, and held for `holder`. */
+export async function storedMedia(files: Files, media: Media, holder: string): Promise<Media> {
+  const known = 'native' in media.file ? await find(files, media) : named(media)
+  if (!known) throw wrongFile()
+  await files.media.hold(asBlobs(known), holder).catch(missing)
+  if ('blob' in media.file) await register(files, known)
+  return known
+}
+
+/** The bytes of a file that was sent at least once in this network. */
+export async function openFile(
+  { network, db, media }: Files,
+  native: string,
+  range: Range,
+  signal: AbortSignal,
+): Promise<FileStream> {
+  const [known] = await db.query<{ name: string | null }>(
+    `select media->>'name' as name from sandbox_file where user_id = $1 and native = $2
+     order by kind = 'thumbnail' limit 1`,
+    [network, native],
+  )
+  if (!known) throw wrongFile()
+  const { stream, size, mime } = await media.open(native, range).catch(missing)
+  const { name } = known
+  return { stream: webStream(addAbortSignal(signal, stream)), size, mime, ...(name && { name }) }
+}
+
+/** What was sent once can be sent again by its name; any size of a photo stands for the whole of it. */
+async function register({ network, db }: Files, media: Media): Promise<void> {
+  const { thumbnail, sizes = [] } = media
+  const rows = [
+    { native: nativeIn(media.file), kind: media.kind, media },
+    ...sizes.map(({ file }) => ({ native: nativeIn(file), kind: media.kind, media })),
+    ...(thumbnail
+      ? [{ native: nativeIn(thumbnail.file), kind: 'thumbnail', media: thumbnail }]
+      : []),
+  ]
+  await db.query(
+    `insert into sandbox_file (user_id, native, kind, media)
+     select $2, native, kind, media
+     from jsonb_to_recordset($1::jsonb) as file (native text, kind text, media jsonb)
+     on conflict do nothing`,
+    [JSON.stringify(rows), network],
+  )
+}
+
+async function find({ network, db }: Files, { file, kind }: Media): Promise<Media | undefined> {
+  const [row] = await db.query<{ media: Media }>(
+    'select media from sandbox_file where user_id = $1 and native = $2 and kind = $3',
+    [network, nativeIn(file), kind],
+  )
+  return row?.media
+}
+
+const nativeIn = (file: FileRef) => ('native' in file ? file.native : file.blob)
+
+const named = (media: Media) => renamed(media, (file) => ({ native: nativeIn(file) }))
+const asBlobs = (media: Media) => renamed(media, (file) => ({ blob: nativeIn(file) }))
+
+function renamed(media: Media, ref: (file: FileRef) => FileRef): Media {
+  const { thumbnail, sizes } = media
+  return {
+    ...media,
+    file: ref(media.file),
+    ...(thumbnail && { thumbnail: renamed(thumbnail, ref) }),
+    ...(sizes && { sizes: sizes.map((size) => renamed(size, ref)) }),
+  }
+}
+
+/** What nobody held any more is gone from the store. */
+function missing(cause: unknown): never {
+  const isGone = cause instanceof RequestFailed && cause.failure.code === 'not_found'
+  throw isGone ? wrongFile({ cause }) : cause
+}

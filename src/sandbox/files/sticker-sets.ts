@@ -1,0 +1,95 @@
+/** Sticker sets: made once, found by their names, their stickers sent like any other. */
+
+import type { Media, StickerSet } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { World } from '../../platforms/sandbox/operations.ts'
+import { storedMedia } from './files.ts'
+import { holdingWhile } from './holding.ts'
+
+export interface NewStickerSet {
+  readonly name: string
+  readonly title: string
+  /** Each with the emoji that it goes with. */
+  readonly stickers: readonly (Media & { readonly emoji: string })[]
+}
+
+const bad = (description: string) => failed('bad_request', description)
+
+export class StickerSets {
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async create({ name, title, stickers: given }: NewStickerSet): Promise<StickerSet> {
+    if (given.some(({ kind }) => kind !== 'sticker')) throw bad('wrong file type')
+    const holder = `stickers:${crypto.randomUUID()}`
+    const { room, network } = this.#world
+    const make = () =>
+      holdingWhile(this.#world, [holder], async () => {
+        const stickers: Media[] = []
+        for (const sticker of given) {
+          // The database takes no half surrogate pairs.
+          const known = { emoji: sticker.emoji.toWellFormed(), setName: name }
+          const stored = await storedMedia(this.#world, { ...sticker, ...known }, holder)
+          stickers.push({ ...stored, ...known })
+        }
+        const set = { name, title, stickers }
+        await this.#world.db.transaction((tx) => store(tx, this.#world.network, set))
+        return set
+      })
+    return room.holding(network, 1, make)
+  }
+
+  async get(name: string): Promise<StickerSet> {
+    const found = await findStickerSet(this.#world, name)
+    if (!found) throw failed('not_found', '')
+    return found
+  }
+}
+
+export async function stickerSet(
+  world: Pick<World, 'db' | 'network'>,
+  name: string,
+): Promise<OperationResult> {
+  const set = await findStickerSet(world, name)
+  if (!set) throw bad('STICKERSET_INVALID')
+  return { kind: 'stickers', set }
+}
+
+/** Letter case does not tell names apart. */
+async function findStickerSet(
+  { db, network }: Pick<World, 'db' | 'network'>,
+  name: string,
+): Promise<StickerSet | undefined> {
+  const [found] = await db.query<StickerSet>(
+    `select name, title, stickers from sandbox_sticker_set
+     where user_id = $1 and lower(name) = lower($2)`,
+    [network, name],
+  )
+  return found
+}
+
+/** Whoever sends one of the files by its name from now on sends a sticker of this set. */
+async function store(
+  tx: Queryable,
+  network: number,
+  { name, title, stickers }: StickerSet,
+): Promise<void> {
+  const rows = await tx.query(
+    `insert into sandbox_sticker_set (user_id, name, title, stickers) values ($1, $2, $3, $4)
+     on conflict do nothing returning name`,
+    [network, name, title, JSON.stringify(stickers)],
+  )
+  if (rows.length === 0) throw bad('sticker set name is already occupied')
+  await tx.query(
+    `update sandbox_file f set media = sticker.media
+     from jsonb_array_elements($1::jsonb) as sticker (media)
+     where f.user_id = $2 and f.kind = 'sticker'
+       and f.native = sticker.media -> 'file' ->> 'native'`,
+    [JSON.stringify(stickers), network],
+  )
+}

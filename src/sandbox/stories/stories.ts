@@ -1,0 +1,122 @@
+/** Stories: posted by a person, seen for a time by those who have talked to them, kept in their own archive. */
+
+import type { Media, Person, Text } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { Doer, World } from '../../platforms/sandbox/operations.ts'
+import { type PersonCard, personCard } from '../delivery/cards.ts'
+import { personOf, privateChatWith } from '../delivery/neutral.ts'
+import { storedMedia } from '../files/files.ts'
+import { holderOf, holdingWhile, letGo } from '../files/holding.ts'
+import { checkedCaption } from '../messages/draft.ts'
+
+type Posting = Extract<Operation, { kind: 'post_story' }>
+
+/** The reference's. */
+const CAPTION_LENGTH = 2048
+const FILM_BYTES = 31_457_280
+const FILM_SECONDS = 60
+
+export interface SeenStory {
+  readonly id: number
+  readonly person: Person
+  readonly media: Media
+  readonly caption: Text
+  readonly at: Date
+  readonly expiresAt: Date
+  readonly isKept: boolean
+  readonly isProtected: boolean
+}
+
+/** The same request posts the same story. */
+export async function postStory(
+  world: World,
+  { person }: Doer,
+  { media, caption, activeSeconds, isKept, isProtected }: Posting,
+  request: string,
+): Promise<OperationResult> {
+  const before = await postedBefore(world.db, person, request)
+  if (before !== undefined) return told(world.db, person, before)
+  assertFits(media)
+  const words = checkedCaption(caption, CAPTION_LENGTH)
+  const holder = holderOf(person, request)
+  const id = await holdingWhile(world, [holder], async () => {
+    const stored = await storedMedia(world, media, holder)
+    const [row] = await world.db.query<{ id: number }>(posting, [
+      ...[person, request, JSON.stringify(stored), JSON.stringify(words)],
+      ...[world.now() / 1000, activeSeconds, isKept ?? false, isProtected ?? false],
+    ])
+    return row ? row.id : (await postedBefore(world.db, person, request))!
+  })
+  return told(world.db, person, id)
+}
+
+const posting = `
+  with numbered as (
+    update sandbox_person set stories = stories + 1 where id = $1 returning stories
+  )
+  insert into sandbox_story
+    (person_id, id, request_id, media, caption, at, expires_at, is_kept, is_protected)
+  select $1, stories, $2, $3, $4, to_timestamp($5),
+    to_timestamp($5) + make_interval(secs => $6), $7, $8
+  from numbered
+  on conflict (person_id, request_id) do nothing returning id`
+
+export async function deleteStory(world: World, { person }: Doer, id: number): Promise<void> {
+  const [row] = await world.db.query<{ request_id: string }>(
+    'delete from sandbox_story where person_id = $1 and id = $2 returning request_id',
+    [person, id],
+  )
+  if (!row) throw failed('bad_request', 'story not found')
+  await letGo(world, holderOf(person, row.request_id))
+}
+
+/** What the person sees, newest first: their own stories, and for their time those of whom they have talked to. */
+export async function storiesFor(
+  { db, now }: Pick<World, 'db' | 'now'>,
+  person: number,
+  limit: number,
+): Promise<SeenStory[]> {
+  const rows = await db.query<Omit<SeenStory, 'person'> & { readonly person: PersonCard }>(
+    `select s.id, ${personCard('p')} as person, s.media, s.caption, s.at,
+       s.expires_at as "expiresAt", s.is_kept as "isKept", s.is_protected as "isProtected"
+     from sandbox_story s join sandbox_person p on p.id = s.person_id
+     where s.person_id = $1 or (
+       (s.expires_at > to_timestamp($2) or s.is_kept) and not p.deactivated and not p.banned
+       and exists (select from sandbox_chat c where c.last_message > 0
+         and c.low_id = least($1, s.person_id) and c.high_id = greatest($1, s.person_id))
+       and not exists (select from sandbox_block b
+         where b.person_id = s.person_id and b.blocked_id = $1
+           or b.person_id = $1 and b.blocked_id = s.person_id))
+     order by s.at desc, s.person_id, s.id desc limit $3`,
+    [person, now() / 1000, limit],
+  )
+  return rows.map((row) => ({ ...row, person: personOf(row.person) }))
+}
+
+/** A film that could not be read comes as a document. */
+function assertFits({ kind, size = 0, durationSeconds = 0 }: Media): void {
+  if (kind === 'photo') return
+  if (kind !== 'video' && kind !== 'animation') throw failed('bad_request', 'MEDIA_FILE_INVALID')
+  if (size > FILM_BYTES) throw failed('bad_request', 'file is too big')
+  if (durationSeconds > FILM_SECONDS) {
+    throw failed('bad_request', `the video of a story is at most ${FILM_SECONDS} seconds long`)
+  }
+}
+
+async function postedBefore(db: Queryable, person: number, request: string) {
+  const [row] = await db.query<{ id: number }>(
+    'select id from sandbox_story where person_id = $1 and request_id = $2',
+    [person, request],
+  )
+  return row?.id
+}
+
+async function told(db: Queryable, person: number, id: number): Promise<OperationResult> {
+  const [row] = await db.query<{ person: PersonCard }>(
+    `select ${personCard('p')} as person from sandbox_person p where p.id = $1`,
+    [person],
+  )
+  return { kind: 'story', story: { chat: privateChatWith(row!.person), id } }
+}

@@ -1,0 +1,209 @@
+/** An API key's actor: polls that wait, are woken, gather a burst, and always end. */
+import t from 'tap'
+import { settled } from '../../support/clock.ts'
+import { refused } from '../refused.ts'
+import { ApiKeyRig, keyFacts } from './rig.ts'
+
+const page = (...ids: number[]) => ({ json: JSON.stringify(ids), count: ids.length })
+
+t.test('a poll waits and is woken by an update', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll()
+  await settled()
+  t.equal(rig.listeners.size, 1)
+  rig.commit()
+  await rig.clock.advance(1)
+  t.same(await polled, page(101))
+  t.equal(rig.listeners.size, 0, 'nobody listens any more')
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('a burst leaves in one answer', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll()
+  await settled()
+  for (let update = 0; update < 20; update++) rig.commit()
+  await rig.clock.advance(1)
+  t.equal((await polled).count, 20)
+  t.equal(rig.polls.length, 2, 'read once when asked and once when woken')
+})
+
+t.test('an update that came between reading and listening is not missed', async (t) => {
+  const rig = new ApiKeyRig(t)
+  rig.onRead = async (poll) => {
+    const found = rig.page(poll)
+    rig.onRead = async (again) => rig.page(again)
+    rig.newest++
+    return found
+  }
+  const polled = rig.poll()
+  await rig.clock.advance(1)
+  t.same(await polled, page(101))
+})
+
+t.test('a poll ends with nothing when its time is over', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll({ timeoutMs: 5_000 })
+  await rig.clock.advance(5_000)
+  t.same(await polled, page())
+  t.equal(rig.listeners.size, 0)
+})
+
+t.test('the older of two polls gives way', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const older = rig.poll()
+  await rig.clock.advance(10_000)
+  const newer = rig.poll()
+  await refused(t, older, { code: 'conflict' })
+  rig.commit()
+  await rig.clock.advance(1)
+  t.same(await newer, page(101))
+})
+
+t.test('a caller that hangs up leaves nothing behind', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const leaving = new AbortController()
+  const polled = rig.poll({}, leaving.signal)
+  await settled()
+  leaving.abort()
+  await refused(t, polled, { code: 'timeout' })
+  t.equal(rig.listeners.size, 0)
+  t.equal(rig.clock.timers, 0)
+  rig.commit()
+  t.same(await rig.poll({ limit: 5 }), page(101), 'and the next poll finds its update')
+})
+
+t.test('a log that cannot be read fails the poll, not the key', async (t) => {
+  const rig = new ApiKeyRig(t)
+  rig.onRead = () => Promise.reject(new Error('the database is down'))
+  await refused(t, rig.poll(), { code: 'internal', description: '' })
+  t.match(rig.logger.errors, [{ apiKeyId: 5, err: { message: 'the database is down' } }])
+  rig.onRead = async (poll) => rig.page(poll)
+  rig.commit()
+  t.same(await rig.poll({ offset: 1 }), page(101))
+  const waiting = refused(t, rig.poll({ offset: 102 }), { code: 'internal' })
+  await settled()
+  rig.onRead = () => {
+    throw new Error('at once')
+  }
+  rig.commit()
+  await rig.clock.advance(1)
+  await waiting
+  t.equal(rig.listeners.size, 0)
+})
+
+t.test('confirmed updates are never read again, and their cursor is kept', async (t) => {
+  const rig = new ApiKeyRig(t)
+  rig.commit(5)
+  t.equal((await rig.poll()).count, 5)
+  t.same(await rig.poll({ offset: 104 }), page(104, 105))
+  t.equal(rig.saved.at(-1), 103)
+  t.same(await rig.poll({ offset: -1 }), page(105))
+  t.equal(rig.saved.at(-1), 104)
+  await rig.actor.dropPending()
+  t.equal(rig.saved.at(-1), 105)
+})
+
+t.test('revoking ends what waits and refuses what comes', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll()
+  await settled()
+  await rig.actor.revoke()
+  await refused(t, polled, { code: 'unauthorized' })
+  await refused(t, rig.poll(), { code: 'unauthorized' })
+  await refused(t, rig.actor.admit('bot:send'), { code: 'unauthorized' })
+  t.equal(rig.listeners.size, 0)
+})
+
+t.test('changed facts count at once', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const facts = keyFacts({ terms: { scopes: ['bot:send'], expiresAt: rig.clock.now() + 1_000 } })
+  await rig.actor.refresh(facts)
+  t.equal(rig.actor.facts, facts)
+  await refused(t, rig.poll(), { code: 'forbidden' })
+  await rig.actor.admit('bot:send')
+  await rig.clock.advance(1_000)
+  await refused(t, rig.actor.admit('bot:send'), { code: 'unauthorized' })
+})
+
+t.test('sends to one chat are paced, other calls are not', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const send = () => rig.actor.admit('bot:send', 'chat')
+  await send()
+  await send()
+  await refused(t, send(), { code: 'rate_limited', retryAfterSeconds: 1 })
+  await rig.actor.admit('bot:send', 'another')
+  await rig.actor.admit(undefined)
+  await rig.clock.advance(1_000)
+  await send()
+})
+
+t.test('a store that throws ends the actor and answers its callers', async (t) => {
+  const rig = new ApiKeyRig(
+    t,
+    {},
+    {
+      keys: {
+        load: () => Promise.reject(new Error('unused')),
+        saveCursor: () => {
+          throw new Error('boom')
+        },
+      },
+    },
+  )
+  await refused(t, rig.poll(), { code: 'unavailable', retryAfterSeconds: 1 })
+  t.match(await rig.actor.closed, { message: 'boom' })
+})
+
+t.test('a crash leaves no listener behind', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll()
+  await settled()
+  t.equal(rig.listeners.size, 1)
+  const poison = Object.defineProperty({ type: 'call.admit', requestId: 'x' }, 'now', {
+    get: () => {
+      throw new Error('boom')
+    },
+  })
+  rig.actor.tell(poison as never)
+  await refused(t, polled, { code: 'unavailable' })
+  await settled()
+  t.equal(rig.listeners.size, 0)
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('whatever ends a poll while a burst is gathered leaves nothing behind', async (t) => {
+  const leaving = new AbortController()
+  for (const end of [
+    (rig: ApiKeyRig) => rig.actor.stop(),
+    (rig: ApiKeyRig) => rig.actor.endPolls(),
+    () => leaving.abort(),
+  ]) {
+    const rig = new ApiKeyRig(t)
+    const polled = rig.poll({}, leaving.signal).catch(() => undefined)
+    await settled()
+    rig.commit()
+    t.equal(rig.clock.timers, 2, 'the end of the poll and the end of the burst')
+    end(rig)
+    await polled
+    t.equal(rig.listeners.size, 0)
+    t.equal(rig.clock.timers, 0)
+    t.equal(rig.polls.length, 1, 'nothing is read for nobody')
+  }
+})
+
+t.test('a poll that is just being read for when all end is answered, not held', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const reading = Promise.withResolvers<void>()
+  rig.onRead = async (poll) => {
+    await reading.promise
+    return rig.page(poll)
+  }
+  const polled = rig.poll({ timeoutMs: 50_000 })
+  await settled()
+  rig.actor.endPolls()
+  reading.resolve()
+  t.same(await polled, { json: '[]', count: 0 })
+  t.same(await rig.poll({ timeoutMs: 50_000 }), { json: '[]', count: 0 }, 'and so are later ones')
+  t.equal(rig.listeners.size, 0)
+})

@@ -1,0 +1,95 @@
+/** All keys of a node: children of one actor, and yet none suffers from what happens to another. */
+import t from 'tap'
+import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
+import { settled } from '../../support/clock.ts'
+import { refused } from '../refused.ts'
+import { ApiKeyRig, keyFacts } from './rig.ts'
+
+class Rig extends ApiKeyRig {
+  begin(apiKeyId: number) {
+    return this.keys.begin(keyFacts({ apiKeyId }))
+  }
+
+  pollOf(key: ApiKeyActor, timeoutMs = 50_000) {
+    return this.poll({ timeoutMs }, undefined, key)
+  }
+}
+
+/** A command that the machine cannot look at without harm. */
+const poison = () =>
+  Object.defineProperty({ type: 'call.admit', requestId: 'x' }, 'now', {
+    get: () => {
+      throw new Error('boom')
+    },
+  }) as never
+
+t.test('the crash of one key leaves the others as they are', async (t) => {
+  const rig = new Rig(t)
+  const [crashing, waiting, working] = [rig.actor, rig.begin(6), rig.begin(7)]
+  const [lost, held] = [rig.pollOf(crashing), rig.pollOf(waiting)]
+  await settled()
+  crashing.tell(poison())
+  await refused(t, lost, { code: 'unavailable' })
+  t.match(await crashing.closed, { message: 'boom' })
+  t.match(rig.logger.errors, [{ apiKeyId: 5, err: { message: 'boom' } }])
+  t.same(rig.ended, [crashing])
+  t.notOk(crashing.isActive)
+  await refused(t, crashing.admit(undefined), { code: 'unavailable' })
+
+  await working.admit('bot:send')
+  rig.commit()
+  await rig.clock.advance(1)
+  t.equal((await held).count, 1)
+  const again = rig.begin(5)
+  t.equal((await rig.pollOf(again)).count, 1, 'and the one that crashed begins anew')
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('many crash, and the rest can still be stopped one by one', async (t) => {
+  const rig = new Rig(t)
+  const keys = Array.from({ length: 20 }, (_, index) => rig.begin(index + 10))
+  const polls = keys.map((key) => rig.pollOf(key))
+  await settled()
+  const crashing = keys.filter((_, index) => index % 2 === 0)
+  for (const key of crashing) key.tell(poison())
+  await Promise.all(crashing.map((key) => key.closed))
+  t.equal(keys.filter(({ isActive }) => isActive).length, 10)
+  for (const key of keys) key.stop()
+  t.same(new Set(rig.ended), new Set(keys))
+  t.equal(rig.ended.length, 20, 'each is told of once')
+  for (const poll of polls) await refused(t, poll, { code: 'unavailable' })
+  t.equal(rig.listeners.size, 0)
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('polls that end together end by one timer, each at its time', async (t) => {
+  const rig = new Rig(t)
+  const ends: string[] = []
+  const wait = (name: string, timeoutMs: number) =>
+    rig.pollOf(rig.begin(6), timeoutMs).then(() => ends.push(name))
+  const polls = [wait('a', 5_000), wait('b', 5_000), wait('c', 8_000)]
+  await settled()
+  t.equal(rig.clock.timers, 2)
+  await rig.clock.advance(4_999)
+  t.same(ends, [])
+  await rig.clock.advance(51)
+  t.same(ends, ['a', 'b'])
+  await rig.clock.advance(3_000)
+  t.same(ends, ['a', 'b', 'c'])
+  await Promise.all(polls)
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('what one key is answered is nothing of another', async (t) => {
+  const rig = new Rig(t)
+  const [one, other] = [rig.begin(5), rig.begin(6)]
+  const held = rig.pollOf(one)
+  await settled()
+  const newer = rig.pollOf(other)
+  await settled()
+  other.letGo()
+  t.equal((await newer).count, 0)
+  t.ok(one.snapshot.context.waiting, 'it waits on')
+  one.letGo()
+  t.equal((await held).count, 0)
+})

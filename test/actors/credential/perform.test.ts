@@ -1,0 +1,123 @@
+/** What is known of an operation that the network did not answer in time. */
+import t, { type Test } from 'tap'
+import { cutShort } from '../../../actors/credential/perform.ts'
+import type { Identities } from '../../../actors/ports/ports.ts'
+import { OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { settled } from '../../support/clock.ts'
+import { refused } from '../refused.ts'
+import { CredentialRig, timing } from './rig.ts'
+
+// A limit alone keeps no process running.
+const running = setInterval(() => undefined, 1_000)
+t.teardown(() => clearInterval(running))
+
+const silence = new Promise<never>(() => undefined)
+const send = {
+  type: 'operation.perform',
+  now: 0,
+  operation: {
+    kind: 'send',
+    chat: '@ada',
+    content: { kind: 'text', text: 'x', entities: [] },
+  },
+} as const
+
+/** A chat is known by its name alone. */
+const identities = {
+  toNative: async (
+    _: number,
+    operation: Operation,
+    resolve: (name: string) => Promise<unknown>,
+  ) => {
+    await resolve('@ada')
+    return operation
+  },
+  identified: () => undefined,
+} as unknown as Identities
+
+async function failureOf(t: Test, silent: Operation['kind']) {
+  const rig = new CredentialRig(t, { identities, timing: { ...timing, performTakes: 30 } })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = ({ kind }) =>
+    kind === silent ? silence : Promise.resolve({ kind: 'done' } as OperationResult)
+  const cause: unknown = await actor.ask(send).catch((cause: unknown) => cause)
+  if (cause instanceof RequestFailed) return cause.failure
+  throw new Error('it was not refused')
+}
+
+t.test('a message that was handed over may have been sent', async (t) => {
+  t.same(await failureOf(t, 'send'), {
+    code: 'timeout',
+    description: 'the platform did not answer in time; the message may have been sent',
+    certain: false,
+  })
+})
+
+t.test('where the chat was not even found in time, nothing was sent', async (t) => {
+  t.same(await failureOf(t, 'resolve'), { code: 'timeout', description: 'no answer in time' })
+})
+
+t.test('what only looks may be asked again, whatever it looks at', async (t) => {
+  const cut = (kind: string) =>
+    cutShort({ ...send, requestId: 'r', operation: { kind } } as unknown as Parameters<
+      typeof cutShort
+    >[0])
+  const looks = ['resolve', 'describe', 'administrators', 'count_members', 'member']
+  for (const kind of [...looks, 'profile_photos', 'sticker_set'])
+    t.equal(cut(kind), undefined, kind)
+  const untold = 'the credential stopped before the platform answered; '
+  const described = (kind: string) => JSON.stringify(cut(kind))
+  for (const kind of ['send', 'send_album', 'forward', 'copy']) {
+    t.match(described(kind), `${untold}the message may have been sent"`, kind)
+  }
+  for (const kind of ['delete', 'edit_text', 'pin', 'ban', 'draft']) {
+    t.match(described(kind), `${untold}it may have been done"`, kind)
+  }
+})
+
+t.test('nothing is sent while it is not certain who owns the account', async (t) => {
+  const lease = { isValid: true }
+  const rig = new CredentialRig(t, { identities, lease })
+  const actor = await rig.online()
+  lease.isValid = false
+  await refused(t, actor.ask(send), {
+    code: 'unavailable',
+    description: 'it is not certain that this node still owns the credential',
+    retryAfterSeconds: 1,
+  })
+})
+
+t.test('an operation whose account is lost in the middle of it is not sent', async (t) => {
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  const resolved = Promise.withResolvers<OperationResult>()
+  const performed: string[] = []
+  rig.platform.session.onPerform = ({ kind }) => {
+    performed.push(kind)
+    return resolved.promise
+  }
+  const asked = refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  await settled()
+  rig.world.lost({ credentialId: 1, epoch: 3 })
+  resolved.resolve({ kind: 'done' } as OperationResult)
+  await asked
+  await settled()
+  t.same(performed, ['resolve'])
+})
+
+t.test('a result that may not be stored any more ends the owner', async (t) => {
+  const fenced = {
+    toNative: async (_: number, operation: Operation) => operation,
+    present: async () => {
+      throw new OwnershipLost()
+    },
+    identified: () => undefined,
+  } as unknown as Identities
+  const rig = new CredentialRig(t, { identities: fenced })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  await refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  await settled()
+  t.match(rig.lost, [{ credentialId: 1 }])
+})

@@ -1,0 +1,113 @@
+/** A credential's actor among fakes, with a clock that stands still. */
+import type { Test } from 'tap'
+import {
+  activateCredential,
+  type CredentialActor,
+  type CredentialWorld,
+} from '../../../actors/credential/actor.ts'
+import { StartBudget } from '../../../actors/credential/start-budget.ts'
+import { visibleState } from '../../../actors/credential/timeline.ts'
+import type { CredentialFacts, Identities, Owned } from '../../../actors/ports/ports.ts'
+import type { Resume } from '../../../machines/credential/setup.ts'
+import type { Happening, ReceiveSettings } from '../../../machines/model/happening.ts'
+import { settled, TestClock } from '../../support/clock.ts'
+import {
+  FakeCredentialStore,
+  FakeLog,
+  FakeLogger,
+  FakePlatform,
+  only,
+} from '../../support/fakes.ts'
+
+export const everything: ReceiveSettings = {
+  includeSelfUpdates: true,
+  includeChannelUpdates: true,
+  includeChannelUpdateRecovery: true,
+  includeDeletedUpdates: true,
+}
+
+export const timing = {
+  probeEvery: 60_000,
+  probeAgain: 15_000,
+  probeTakes: 10_000,
+  performTakes: 10_000,
+  signOutTakes: 5_000,
+  holdFor: 5_000,
+}
+
+export const factsOf = (
+  credentialId: number,
+  more: Partial<CredentialFacts> = {},
+): CredentialFacts => ({
+  credentialId,
+  userId: 1,
+  platform: 'fake',
+  epoch: 3,
+  state: 'queued',
+  reason: undefined,
+  settings: everything,
+  limitedUntil: undefined,
+  ...more,
+})
+
+export const deleted = (sourceKey: string): Happening => ({
+  kind: 'deleted',
+  sourceKey,
+  direction: 'incoming',
+  at: 1,
+  messages: ['m'],
+})
+
+export const stateOf = (actor: CredentialActor): string => visibleState(actor.snapshot)[0]
+
+export class CredentialRig {
+  readonly clock = new TestClock()
+  readonly logger = new FakeLogger()
+  readonly budget = new StartBudget(2)
+  readonly platform: FakePlatform
+  readonly store: FakeCredentialStore
+  readonly log: FakeLog
+  readonly world: CredentialWorld
+  /** What another node was found to have claimed. */
+  readonly lost: Owned[] = []
+  readonly #actors: CredentialActor[] = []
+
+  constructor(t: Test, more: Partial<CredentialWorld> = {}) {
+    this.platform = new FakePlatform(t)
+    this.store = new FakeCredentialStore(t)
+    this.log = new FakeLog(t)
+    this.world = {
+      platform: this.platform.port,
+      store: this.store.port,
+      log: this.log.port,
+      storage: {
+        recovered: (atMostMs) =>
+          new Promise((resolve) => this.clock.setTimeout(() => resolve(), atMostMs)),
+      },
+      identities: only<Identities>(t, 'Identities', { identified() {} }),
+      budget: this.budget,
+      clock: this.clock,
+      logger: this.logger,
+      timing,
+      lease: { isValid: true },
+      lost: (owned) => {
+        this.lost.push(owned)
+        for (const actor of this.#actors) actor.stop()
+      },
+      ...more,
+    }
+  }
+
+  activate(facts: Partial<CredentialFacts> = {}, resume: Resume = 'queued'): CredentialActor {
+    const actor = activateCredential(factsOf(1, facts), resume, this.world)
+    this.#actors.push(actor)
+    return actor
+  }
+
+  async online(facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {
+    const actor = this.activate(facts)
+    await settled()
+    if (stateOf(actor) !== 'live.online') throw new Error(`it is ${stateOf(actor)}`)
+    return actor
+  }
+}

@@ -1,0 +1,75 @@
+/** The start budget: never more at once than allowed, and nobody forgotten. */
+
+import t from 'tap'
+import { StartBudget } from '../../../actors/credential/start-budget.ts'
+import fc from '../../support/fast-check.ts'
+
+t.test('turns are granted in order, as others give theirs back', async (t) => {
+  const budget = new StartBudget(2)
+  const granted: number[] = []
+  const release = [1, 2, 3, 4].map((id) => budget.request(() => granted.push(id)))
+  t.same(granted, [1, 2])
+  t.equal(budget.waiting, 2)
+  release[1]?.()
+  t.same(granted, [1, 2, 3])
+  release[0]?.()
+  t.same(granted, [1, 2, 3, 4])
+})
+
+t.test('giving a turn back twice frees one place', async (t) => {
+  const budget = new StartBudget(1)
+  const granted: number[] = []
+  const first = budget.request(() => granted.push(1))
+  for (const id of [2, 3]) budget.request(() => granted.push(id))
+  first()
+  first()
+  t.same(granted, [1, 2])
+})
+
+t.test('who leaves the queue is never granted a turn', async (t) => {
+  const budget = new StartBudget(1)
+  const granted: number[] = []
+  const first = budget.request(() => granted.push(1))
+  budget.request(() => granted.push(2))()
+  budget.request(() => granted.push(3))
+  first()
+  t.same(granted, [1, 3])
+})
+
+t.test('as turns are given back everybody is served', async (t) => {
+  const budget = new StartBudget(1)
+  const releases: (() => void)[] = []
+  let granted = 0
+  for (let id = 0; id < 5; id++) releases.push(budget.request(() => granted++))
+  for (const release of releases) release()
+  t.equal(granted, 5)
+  t.equal(budget.waiting, 0)
+})
+
+t.test('in any order of coming and going the budget is kept and used', async () => {
+  const moves = fc.array(fc.tuple(fc.boolean(), fc.nat(100)), { maxLength: 80 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), moves, (size, steps) => {
+      const budget = new StartBudget(size)
+      const running = new Set<number>()
+      const here = new Map<number, () => void>()
+      for (const [id, [comes, draw]] of steps.entries()) {
+        if (comes) {
+          here.set(
+            id,
+            budget.request(() => running.add(id)),
+          )
+        } else {
+          const leaving = [...here.keys()][draw % Math.max(1, here.size)]
+          if (leaving === undefined) continue
+          const release = here.get(leaving)
+          here.delete(leaving)
+          running.delete(leaving)
+          release?.()
+        }
+        if (running.size > size) throw new Error(`${running.size} of ${size}`)
+        if (running.size !== Math.min(size, here.size)) throw new Error('a turn is lost')
+      }
+    }),
+  )
+})

@@ -1,0 +1,399 @@
+/** The supervisor: restarts what crashes, gives up visibly, and leaves the others alone. */
+import t, { type Test } from 'tap'
+import type { CredentialActor } from '../../../actors/credential/actor.ts'
+import { CredentialSupervisor } from '../../../actors/credential/supervisor.ts'
+import type { CredentialFacts } from '../../../actors/ports/ports.ts'
+import { settled } from '../../support/clock.ts'
+import { somebody } from '../../support/fakes.ts'
+import { refused } from '../refused.ts'
+import { CredentialRig, factsOf, stateOf } from './rig.ts'
+
+const sending = {
+  type: 'operation.perform',
+  now: 0,
+  operation: { kind: 'send', chat: 1, content: { kind: 'text', text: 'x', entities: [] } },
+} as const
+
+class SupervisorRig extends CredentialRig {
+  readonly crashes: unknown[] = []
+  readonly supervisor: CredentialSupervisor
+
+  constructor(t: Test) {
+    super(t)
+    this.supervisor = new CredentialSupervisor({
+      ...this.world,
+      platforms: new Map([['fake', this.platform.port]]),
+      onCrash: (cause) => this.crashes.push(cause),
+    })
+    t.teardown(() => this.supervisor.stop())
+  }
+
+  async find(credentialId: number, facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {
+    this.store.facts.set(credentialId, factsOf(credentialId, facts))
+    const actor = await this.supervisor.find(credentialId)
+    await settled()
+    return actor
+  }
+
+  async crash(credentialId: number): Promise<void> {
+    const actor = this.supervisor.peek(credentialId)
+    if (!actor?.isActive) throw new Error('it does not live')
+    const poison = Object.defineProperty({ type: 'request.settled' }, 'reply', {
+      get: () => {
+        throw new Error('boom')
+      },
+    })
+    actor.tell(poison as never)
+    await settled()
+  }
+
+  /** Until the restart that is due has happened. */
+  async restart(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds * 1.2)
+  }
+}
+
+t.test('a credential that crashed is back after a second, and others never notice', async (t) => {
+  const rig = new SupervisorRig(t)
+  const other = await rig.find(2)
+  await rig.find(1)
+  await rig.crash(1)
+  const resting = await rig.supervisor.find(1)
+  await refused(
+    t,
+    resting.ask({ type: 'operation.perform', operation: { kind: 'describe', chat: 1 }, now: 0 }),
+    { code: 'unavailable', description: 'the credential is restarting', retryAfterSeconds: 1 },
+  )
+  await rig.clock.advance(799)
+  t.equal(stateOf(resting), 'crashed', 'not sooner than a fifth before its time')
+  await rig.restart(1_000)
+  const again = await rig.supervisor.find(1)
+  t.equal(stateOf(again), 'live.online')
+  t.match(rig.crashes, [{ message: 'boom' }])
+  t.equal(await rig.supervisor.find(2), other)
+  t.equal(stateOf(other), 'live.online')
+})
+
+t.test('a crash is a line of the timeline, and what operators see until it is over', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.clock.advance(30_000)
+  await rig.crash(1)
+  t.match(rig.store.transitions.at(-1), {
+    from: 'live.online',
+    event: 'actor.crashed',
+    to: 'crashed',
+    publicState: 'degraded',
+    reason: 'crashed',
+    action: 'wait',
+    durationMs: 30_000,
+  })
+  const lines = rig.store.transitions.length
+  await rig.restart(1_000)
+  t.match(rig.store.transitions.slice(lines), [
+    { from: 'crashed', event: 'after.crashRest', to: 'queued', reason: undefined },
+    { from: 'queued', to: 'live.starting' },
+    { from: 'live.starting', to: 'live.online', publicState: 'active', reason: undefined },
+  ])
+})
+
+t.test('one that crashes goes on where it was, and takes no session it had lost', async (t) => {
+  const rig = new SupervisorRig(t)
+  for (const [index, state] of (['signedOut', 'invalid', 'replaced'] as const).entries()) {
+    const id = index + 1
+    await rig.find(id, { state, reason: 'why' })
+    await rig.crash(id)
+    t.equal(stateOf(await rig.supervisor.find(id)), 'crashed')
+    await rig.crash(id)
+    await rig.restart(2_000)
+    const again = await rig.supervisor.find(id)
+    t.equal(stateOf(again), state, 'also after a crash in its rest')
+    t.equal(again.snapshot.context.reason, 'why')
+  }
+  t.equal(rig.platform.sessions.length, 0)
+})
+
+t.test('a restriction of the network outlives a crash, with its own reason', async (t) => {
+  for (const reason of ['flood_wait', 'slow_mode']) {
+    const rig = new SupervisorRig(t)
+    await rig.find(1)
+    rig.platform.session.report.limited(reason, 600)
+    await settled()
+    if (reason === 'slow_mode') rig.platform.session.report.lost('network')
+    await settled()
+    await rig.crash(1)
+    await rig.restart(1_000)
+    const again = await rig.supervisor.find(1)
+    t.equal(stateOf(again), 'live.limited')
+    t.equal(again.snapshot.context.reason, reason)
+  }
+})
+
+t.test('whoever cannot wait restarts a crashed one at once', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 0; crash < 4; crash++) {
+    await rig.crash(1)
+    await (await rig.supervisor.find(1)).ask({ type: 'credential.restart' })
+    await settled()
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online')
+  }
+})
+
+t.test('each crash in a row doubles the pause', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (const pause of [1_000, 2_000, 4_000, 8_000]) {
+    await rig.crash(1)
+    await rig.clock.advance(pause * 0.8 - 1)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'crashed', `within ${pause}`)
+    await rig.clock.advance(pause * 0.4 + 1)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online', `after ${pause}`)
+  }
+})
+
+t.test('the fifth crash within a minute ends in failed, until somebody restarts it', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 1; crash < 5; crash++) {
+    await rig.crash(1)
+    await rig.restart(1_000 * 2 ** (crash - 1))
+  }
+  await rig.crash(1)
+  const failed = await rig.supervisor.find(1)
+  t.equal(stateOf(failed), 'failed')
+  t.equal(failed.snapshot.context.reason, 'crash_loop')
+  t.match(rig.store.transitions.at(-1), {
+    from: 'live.online',
+    event: 'actor.crashed',
+    to: 'failed',
+    publicState: 'failed',
+    reason: 'crash_loop',
+    action: 'restart',
+  })
+  await rig.clock.advance(3 * 60_000)
+  t.equal(stateOf(failed), 'failed')
+  await failed.ask({ type: 'credential.restart' })
+  await settled()
+  t.equal(stateOf(failed), 'live.online')
+  await rig.crash(1)
+  await rig.restart(1_000)
+  t.equal(stateOf(await rig.supervisor.find(1)), 'live.online', 'and the count begins anew')
+})
+
+t.test(
+  'without anybody it is tried again after five minutes, and fails visibly again',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    await rig.find(1)
+    const giveUp = async () => {
+      for (let crash = 1; crash < 5; crash++) {
+        await rig.crash(1)
+        await rig.restart(1_000 * 2 ** (crash - 1))
+      }
+      await rig.crash(1)
+    }
+    for (let round = 0; round < 2; round++) {
+      await giveUp()
+      const failed = await rig.supervisor.find(1)
+      t.equal(stateOf(failed), 'failed')
+      await rig.clock.advance(239_000)
+      t.equal(stateOf(failed), 'failed')
+      await rig.clock.advance(122_000)
+      t.equal(stateOf(failed), 'live.online')
+      t.ok(rig.store.transitions.some(({ event }) => event === 'after.tryAgain'))
+    }
+  },
+)
+
+t.test('one that crashes while it is deleted is deleted all the same', async (t) => {
+  const rig = new SupervisorRig(t)
+  const actor = await rig.find(1)
+  rig.platform.session.close = () => new Promise(() => {})
+  const deletion = refused(t, actor.ask({ type: 'credential.delete' }), { code: 'unavailable' })
+  await settled()
+  t.equal(stateOf(actor), 'live.leaving')
+  await rig.crash(1)
+  await deletion
+  await rig.restart(1_000)
+  await settled()
+  t.same(rig.platform.session.closings, [{ signOut: true }])
+  t.same(rig.store.deactivated, [1])
+  t.equal(rig.supervisor.peek(1), undefined)
+})
+
+t.test('a deletion that a stop of the service cut short is carried out', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1, { state: 'deleting' })
+  t.same(rig.platform.session.closings, [{ signOut: true }])
+  t.same(rig.store.deactivated, [1])
+})
+
+t.test('crashes that are far apart never add up', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  for (let crash = 0; crash < 8; crash++) {
+    await rig.crash(1)
+    await rig.clock.advance(60_000)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online')
+  }
+})
+
+t.test('settings outlive a crash', async (t) => {
+  const rig = new SupervisorRig(t)
+  const actor = await rig.find(1)
+  const settings = { ...actor.snapshot.context.settings, includeSelfUpdates: false }
+  await actor.ask({ type: 'credential.settings', settings })
+  await rig.crash(1)
+  await rig.restart(1_000)
+  t.same((await rig.supervisor.find(1)).snapshot.context.settings, settings)
+})
+
+t.test('callers of one credential share one claim', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.store.facts.set(1, factsOf(1))
+  const [one, other] = await Promise.all([rig.supervisor.find(1), rig.supervisor.find(1)])
+  t.equal(one, other)
+  await settled()
+  t.equal(rig.platform.sessions.length, 1)
+})
+
+t.test('what does not exist or was deleted is not found, again and again', async (t) => {
+  const rig = new SupervisorRig(t)
+  await refused(t, rig.supervisor.find(9), { code: 'not_found' })
+  await refused(t, rig.find(1, { state: 'deactivated' }), { code: 'not_found' })
+  const actor = await rig.find(2)
+  await actor.ask({ type: 'credential.delete' })
+  await settled()
+  rig.store.facts.delete(2)
+  await refused(t, rig.supervisor.find(2), { code: 'not_found' })
+  t.same([...rig.supervisor.live()], [])
+})
+
+t.test('a claim that fails is tried again by the next caller', async (t) => {
+  const rig = new SupervisorRig(t)
+  await t.rejects(rig.supervisor.find(1))
+  t.equal(stateOf(await rig.find(1)), 'live.online')
+})
+
+t.test('states that last are taken up again, a failed one gets a new chance', async (t) => {
+  const rig = new SupervisorRig(t)
+  const states = ['signedOut', 'invalid', 'replaced'] as const
+  for (const [index, state] of states.entries()) {
+    const actor = await rig.find(index + 1, { state, reason: 'why' })
+    t.equal(stateOf(actor), state)
+    t.equal(actor.snapshot.context.reason, 'why')
+  }
+  t.equal(rig.platform.sessions.length, 0)
+  t.equal(stateOf(await rig.find(4, { state: 'failed', reason: 'crash_loop' })), 'live.online')
+})
+
+t.test(
+  'an account whose platform is not there waits, says why, and hurts nobody else',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    const actor = await rig.find(1, { platform: 'gone' })
+    t.equal(stateOf(actor), 'waiting')
+    t.equal(actor.snapshot.context.reason, 'platform_unavailable')
+    t.equal(stateOf(await rig.find(2)), 'live.online')
+  },
+)
+
+t.test('stopping closes every session and cancels every restart', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.find(2)
+  await rig.crash(1)
+  await rig.supervisor.stop()
+  await settled()
+  t.ok(rig.platform.sessions.every(({ signal }) => signal.aborted))
+  t.equal(rig.clock.timers, 0)
+  rig.supervisor.adopt(factsOf(3))
+  t.equal(rig.supervisor.peek(3), undefined, 'and nothing begins any more')
+})
+
+t.test(
+  'what another node has claimed ends without a word, and is left to it for a while',
+  async (t) => {
+    const rig = new SupervisorRig(t)
+    const actor = await rig.find(1)
+    const { session } = rig.platform
+    const lines = rig.store.transitions.length
+    t.notOk(rig.supervisor.lose({ credentialId: 1, epoch: 2 }), 'that was an owner before')
+    t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
+    t.notOk(rig.supervisor.lose({ credentialId: 1, epoch: 3 }), 'once')
+    t.notOk(actor.isActive)
+    await settled()
+    t.same(session.closings, [{ signOut: false }])
+    t.equal(rig.store.transitions.length, lines)
+    t.same([...rig.supervisor.owned()], [])
+    await refused(t, rig.supervisor.find(1), {
+      code: 'unavailable',
+      description: 'another node owns the credential',
+      retryAfterSeconds: 10,
+    })
+    await rig.clock.advance(9_001)
+    await refused(t, rig.supervisor.find(1), { code: 'unavailable', retryAfterSeconds: 1 })
+    await rig.clock.advance(999)
+    t.equal(stateOf(await rig.find(1, { epoch: 5 })), 'live.online')
+    t.match([...rig.supervisor.owned()], [{ credentialId: 1, epoch: 5 }])
+  },
+)
+
+t.test('one that is lost while it waits for its restart is not restarted', async (t) => {
+  const rig = new SupervisorRig(t)
+  await rig.find(1)
+  await rig.crash(1)
+  t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
+  await rig.restart(1_000)
+  t.equal(rig.supervisor.peek(1), undefined)
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('a call waits for an account that is connecting, and for no other', async (t) => {
+  const rig = new SupervisorRig(t)
+  const { onOpen } = rig.platform
+  rig.platform.onOpen = () => undefined
+  rig.store.facts.set(1, factsOf(1))
+  let isHere = true
+  const ready = () => rig.supervisor.ready(1, () => !isHere)
+  const waiting = ready()
+  await rig.clock.advance(4_900)
+  rig.platform.session.report.opened(somebody)
+  t.equal(stateOf(await waiting), 'live.online')
+
+  rig.platform.onOpen = onOpen
+  await rig.crash(1)
+  const restarted = ready()
+  await rig.restart(1_000)
+  t.equal(stateOf(await restarted), 'live.online', 'also while it is restarted')
+
+  rig.platform.onOpen = () => undefined
+  rig.platform.session.report.lost('network')
+  await settled()
+  const tooLong = ready()
+  await rig.clock.advance(5_000)
+  await refused(t, (await tooLong).ask({ ...sending }), { code: 'unavailable' })
+
+  const gone = refused(t, ready(), { code: 'unavailable', description: 'the caller has left' })
+  isHere = false
+  await rig.clock.advance(5_000)
+  await gone
+  isHere = true
+  rig.platform.session.report.revoked('session_revoked')
+  await settled()
+  t.equal(stateOf(await ready()), 'signedOut', 'what waiting does not help is said at once')
+  t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
+  await refused(t, ready(), { description: 'another node owns the credential' })
+})
+
+t.test('whoever waits for an account that another node claims learns so', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.platform.onOpen = () => undefined
+  await rig.find(1)
+  const waiting = rig.supervisor.ready(1, () => false)
+  await settled()
+  rig.supervisor.lose({ credentialId: 1, epoch: 3 })
+  await refused(t, waiting, { description: 'another node owns the credential' })
+  t.equal(rig.clock.timers, 0)
+})

@@ -1,0 +1,66 @@
+/** The delayed events of actors that share a system: never early, cancelled one by one or all at once. */
+import t from 'tap'
+import { type AnyActorRef, createActor, fromTransition } from 'xstate'
+import { Timers } from '../../../actors/host/timers.ts'
+import { TestClock } from '../../support/clock.ts'
+
+/** Keeps the types of the events it was sent. */
+const keeper = () =>
+  createActor(
+    fromTransition((kept: readonly string[], { type }: { type: string }) => [...kept, type], []),
+  ).start()
+
+const kept = (actor: AnyActorRef): readonly string[] => actor.getSnapshot().context
+
+t.test('an event comes once, at its time or a little later', async (t) => {
+  const clock = new TestClock()
+  const timers = new Timers(clock)
+  const actor = keeper()
+  await clock.advance(7)
+  timers.schedule(actor, actor, { type: 'due' }, 1_000, 'id')
+  await clock.advance(999)
+  t.same(kept(actor), [])
+  await clock.advance(50)
+  t.same(kept(actor), ['due'])
+  await clock.advance(10_000)
+  t.same(kept(actor), ['due'])
+  t.equal(clock.timers, 0)
+})
+
+t.test('what is cancelled does not come, and nothing else is cancelled with it', async (t) => {
+  const clock = new TestClock()
+  const timers = new Timers(clock)
+  const [one, other] = [keeper(), keeper()]
+  for (const actor of [one, other]) {
+    timers.schedule(actor, actor, { type: 'first' }, 100, 'first')
+    timers.schedule(actor, actor, { type: 'second' }, 200, 'second')
+  }
+  t.equal(clock.timers, 2, 'one for each moment')
+  timers.cancel(one, 'first')
+  timers.cancel(one, 'unknown')
+  timers.cancelAll(other)
+  await clock.advance(300)
+  t.same(kept(one), ['second'])
+  t.same(kept(other), [])
+  t.equal(clock.timers, 0)
+})
+
+t.test('an event may cancel one of the same moment, and set a new one', async (t) => {
+  const clock = new TestClock()
+  const timers = new Timers(clock)
+  const other = keeper()
+  const first = createActor(
+    fromTransition((_: undefined, event: { type: string }) => {
+      if (event.type === 'due') {
+        timers.cancelAll(other)
+        timers.schedule(other, other, { type: 'again' }, 0)
+      }
+      return undefined
+    }, undefined),
+  ).start()
+  timers.schedule(first, first, { type: 'due' }, 100)
+  timers.schedule(other, other, { type: 'cancelled' }, 100)
+  await clock.advance(200)
+  t.same(kept(other), ['again'])
+  t.equal(clock.timers, 0)
+})

@@ -1,0 +1,92 @@
+/** A link flow's actor among fakes, with a clock that stands still. */
+import type { Test } from 'tap'
+import { activateLink, type LinkActor, type LinkFacts } from '../../../actors/link/actor.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import type { LinkState, ShownStep } from '../../../machines/link/events.ts'
+import { TestClock } from '../../support/clock.ts'
+import { FakeLogger, FakePlatform, somebody } from '../../support/fakes.ts'
+
+export const code: LinkStep = { kind: 'code', sentVia: 'a text message', stored: { at: 'code' } }
+export const wrong: LinkStep = { ...code, wrong: true }
+export const password: LinkStep = { kind: 'password', hint: 'dog', stored: { at: 'password' } }
+export const done: LinkStep = { kind: 'done', account: somebody, secrets: 'secret' }
+
+export class FakeAttempt implements LinkAttempt {
+  readonly step = code
+  readonly answers: LinkAnswer[] = []
+  closed = 0
+  next: (answer: LinkAnswer) => Promise<LinkStep> = async () => password
+  readonly moved = Promise.withResolvers<LinkStep>()
+
+  answer(answer: LinkAnswer): Promise<LinkStep> {
+    this.answers.push(answer)
+    return this.next(answer)
+  }
+
+  changed(): Promise<LinkStep> {
+    return this.moved.promise
+  }
+
+  async close(): Promise<void> {
+    this.closed++
+  }
+}
+
+export class LinkRig {
+  readonly clock = new TestClock()
+  readonly logger = new FakeLogger()
+  readonly platform: FakePlatform
+  readonly attempt = new FakeAttempt()
+  readonly steps: [ShownStep, unknown][] = []
+  readonly ends: [LinkState, number, string | undefined][] = []
+  /** Holds back whatever is to be stored. */
+  storing: Promise<unknown> = Promise.resolve()
+  /** Holds back only what a flow came to. */
+  saving: Promise<unknown> = Promise.resolve()
+
+  constructor(t: Test) {
+    this.platform = new FakePlatform(t)
+  }
+
+  facts(more: Partial<LinkFacts> = {}): LinkFacts {
+    return {
+      sessionId: 's1',
+      platform: 'fake',
+      state: 'code_sent',
+      step: { state: 'code_sent', sentVia: 'a text message' },
+      stored: { at: 'code' },
+      attemptsLeft: 3,
+      expiresAt: this.clock.now() + 900_000,
+      credentialId: undefined,
+      reason: undefined,
+      ...more,
+    }
+  }
+
+  begin(more: Partial<LinkFacts> = {}, isFirst = true): LinkActor {
+    return activateLink(this.facts(more), isFirst ? this.attempt : undefined, {
+      platform: this.platform.port,
+      store: {
+        saveStep: async (_, step, stored) => {
+          await this.storing
+          this.steps.push([step, stored])
+        },
+        saveEnd: async (_, state, attemptsLeft, reason) => {
+          await this.storing
+          await this.saving
+          this.ends.push([state, attemptsLeft, reason])
+        },
+        finish: async () => {
+          await this.storing
+          return 7
+        },
+      },
+      clock: this.clock,
+      logger: this.logger,
+      answerTakes: 10_000,
+      admitResend: async () => undefined,
+    })
+  }
+}
+
+export const stateOf = (actor: LinkActor) => JSON.stringify(actor.snapshot.value)

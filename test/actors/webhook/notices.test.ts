@@ -1,0 +1,98 @@
+/** What an owner is told of an endpoint that gets nothing, and what survives of its failures. */
+import t from 'tap'
+import { failure, ok, WebhookRig } from './rig.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+t.test(
+  'the owner is told after 15 minutes, an hour, a day, and when it is suspended',
+  async (t) => {
+    const rig = new WebhookRig(t)
+    rig.answer = () => failure()
+    await rig.write('a', 'b')
+    await rig.clock.advance(14 * MINUTE)
+    t.same(rig.told, [])
+    await rig.clock.advance(8 * DAY)
+    t.equal(rig.state, 'suspended')
+    const due = [
+      ['failing_15_minutes', 15 * MINUTE],
+      ['failing_1_hour', HOUR],
+      ['failing_24_hours', DAY],
+      ['suspended', 7 * DAY],
+    ] as const
+    t.same(
+      rig.told.map(({ notice }) => notice),
+      due.map(([notice]) => notice),
+    )
+    for (const [index, [notice, afterMs]] of due.entries()) {
+      const late = (rig.told[index]?.afterMs ?? 0) - afterMs
+      // It shows at the next try.
+      const between = afterMs < DAY ? 73_000 : 18 * MINUTE + 1_000
+      t.ok(late >= 0 && late <= between, `${notice} ${late} ms late`)
+    }
+  },
+)
+
+t.test('a success now and then begins the count anew', async (t) => {
+  const rig = new WebhookRig(t)
+  for (let day = 0; day < 10; day++) {
+    rig.answer = () => failure()
+    await rig.write('a')
+    await rig.clock.advance(DAY - 30 * MINUTE)
+    rig.answer = () => ok
+    await rig.clock.advance(30 * MINUTE)
+    t.equal(rig.state, 'delivering', `on day ${day}`)
+  }
+  t.notOk(rig.told.some(({ notice }) => notice === 'suspended' || notice === 'failing_24_hours'))
+})
+
+t.test('the owner is told that the receiver removed it', async (t) => {
+  const rig = new WebhookRig(t)
+  rig.answer = () => failure(410)
+  await rig.write('a')
+  await rig.clock.advance(24 * HOUR)
+  t.ok(rig.isGone)
+  t.equal(rig.told.at(-1)?.notice, 'removed')
+})
+
+t.test('after a restart the count goes on where it was, with what was told before', async (t) => {
+  const since = 1_700_000_000_000 - 2 * HOUR
+  const trouble = { failures: 90, since, goneSince: undefined, dueAt: since }
+  const rig = new WebhookRig(t, { trouble })
+  rig.answer = () => failure()
+  await rig.write('a')
+  await rig.clock.advance(MINUTE)
+  t.same(
+    rig.told.map(({ notice }) => notice),
+    ['failing_1_hour'],
+  )
+  await rig.clock.advance(23 * HOUR)
+  t.equal(rig.told.at(-1)?.notice, 'failing_24_hours')
+})
+
+t.test('how often a chat failed is stored, and a restart goes on from there', async (t) => {
+  const before = new WebhookRig(t)
+  before.answer = (updateId) => (updateId === 101 ? failure() : ok)
+  await before.write('bad', 'bad', 'good')
+  await before.clock.advance(2 * HOUR)
+  await before.write('good')
+  await before.clock.advance(10)
+  const progress = before.saved.at(-1)
+  const [updateId, failures = 0, since = 0, dueAt = 0] = progress?.failing?.[0] ?? []
+  t.equal(updateId, 101)
+  t.equal(failures, before.sent.filter((sent) => sent === 101).length)
+  t.equal(since, 1_700_000_000_000)
+
+  const after = new WebhookRig(t, { progress })
+  after.answer = (sent) => (sent === 101 ? failure() : ok)
+  await after.clock.advance(before.clock.now() - after.clock.now())
+  await after.write('bad', 'bad', 'good', 'good', 'good')
+  t.same(after.sent, [105], 'the chat waits for its time')
+  await after.clock.advance(Math.max(0, dueAt - after.clock.now()) + 1)
+  t.match(
+    after.records.find((record) => record.updateId === 101),
+    { attempt: failures + 1 },
+  )
+})

@@ -1,0 +1,105 @@
+/** Whose turn it is: one at a time in each lane, and no lane waits for another. */
+import t from 'tap'
+import { type Item, Lanes } from '../../../actors/webhook/lanes.ts'
+
+const lanesOf = (...items: readonly string[]) => {
+  const lanes = new Lanes<Item>()
+  for (const [updateId, lane] of items.entries()) lanes.add({ updateId, lane })
+  return lanes
+}
+const soon = () => 1_000
+
+t.test('each lane gives one update at a time, in order', async (t) => {
+  const lanes = lanesOf('a', 'b', 'a', 'b')
+  const [first, second] = [lanes.take(0), lanes.take(0)]
+  t.same([first?.updateId, second?.updateId, lanes.take(0)], [0, 1, undefined])
+  if (first) lanes.succeeded(first)
+  t.equal(lanes.take(0)?.updateId, 2)
+})
+
+t.test('a lane that fails is tried again in its time, before what comes after', async (t) => {
+  const lanes = lanesOf('a', 'a')
+  const first = lanes.take(0)
+  if (first) t.same(lanes.failed(first, 10, soon), { failures: 1, since: 10, dueAt: 1_010 })
+  t.equal(lanes.nextDue, 1_010)
+  t.equal(lanes.take(1_009), undefined)
+  t.equal(lanes.take(1_010)?.updateId, 0)
+})
+
+t.test('failures of one update are counted from the first on', async (t) => {
+  const lanes = lanesOf('a')
+  const asked: [number, number][] = []
+  for (const now of [0, 5_000, 9_000]) {
+    const update = lanes.take(now)
+    if (update) {
+      lanes.failed(update, now, (failures, forMs) => {
+        asked.push([failures, forMs])
+        return 0
+      })
+    }
+  }
+  t.same(asked, [
+    [1, 0],
+    [2, 5_000],
+    [3, 9_000],
+  ])
+})
+
+t.test('one chat that fails is not the endpoint, as long as others get through', async (t) => {
+  const lanes = lanesOf('a', 'b', 'b')
+  const [bad, good] = [lanes.take(0), lanes.take(0)]
+  if (bad) lanes.failed(bad, 0, soon)
+  t.notOk(lanes.isDown, 'b is under way')
+  if (good) lanes.succeeded(good)
+  t.notOk(lanes.isDown, 'b has more')
+  const last = lanes.take(0)
+  if (last) lanes.succeeded(last)
+  t.ok(lanes.isDown, 'nothing else is there')
+  lanes.add({ updateId: 9, lane: 'c' })
+  t.ok(lanes.isWorthTrying)
+})
+
+t.test('three chats that begin to fail are the endpoint', async (t) => {
+  const lanes = lanesOf('a', 'b', 'c', 'd')
+  const taken = [lanes.take(0), lanes.take(0), lanes.take(0)]
+  for (const update of taken) if (update) lanes.failed(update, 0, soon)
+  t.ok(lanes.isDown)
+  t.notOk(lanes.isWorthTrying, 'd would be another victim')
+})
+
+t.test('a success between them clears the endpoint of suspicion', async (t) => {
+  const lanes = lanesOf('a', 'b', 'c', 'd', 'd')
+  const taken = [lanes.take(0), lanes.take(0), lanes.take(0), lanes.take(0)]
+  for (const update of taken.slice(0, 2)) if (update) lanes.failed(update, 0, soon)
+  if (taken[3]) lanes.succeeded(taken[3])
+  if (taken[2]) lanes.failed(taken[2], 0, soon)
+  t.notOk(lanes.isDown)
+})
+
+t.test('a probe goes to a lane that never failed, else to the one tried longest ago', async (t) => {
+  const lanes = lanesOf('a', 'b', 'c')
+  const [first, second] = [lanes.take(0), lanes.take(0)]
+  if (second) lanes.failed(second, 0, soon)
+  if (first) lanes.failed(first, 0, soon)
+  const fresh = lanes.probe()
+  t.equal(fresh?.lane, 'c')
+  if (fresh) lanes.failed(fresh, 0, soon)
+  t.equal(lanes.probe()?.lane, 'b')
+})
+
+t.test('when the endpoint is back, nobody waits for its time', async (t) => {
+  const lanes = lanesOf('a')
+  const first = lanes.take(0)
+  if (first) lanes.failed(first, 0, () => 9e9)
+  lanes.retryAll()
+  t.equal(lanes.take(1)?.updateId, 0)
+})
+
+t.test('an attempt that was cut counts for nothing', async (t) => {
+  const lanes = lanesOf('a')
+  const first = lanes.take(0)
+  if (first) lanes.cut(first)
+  const again = lanes.take(0)
+  t.equal(again?.updateId, 0)
+  t.equal(again && lanes.failuresOf(again), 0)
+})

@@ -1,0 +1,115 @@
+/** An endpoint through good and bad times. */
+import t from 'tap'
+import { answered, begin, failed, NOW, trouble } from './rig.ts'
+
+const HOUR = 3_600_000
+const flowOf = (walk: ReturnType<typeof begin>) =>
+  walk.effects.filter(({ type }) => type === 'flow').map(({ params }) => params)
+const noted = (walk: ReturnType<typeof begin>) =>
+  walk.effects.filter(({ type }) => type === 'note').map(({ params }) => params)
+
+t.test('it begins by delivering', async (t) => {
+  const walk = begin()
+  t.equal(walk.state, 'delivering')
+  t.same(flowOf(walk), ['open'])
+})
+
+t.test('a failure of everything makes it rest, and that is stored', async (t) => {
+  const walk = begin().send(failed())
+  t.equal(walk.state, 'resting')
+  t.same(flowOf(walk), ['closed'])
+  t.same(noted(walk), ['resting'])
+  t.same(walk.timers, { rest: 1_000 })
+  t.same(
+    walk.effects.filter(({ type }) => type === 'remind').map(({ params }) => params),
+    [NOW + 1_000],
+  )
+})
+
+t.test('after its rest it probes with one update', async (t) => {
+  const walk = begin().send(failed()).elapse('rest')
+  t.equal(walk.state, 'probing')
+  t.same(flowOf(walk), ['single'])
+})
+
+t.test('a probe that fails makes it rest on, for as long as is said', async (t) => {
+  const walk = begin().send(failed()).elapse('rest')
+  walk.send(failed({ failures: 2, dueAt: NOW + 60_000 }))
+  t.equal(walk.state, 'resting')
+  t.same(walk.timers, { rest: 60_000 })
+})
+
+t.test('a probe that gets through opens it again', async (t) => {
+  const walk = begin().send(failed()).elapse('rest').send(answered)
+  t.equal(walk.state, 'delivering')
+  t.same(flowOf(walk), ['open'])
+  t.same(noted(walk), ['delivering'])
+  t.equal(walk.snapshot.context.trouble, undefined)
+})
+
+t.test('so does an attempt that was under way when the rest began', async (t) => {
+  t.equal(begin().send(failed()).send(answered).state, 'delivering')
+})
+
+t.test('an update of a chat that never failed is tried at once', async (t) => {
+  const walk = begin().send(failed({ dueAt: NOW + HOUR }))
+  t.equal(walk.send({ type: 'lane.fresh' }).state, 'probing')
+})
+
+t.test('after a restart it rests on until its time', async (t) => {
+  const walk = begin({ trouble: trouble({ dueAt: NOW + 5_000 }) })
+  t.equal(walk.state, 'resting')
+  t.same(walk.timers, { rest: 5_000 })
+})
+
+t.test('a time that has passed meanwhile is now', async (t) => {
+  t.same(begin({ trouble: trouble({ dueAt: NOW - 5_000 }) }).timers, { rest: 0 })
+})
+
+t.test('after a week of nothing but failures it is suspended', async (t) => {
+  const week = 7 * 24 * HOUR
+  t.equal(begin().send(failed({ since: NOW - week + 1 })).state, 'resting')
+  const walk = begin().send(failed({ since: NOW - week }))
+  t.equal(walk.state, 'suspended')
+  t.same(noted(walk), ['suspended'])
+  t.same(flowOf(walk), ['closed'])
+})
+
+t.test('and stays so over a restart', async (t) => {
+  const walk = begin({ trouble: trouble(), suspended: true })
+  t.equal(walk.state, 'suspended')
+  t.same(walk.timers, {})
+})
+
+t.test('after 23 hours of nothing but 410 it is off', async (t) => {
+  t.equal(begin().send(failed({ goneSince: NOW - 23 * HOUR + 1 })).state, 'resting')
+  const walk = begin().send(failed({ goneSince: NOW - 23 * HOUR }))
+  t.equal(walk.snapshot.status, 'done')
+  t.ok(walk.effects.some(({ type }) => type === 'turnOff'))
+})
+
+t.test(
+  'after a crash it rests, with nothing that might crash again, and goes on where it was',
+  async (t) => {
+    for (const [input, state] of [
+      [{}, 'delivering'],
+      [{ trouble: trouble() }, 'resting'],
+      [{ trouble: trouble(), suspended: true }, 'suspended'],
+    ] as const) {
+      const walk = begin({ ...input, crashes: [NOW, NOW] })
+      t.equal(walk.state, 'crashed')
+      t.same(walk.effects, [])
+      t.same(walk.timers, { crashRest: 2_000 })
+      t.equal(walk.send(answered, failed(), { type: 'lane.fresh' }).state, 'crashed')
+      t.equal(walk.elapse('crashRest').state, state)
+    }
+  },
+)
+
+t.test('the fifth crash within a minute is one too many for the next five minutes', async (t) => {
+  const walk = begin({ trouble: trouble(), crashes: [1, 2, 3, 4, 5] })
+  t.equal(walk.state, 'failed')
+  t.same(walk.effects, [])
+  t.same(walk.timers, { tryAgain: 300_000 })
+  t.equal(walk.elapse('tryAgain').state, 'resting')
+})

@@ -1,0 +1,87 @@
+/** Taking updates from a bot API that misbehaves: what ends the bot, what is waited out, what is passed over. */
+import t from 'tap'
+import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
+import { perform, refusalOf, sending } from './contract/scene.ts'
+import { html, ok, refusal, session, startStub, token, update } from './upstream-bot/stub.ts'
+
+const send = sending('42', 'hello')
+
+t.test('the poll', async (t) => {
+  const endings = {
+    'another poller replaces': [
+      refusal(409, 'Conflict: terminated by other getUpdates request'),
+      'replaced',
+      [],
+    ],
+    'a lost token revokes': [refusal(401, 'Unauthorized'), 'revoked', ['session_revoked']],
+    'a banned bot is invalid': [
+      refusal(403, 'Forbidden: bot was banned'),
+      'invalid',
+      ['account_banned'],
+    ],
+    'proxies that go on are lost': [html, 'lost', ['bad_answer', undefined]],
+    'updates that are none are lost': [ok([{ id: 1 }]), 'lost', ['bad_answer', undefined]],
+  } as const
+  for (const [name, [answer, report, words]] of Object.entries(endings)) {
+    await t.test(name, async (t) => {
+      const stub = await startStub(t)
+      stub.next('getUpdates', answer, answer)
+      const open = await session(t, stub.url, telegramBot)
+      t.strictSame(await open.reported(report), words)
+      t.notOk(open.lines.join('\n').includes(token.split(':')[1]!), 'no token in the log')
+      t.match(await refusalOf(perform(open, send)), { code: 'unavailable' })
+    })
+  }
+
+  await t.test('one bad answer is passed over, and so is what cannot be read', async (t) => {
+    const stub = await startStub(t)
+    stub.next('getUpdates', html)
+    const open = await session(t, stub.url, telegramBot)
+    await open.reported('opened')
+    const [first, odd, strange, last] = [update('one'), update('odd'), update('new'), update('two')]
+    const broken = { ...odd, message: { ...odd.message, chat: { id: '42' } } }
+    stub.push(first, broken, { update_id: strange.update_id, inline_query: {} } as never, last)
+    await open.store.message('two')
+    t.strictSame(open.store.texts(), ['one', 'two'])
+    t.strictSame(open.store.checkpoint, { offset: last.update_id + 1 })
+    t.match(open.lines.join('\n'), /an update that cannot be read was passed over/)
+    t.strictSame(
+      open.reports.map(([report, kind]) => (report === 'passedOver' ? kind : report)),
+      ['opened', 'message', 'inline_query'],
+    )
+    const asked = stub.asked.filter(({ method }) => method === 'getUpdates')
+    t.equal(asked[0]!.body.offset, undefined)
+  })
+
+  await t.test('a server that does not hold it is not asked without end', async (t) => {
+    const stub = await startStub(t)
+    const same = update('the same')
+    const answers = [ok([]), ok([same]), ok([same]), ok([])]
+    const asked: number[] = []
+    const noted = answers.map((answer): typeof answer => (response, call) => {
+      asked.push(performance.now())
+      answer(response, call)
+    })
+    stub.next('getUpdates', ...noted)
+    const began = performance.now()
+    const open = await session(t, stub.url, telegramBot)
+    await open.store.message('the same')
+    stub.push(update('after it'))
+    await open.store.message('after it')
+    // From before the poll that rests: a slow machine only makes it longer. Timers may end a little early.
+    const [, second = 0, , fourth = 0] = asked
+    t.ok(second - began > 900, 'after nothing')
+    t.ok(fourth - second > 900, 'after what was there before')
+    t.strictSame(open.store.texts(), ['the same', 'after it'])
+  })
+
+  await t.test('a restriction is told and waited out', async (t) => {
+    const stub = await startStub(t)
+    stub.next('getUpdates', refusal(429, 'Too Many Requests', { retry_after: 1 }))
+    const open = await session(t, stub.url, telegramBot)
+    t.strictSame(await open.reported('limited'), ['flood_wait', 1])
+    stub.push(update('after it'))
+    await open.store.message('after it')
+    t.notOk(open.reports.some(([report]) => report === 'lost'))
+  })
+})
