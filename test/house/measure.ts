@@ -1,0 +1,51 @@
+/** What is asked of the code's map, and how it stands: the figures, their limits, and what exceeds them. */
+import { circles, fragments, unusedExports } from './graph.ts'
+import { readOthers, readProduction, type SourceFile } from './source.ts'
+
+export interface Figure {
+  readonly name: string
+  readonly value: number
+  readonly limit: number
+  /** What makes up the figure, as far as it helps to see it. */
+  readonly items: readonly string[]
+}
+
+const FUNCTION_LINES = 60
+const fileLines = ({ path }: SourceFile) => (path.startsWith('machines/') ? 250 : 400)
+
+/** Looked at: each is one thing that is easier to read whole. */
+const longFunctions: readonly string[] = []
+
+export function measureSource(): Figure[] {
+  const production = readProduction()
+  const { needless, dead } = unusedExports(production, readOthers())
+  const long = production.flatMap(({ path, functions }) =>
+    functions
+      .filter(({ lines }) => lines > FUNCTION_LINES)
+      .map(({ name, lines }) => ({ place: `${path} ${name}`, lines }))
+      .filter(({ place }) => !longFunctions.includes(place))
+      .map(({ place, lines }) => `${place} (${lines})`),
+  )
+  const large = production
+    .filter((file) => file.lines > fileLines(file))
+    .map(({ path, lines }) => `${path} (${lines})`)
+  const byValue = circles(production, false).map(listed)
+  const byType = circles(production, true).map(listed)
+  const small = fragments(production)
+  const topics = production
+    .filter(({ path, text }) => !path.startsWith('src/panel/') && /\bcreate_topic\b/.test(text))
+    .map(({ path }) => path)
+  return [
+    { name: 'production files', value: production.length, limit: 720, items: [] },
+    { name: 'circles by value', value: byValue.length, limit: 0, items: byValue },
+    { name: 'circles, types counted', value: byType.length, limit: 2, items: byType },
+    { name: 'needless exports', value: needless.length, limit: 0, items: needless },
+    { name: 'dead exports', value: dead.length, limit: 0, items: dead },
+    { name: 'functions over 60 lines', value: long.length, limit: 0, items: long },
+    { name: 'files over 400 lines', value: large.length, limit: 0, items: large },
+    { name: 'files that name create_topic', value: topics.length, limit: 8, items: topics },
+    { name: 'fragments', value: small.length, limit: Number.POSITIVE_INFINITY, items: small },
+  ]
+}
+
+const listed = (circle: readonly string[]) => `${circle.length}: ${circle.join(', ')}`
