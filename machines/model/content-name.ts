@@ -1,10 +1,17 @@
-/** What the content of a message is called in capabilities and errors. */
-import type { Content, MediaKind } from './content.ts'
+/** The names of message contents in capabilities and errors. */
+import { type Content, MEDIA_KINDS } from './content.ts'
 
-export type ContentName =
-  | Exclude<Content['kind'], 'media' | 'service' | 'unsupported'>
-  | MediaKind
-  | 'venue'
+export const CONTENT_NAMES = [
+  'text',
+  ...MEDIA_KINDS,
+  'location',
+  'venue',
+  'contact',
+  'poll',
+  'dice',
+] as const
+
+export type ContentName = (typeof CONTENT_NAMES)[number]
 
 export function contentName(content: Content): ContentName | 'service' | 'unsupported' {
   if (content.kind === 'media') return content.media.kind

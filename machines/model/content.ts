@@ -62,15 +62,18 @@ export type FileRef =
   /** How the platform finds the bytes again; opaque outside it. */
   { readonly native: string } | { readonly blob: string }
 
-export type MediaKind =
-  | 'photo'
-  | 'video'
-  | 'animation'
-  | 'audio'
-  | 'voice'
-  | 'video_note'
-  | 'document'
-  | 'sticker'
+export const MEDIA_KINDS = [
+  'photo',
+  'video',
+  'animation',
+  'audio',
+  'voice',
+  'video_note',
+  'document',
+  'sticker',
+] as const
+
+export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export interface Media {
   readonly kind: MediaKind

@@ -127,6 +127,17 @@ export type Operation<Place = string, Item = string> =
 
 export type OperationKind = Operation['kind']
 
+/** The operations of the given kinds; where several kinds have one shape, of those kinds alone. */
+export type OperationOf<Kind extends OperationKind, Shape = Operation> = Shape extends {
+  readonly kind: infer Kinds
+}
+  ? [Kinds] extends [Kind]
+    ? Shape
+    : [Kind & Kinds] extends [never]
+      ? never
+      : Shape & { readonly kind: Kind & Kinds }
+  : never
+
 /** A chat as clients name it: the integer of `chat_id`, or `@name`. */
 export type PublicChat = number | `@${string}`
 export type PublicOperation = Operation<PublicChat, number>

@@ -1,6 +1,6 @@
 /** A file among the parameters of a call, as media to be sent: uploaded, from the web, or known by its file_id. */
 
-import type { Media, MediaKind } from '../../machines/model/content.ts'
+import { MEDIA_KINDS, type Media, type MediaKind } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Ingestion, Source, Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
@@ -22,16 +22,8 @@ const nameOf: Readonly<Record<FileKind, string>> = {
   thumbnail: 'Thumbnail',
 }
 
-/** To the reference these are documents with something said of them: a method for one takes them all. */
-const DOCUMENTS: readonly MediaKind[] = [
-  'video',
-  'animation',
-  'audio',
-  'voice',
-  'video_note',
-  'document',
-  'sticker',
-]
+/** The reference takes each of these where a method asks for another one: to it they are documents with attributes. */
+const DOCUMENTS = MEDIA_KINDS.filter((kind) => kind !== 'photo')
 
 /**
  * `parameter` holds the file, `args` what is said of it: those of the call, or of one item of an album.
@@ -91,7 +83,7 @@ function known({ key, world }: Call, kind: MediaKind, fileId: string): Media {
   }
   const { native, unique } = file
   // It stays what it is, whichever method sends it again.
-  const taken = DOCUMENTS.includes(kind) ? DOCUMENTS : [kind]
+  const taken = kind === 'photo' ? [kind] : DOCUMENTS
   const own = taken.find((one) => one === file.kind)
   if (!own) throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
   return { kind: own, file: { native }, ...(unique !== undefined && { unique }) }

@@ -1,22 +1,13 @@
 /** What messages carry, on the wire under /sandbox: as people give it, and as it is shown. */
 import { Type } from 'typebox'
+import { MEDIA_KINDS } from '../../../machines/model/content.ts'
 import { Entity, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
 const Entities = Type.Array(Entity, { maxItems: 1000 })
 
-const KINDS = [
-  'photo',
-  'video',
-  'animation',
-  'audio',
-  'voice',
-  'video_note',
-  'document',
-  'sticker',
-] as const
-const Kind = Type.Enum([...KINDS])
+const Kind = Type.Enum([...MEDIA_KINDS])
 
 /** Base64 of twelve megabytes; what is larger comes from an address. */
 const DATA_LENGTH = 16_000_000

@@ -1,5 +1,10 @@
 /** Files of the reference as media. */
-import type { Media, MediaKind, StickerSet } from '../../../../machines/model/content.ts'
+import {
+  MEDIA_KINDS,
+  type Media,
+  type MediaKind,
+  type StickerSet,
+} from '../../../../machines/model/content.ts'
 import {
   array,
   type Fields,
@@ -12,20 +17,9 @@ import {
   text,
 } from './fields.ts'
 
-/** An animation also comes as a document, for clients that know no other. */
-const KINDS = [
-  'animation',
-  'photo',
-  'video',
-  'audio',
-  'voice',
-  'video_note',
-  'sticker',
-  'document',
-] as const satisfies readonly MediaKind[]
-
 export function mediaIn(message: Fields): Media | undefined {
-  const kind = KINDS.find((name) => message[name] !== undefined)
+  // An animation also comes as a document, for clients that know no other: it is the first of the two in the list.
+  const kind = MEDIA_KINDS.find((name) => message[name] !== undefined)
   if (!kind) return undefined
   return kind === 'photo' ? photoOf(message.photo) : mediaOf(kind, message[kind])
 }
