@@ -194,7 +194,7 @@ export class CredentialEffects {
     within(timing.probeTakes, leaving.signal, (signal) => this.#roundTrip(signal))
       .then(
         (latencyMs) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
-        (cause: Error) => answer({ type: 'probe.failed', reason: cause.message }, false),
+        () => answer({ type: 'probe.failed' }, false),
       )
       .catch((cause) => this.onDefect(cause))
     return () => leaving.abort()

@@ -1,8 +1,10 @@
 /** The link machine with its effects: answers go to the network, and every step is stored before it is told. */
+
 import { createActor, type EventObject, fromCallback, type SnapshotFrom } from 'xstate'
 import type { LinkEvent, LinkState, ShownStep } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
 import { failed, LinkRefused, settle } from '../../machines/model/failure.ts'
+import type { LinkReason } from '../../machines/model/reason.ts'
 import { Activation } from '../host/activation.ts'
 import { within } from '../host/time.ts'
 import type {
@@ -29,12 +31,17 @@ export interface LinkFacts {
   readonly attemptsLeft: number
   readonly expiresAt: number
   readonly credentialId: number | undefined
-  readonly reason: string | undefined
+  readonly reason: LinkReason | undefined
 }
 
 export interface LinkStore {
   saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
-  saveEnd(sessionId: string, state: LinkState, attemptsLeft: number, reason?: string): Promise<void>
+  saveEnd(
+    sessionId: string,
+    state: LinkState,
+    attemptsLeft: number,
+    reason?: LinkReason,
+  ): Promise<void>
   /**
    * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
    * where it is another account than was to be linked again.

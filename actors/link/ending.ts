@@ -1,6 +1,8 @@
 /** What a link flow came to: stored before it is told, and tried again by whoever asks next. */
+
 import type { LinkState } from '../../machines/link/events.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
+import type { LinkReason } from '../../machines/model/reason.ts'
 import type { LinkStore } from './actor.ts'
 
 const unstored: Failure = {
@@ -22,7 +24,7 @@ export class LinkEnding {
     this.#onDefect = onDefect
   }
 
-  reach(state: LinkState, attemptsLeft: number, reason: string | undefined): void {
+  reach(state: LinkState, attemptsLeft: number, reason: LinkReason | undefined): void {
     this.#unsaved = () => this.#store.saveEnd(this.#sessionId, state, attemptsLeft, reason)
     this.#saveNext()
   }

@@ -1,8 +1,10 @@
 /** The port to every messenger network: what a platform, a link attempt and a session promise. */
+
 import type { Surface } from '../../machines/model/content.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 /** Anything that survives `JSON.stringify` unchanged. */
 export type Json =
@@ -125,7 +127,7 @@ export type LinkStep =
   | { readonly kind: 'done'; readonly account: AccountIdentity; readonly secrets: Json }
   | {
       readonly kind: 'refused'
-      readonly reason: string
+      readonly reason: LinkReason
       readonly description: string
       readonly retryAfterSeconds?: number
     }
@@ -158,15 +160,15 @@ export interface LinkedAccount {
 export interface SessionReport {
   opened(identity: AccountIdentity): void
   /** Transient: the credential reconnects with backoff. The session is over. */
-  lost(reason: string, retryAfterSeconds?: number): void
+  lost(reason: Reason, retryAfterSeconds?: number): void
   /** The network restricts the account for a time; the session goes on. */
-  limited(kind: string, seconds: number): void
+  limited(reason: Reason, seconds: number): void
   /** Another client took the session. The session is over; do not fight. */
   replaced(): void
   /** Signed out elsewhere: linking again helps. The session is over. */
-  revoked(reason: string): void
+  revoked(reason: Reason): void
   /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
-  invalid(reason: string): void
+  invalid(reason: Reason): void
   /**
    * Some of what happened cannot be told any more: messages, or what became of messages. The operator is told; the
    * session goes on. `unknown`: the network cannot say whether anything is missing.

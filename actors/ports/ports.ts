@@ -1,7 +1,9 @@
 /** What actors need from the world besides a platform. `src/` implements these; `actors/` only knows the shape. */
+
 import type { KeyTerms, Poll } from '../../machines/api-key/events.ts'
 import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Operation, OperationResult, PublicOperation } from '../../machines/model/operation.ts'
+import type { Reason } from '../../machines/model/reason.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import type { AccountIdentity, Json, LinkedAccount, Platform } from './platform.ts'
@@ -35,7 +37,7 @@ export interface CredentialFacts extends Owned {
   readonly userId: number
   readonly platform: string
   readonly state: string
-  readonly reason: string | undefined
+  readonly reason: Reason | undefined
   readonly settings: ReceiveSettings
   readonly limitedUntil: number | undefined
   /** When the state began, of one that outlasts a restart of the service. */
@@ -48,7 +50,7 @@ export interface Transition extends Owned {
   readonly from: string
   readonly to: string
   readonly event: string
-  readonly reason: string | undefined
+  readonly reason: Reason | undefined
   readonly durationMs: number
   readonly publicState: string
   readonly action: string

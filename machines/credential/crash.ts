@@ -25,7 +25,7 @@ export const afterCrash = [
   {
     guard: 'crashesTooOften' as const,
     target: '#credential.failed' as const,
-    actions: { type: 'blame' as const, params: 'crash_loop' },
+    actions: { type: 'blame' as const, params: 'crash_loop' as const },
   },
   { guard: 'hasCrashed' as const, target: '#credential.crashed' as const },
 ]

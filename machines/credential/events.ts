@@ -1,7 +1,9 @@
 /** Everything a credential can be told: commands from callers, reports from its session, facts from its effects. */
+
 import type { Happening, ReceiveSettings } from '../model/happening.ts'
 import type { PublicOperation } from '../model/operation.ts'
 import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
+import type { Reason } from '../model/reason.ts'
 
 /** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
 export interface PerformOperation extends Command {
@@ -53,10 +55,10 @@ export interface EventsReported {
 
 export type SessionEvent =
   | { readonly type: 'session.opened' }
-  | { readonly type: 'session.lost'; readonly reason: string; readonly retryAfterMs?: number }
+  | { readonly type: 'session.lost'; readonly reason: Reason; readonly retryAfterMs?: number }
   | {
       readonly type: 'session.limited'
-      readonly reason: string
+      readonly reason: Reason
       readonly forMs: number
       readonly until: number
     }
@@ -70,8 +72,8 @@ export type SessionEvent =
   /** `kind` is the network's word for updates that cannot be shown here. */
   | { readonly type: 'updates.skipped'; readonly kind: string }
   | { readonly type: 'session.replaced' }
-  | { readonly type: 'session.revoked'; readonly reason: string }
-  | { readonly type: 'session.invalid'; readonly reason: string }
+  | { readonly type: 'session.revoked'; readonly reason: Reason }
+  | { readonly type: 'session.invalid'; readonly reason: Reason }
   | EventsReported
 
 export type EffectEvent =
@@ -79,7 +81,7 @@ export type EffectEvent =
   /** The database takes writes again, or may do so. */
   | { readonly type: 'storage.recovered' }
   | { readonly type: 'probe.passed'; readonly latencyMs: number }
-  | { readonly type: 'probe.failed'; readonly reason: string }
+  | { readonly type: 'probe.failed' }
   | { readonly type: 'deletion.stored' }
   | { readonly type: 'deletion.failed' }
   | { readonly type: 'signout.finished' }

@@ -1,9 +1,11 @@
 /** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
+
 import { assign, emit, setup } from 'xstate'
 import { crashesTooOften, restAfter } from '../model/crash.ts'
 import * as port from '../model/effects.ts'
 import type { ReceiveSettings } from '../model/happening.ts'
 import type { Command, Reply } from '../model/protocol.ts'
+import type { Reason } from '../model/reason.ts'
 import type { CredentialEvent, EventsReported, PerformOperation } from './events.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */
@@ -13,18 +15,18 @@ export interface CredentialInput {
   readonly credentialId: number
   readonly settings: ReceiveSettings
   readonly resume: Resume
-  readonly reason?: string
+  readonly reason?: Reason
   /** When the actors before this one crashed, as far as it still counts. */
   readonly crashes?: readonly number[]
   /** A restriction of the network that was still in force when the service stopped. */
-  readonly limit?: { readonly reason: string; readonly forMs: number; readonly until: number }
+  readonly limit?: { readonly reason: Reason; readonly forMs: number; readonly until: number }
 }
 
 export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reason'> {
   readonly crashes: readonly number[]
   /** Why it was where it resumes. */
-  readonly resumeReason: string | undefined
-  readonly reason: string | undefined
+  readonly resumeReason: Reason | undefined
+  readonly reason: Reason | undefined
   readonly limit: CredentialInput['limit'] | undefined
   readonly losses: number
   readonly failedProbes: number
@@ -74,7 +76,7 @@ export const credential = setup({
     forgetSession: port.action('forgetSession'),
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
-    blame: assign({ reason: (_, reason: string) => reason }),
+    blame: assign({ reason: (_, reason: Reason) => reason }),
     absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined }),
     countLoss: assign({
       losses: ({ context }) => context.losses + 1,
@@ -99,7 +101,7 @@ export const credential = setup({
     crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
     resumesAs: ({ context }, state: Resume) => context.resume === state,
     mayReclaim: ({ context }) => !context.reclaimed,
-    isOwnStorage: (_, reason: string) => reason === 'storage',
+    isOwnStorage: (_, reason: Reason) => reason === 'storage',
     isLimited: ({ context }) => context.limit !== undefined,
     needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
   },

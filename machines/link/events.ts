@@ -1,5 +1,7 @@
 /** Everything a link flow can be told, and what it shows. */
+
 import type { Command, Failure } from '../model/protocol.ts'
+import type { LinkReason } from '../model/reason.ts'
 
 export type LinkState =
   | 'code_sent'
@@ -32,7 +34,7 @@ export interface LinkInput {
   readonly expiresAt: number
   readonly expiresInMs: number
   readonly credentialId: number | undefined
-  readonly reason: string | undefined
+  readonly reason: LinkReason | undefined
 }
 
 export interface VerifyLink extends Command {
@@ -51,7 +53,7 @@ export type LinkEvent =
   | (Command & { readonly type: 'answer.failed'; readonly failure: Failure })
   | (Command & {
       readonly type: 'link.refused'
-      readonly reason: string
+      readonly reason: LinkReason
       readonly description: string
     })
   | (Command & { readonly type: 'link.finished'; readonly credentialId: number })

@@ -1,7 +1,9 @@
 /** The vocabulary of the link machine, and the transitions that several of its states share. */
+
 import { assign, emit, setup } from 'xstate'
 import * as port from '../model/effects.ts'
 import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import type { LinkReason } from '../model/reason.ts'
 import type { LinkEvent, LinkInput, LinkState, ShownStep, VerifyLink } from './events.ts'
 
 const ended: Failure = { code: 'bad_request', description: 'the link session is over; start again' }
@@ -49,7 +51,7 @@ export const link = setup({
     show: assign((_, step: ShownStep) => ({ step })),
     countAttempt: assign({ attemptsLeft: ({ context }) => context.attemptsLeft - 1 }),
     finish: assign((_, credentialId: number) => ({ credentialId })),
-    blame: assign((_, reason: string) => ({ reason })),
+    blame: assign((_, reason: LinkReason) => ({ reason })),
   },
   guards: {
     is: ({ context }, state: LinkState) => context.state === state,
@@ -88,7 +90,7 @@ export function checking(back: 'code_sent' | 'password_needed', wrong: string) {
         target: '#link.failed' as const,
         actions: [
           'countAttempt' as const,
-          { type: 'blame' as const, params: 'too_many_attempts' },
+          { type: 'blame' as const, params: 'too_many_attempts' as const },
           { type: 'save' as const, params: 'failed' as const },
           reply(`${wrong}; no attempts are left, start again`),
         ],

@@ -1,5 +1,7 @@
 /** Failures on their way through code that throws; between actors they are data. */
+
 import type { Failure, FailureCode, Outcome } from './protocol.ts'
+import type { LinkReason } from './reason.ts'
 
 /** A request ended without a result. `failure` is safe to show to the caller, `cause` is not. */
 export class RequestFailed extends Error {
@@ -38,9 +40,9 @@ export async function settle<Result>(
 
 /** The network accepted the link, the service does not: its flow is over, whatever is answered next. */
 export class LinkRefused extends RequestFailed {
-  readonly reason: string
+  readonly reason: LinkReason
 
-  constructor(reason: string, description: string) {
+  constructor(reason: LinkReason, description: string) {
     super({ code: 'bad_request', description })
     this.reason = reason
   }

@@ -1,4 +1,5 @@
-/** The reasons a credential does not work for, in plain words, each with what to do. */
+/** Why a credential does not work, in plain words, each reason with what to do about it. */
+import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 interface Explained {
   readonly text: string
@@ -12,7 +13,12 @@ const SLOW =
 const CONTACT = 'Contact the platform: nothing here can undo it'
 const RESTART = 'Restart it with POST /platforms/credentials/{credential_id}/restart'
 
-const reasons: Readonly<Record<string, Explained>> = {
+const NOT_SET_UP: Explained = {
+  text: 'The platform is not set up on this server',
+  remedy: 'Ask whoever runs the server to set the platform up',
+}
+
+const reasons: Readonly<Record<Reason, Explained>> = {
   network: { text: 'The platform cannot be reached', remedy: WAIT },
   bad_answer: {
     text: 'What answers for the platform is not its API, or has an error of its own',
@@ -39,10 +45,16 @@ const reasons: Readonly<Record<string, Explained>> = {
     remedy: 'Wait until the restriction ends, and send less',
   },
   session_revoked: { text: 'The session was ended on the platform', remedy: LINK_AGAIN },
-  account_banned: {
-    text: 'The platform has banned the account',
-    remedy: CONTACT,
+  session_expired: { text: 'The session has expired on the platform', remedy: LINK_AGAIN },
+  session_duplicated: {
+    text: 'The platform ended the session: it was in use at two places at once',
+    remedy: LINK_AGAIN,
   },
+  password_needed: {
+    text: 'The platform asks for the password of the account',
+    remedy: LINK_AGAIN,
+  },
+  account_banned: { text: 'The platform has banned the account', remedy: CONTACT },
   replaced_elsewhere: {
     text: 'Another client took the session over',
     remedy: `It is tried once more after five minutes. End the other client, then link again or restart. ${RESTART}`,
@@ -59,10 +71,8 @@ const reasons: Readonly<Record<string, Explained>> = {
     text: 'The account crashed again and again; it is tried every five minutes',
     remedy: `${RESTART}, and report it if it comes back`,
   },
-  platform_unavailable: {
-    text: 'The platform is not set up on this server',
-    remedy: 'Ask whoever runs the server to set the platform up',
-  },
+  platform_unavailable: NOT_SET_UP,
+  not_configured: NOT_SET_UP,
   session_kicked: { text: 'An operator of the platform ended the session', remedy: SLOW },
   session_conflict: {
     text: 'The platform ended the session for the sake of another one',
@@ -109,13 +119,19 @@ const actions: Readonly<Record<string, string>> = {
   contact_platform: 'Contact the platform',
 }
 
-/** A reason of a platform that is not known here is shown as it is. */
-export const explained = (reason: string | null, action: string): Explained => {
-  const known = reason === null ? undefined : reasons[reason]
-  return (
-    known ?? {
-      text: reason === null ? 'The account is connecting' : `The platform says: ${reason}`,
-      remedy: actions[action] ?? WAIT,
-    }
-  )
+/**
+ * The reason that a row holds. A row of another version may hold a word that this version does not know: it goes
+ * through as it is, and `explained` and the panel show it as it is.
+ */
+export const storedReason = <Stored extends LinkReason = Reason>(
+  word: string | null,
+): Stored | undefined => (word ?? undefined) as Stored | undefined
+
+/** What `reason` means and what to do; a word of another version is shown as it is. */
+export function explained(reason: string | null, action: string): Explained {
+  if (reason === null) return { text: 'The account is connecting', remedy: actions[action] ?? WAIT }
+  if (isKnown(reason)) return reasons[reason]
+  return { text: `The platform says: ${reason}`, remedy: actions[action] ?? WAIT }
 }
+
+const isKnown = (reason: string): reason is Reason => Object.hasOwn(reasons, reason)

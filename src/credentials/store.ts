@@ -1,4 +1,5 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { AccountIdentity, Json, LinkedAccount } from '../../actors/ports/platform.ts'
 import type {
@@ -22,6 +23,7 @@ import type { HealthBuffer } from './health-buffer.ts'
 import { type IdentityRow, identityColumns, sealIdentity } from './identity.ts'
 import { Irregularities } from './irregularities.ts'
 import { OpenedIdentities } from './opened-identities.ts'
+import { storedReason } from './reasons.ts'
 import type { TimelineBuffer } from './timeline-buffer.ts'
 
 export interface ClaimedCredential extends CredentialFacts {
@@ -289,7 +291,7 @@ const factsOf = (row: Row): ClaimedCredential => ({
   epoch: row.epoch,
   next: row.next_update_id,
   state: row.deleting_at ? 'deleting' : row.machine_state,
-  reason: row.reason ?? undefined,
+  reason: storedReason(row.reason),
   limitedUntil: row.limited_until?.getTime(),
   stateSince: row.state_since?.getTime(),
   settings: {

@@ -1,7 +1,10 @@
 /** Link sessions in Postgres. What another process needs to go on is sealed. */
+
 import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
 import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
 import type { LinkState, ShownStep } from '../../machines/link/events.ts'
+import type { LinkReason } from '../../machines/model/reason.ts'
+import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held } from './finish.ts'
@@ -106,7 +109,7 @@ export class PostgresLinkStore implements LinkStore {
       attemptsLeft: row.attempts_left,
       expiresAt: row.expires_at.getTime(),
       credentialId: row.credential_id ?? undefined,
-      reason: row.reason ?? undefined,
+      reason: storedReason<LinkReason>(row.reason),
       target: row.target ?? undefined,
     }
   }
@@ -130,7 +133,7 @@ export class PostgresLinkStore implements LinkStore {
     sessionId: string,
     state: LinkState,
     attemptsLeft: number,
-    reason?: string,
+    reason?: LinkReason,
   ): Promise<void> {
     const isOpen = ['code_sent', 'password_needed', 'waiting'].includes(state)
     await this.#db.query(

@@ -1,6 +1,8 @@
 /** The timeline in the database: each line once, and counted when it repeats itself. */
+
 import t from 'tap'
 import type { Transition } from '../../actors/ports/ports.ts'
+import type { Reason } from '../../machines/model/reason.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
@@ -15,7 +17,7 @@ t.test('a repeated line is counted where it was written last', async (t) => {
   )
   const timeline = new TimelineBuffer(db, 'test', quietLog)
   const began = Date.parse('2030-01-01T00:00:00Z')
-  const add = (second: number, to: string, reason?: string, more: object = {}) =>
+  const add = (second: number, to: string, reason?: Reason, more: object = {}) =>
     timeline.add({
       credentialId: row!.id,
       epoch: 0,

@@ -81,7 +81,7 @@ t.test(
     await once(socket, 'readable')
     const connections = () =>
       new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
-    const long = { ...transition, reason: 'r'.repeat(100_000) }
+    const long = { ...transition, event: 'e'.repeat(100_000) }
     await until(async () => {
       timeline.add(long)
       return (await connections()) === 0

@@ -176,7 +176,7 @@ t.test('a link flow answers every command', async () => {
               link.step('waiting', requestId),
               { type: 'answer.wrong', requestId, what: 'code' },
               link.answerFailed(failure, requestId),
-              { type: 'link.refused', requestId, reason: 'x', description: 'y' },
+              { type: 'link.refused', requestId, reason: 'no_account', description: 'y' },
               { type: 'link.finished', requestId, credentialId: 1 },
             ]
             return [[requestId, outcomes]]

@@ -33,26 +33,6 @@ const allIn = (form: RegExp, ...places: string[]): string[] => {
   return [...new Set(code.flatMap((text) => [...text.matchAll(form)].map(([, found]) => found!)))]
 }
 
-t.test('every reason that an account or a link can be told to have', async (t) => {
-  const told = [
-    ...allIn(/^ {2}(\w+): \{/gm, 'src/credentials/reasons.ts'),
-    ...allIn(/reason: '(\w+)'/g, 'src/platforms/**/*.ts', 'actors/credential*.ts'),
-    ...allIn(/'blame'(?: as const)?, params: '(\w+)'/g, 'machines/*.ts'),
-  ]
-  t.ok(told.length > 20)
-  for (const reason of told) {
-    for (const [language, known] of Object.entries(catalogues)) {
-      t.ok(known[`reason.${reason}`], `${reason} in ${language}`)
-    }
-  }
-})
-
-t.test('every cause of a diagnosis says what to do', async (t) => {
-  for (const reason of allIn(/^ {2}(\w+): \{/gm, 'src/credentials/reasons.ts')) {
-    t.ok(catalogues.fa[`diagnosis.fix.${reason}`], reason)
-  }
-})
-
 t.test('every network and what it wants to know first', async (t) => {
   const service = await startService(t)
   const client = await service.client()

@@ -1,4 +1,5 @@
-/** The English catalogue: the one that all others must match. */
+/** The English catalogue: the one that all others must match, with words for every reason of the service. */
+import type { LinkReason, Reason } from '../../../machines/model/reason.ts'
 import account from './en/account.json'
 import common from './en/common.json'
 import credentials from './en/credentials.json'
@@ -19,7 +20,7 @@ export const en = {
   ...diagnosis,
   ...invitation,
   ...said,
-}
+} satisfies Readonly<Record<`reason.${LinkReason}` | `diagnosis.fix.${Reason}`, string>>
 
 export type MessageKey = keyof typeof en
 export type Catalogue = Readonly<Record<MessageKey, string>>

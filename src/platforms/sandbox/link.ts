@@ -2,6 +2,7 @@
 
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { LinkReason } from '../../../machines/model/reason.ts'
 import type { Queryable } from '../../database/database.ts'
 import { SERVICE_PERSON } from '../../sandbox/delivery/natives.ts'
 import type { Outbox } from '../../sandbox/messages/outbox.ts'
@@ -34,7 +35,7 @@ interface Registered {
 }
 
 type Refused = Extract<LinkStep, { kind: 'refused' }>
-const refused = (reason: string, description: string): Refused => ({
+const refused = (reason: LinkReason, description: string): Refused => ({
   kind: 'refused',
   reason,
   description,

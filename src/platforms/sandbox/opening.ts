@@ -1,5 +1,7 @@
 /** Who a session token belongs to, and whether it still opens anything. */
+
 import type { AccountIdentity, Json } from '../../../actors/ports/platform.ts'
+import type { Reason } from '../../../machines/model/reason.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Faults } from '../../sandbox/people/faults.ts'
 import { hashToken } from '../../sandbox/people/secrets.ts'
@@ -21,7 +23,7 @@ interface Row {
 }
 
 export type Opening =
-  | { readonly found: 'invalid' | 'revoked'; readonly reason: string }
+  | { readonly found: 'invalid' | 'revoked'; readonly reason: Reason }
   | { readonly found: 'replaced' }
   | {
       readonly found: 'open'

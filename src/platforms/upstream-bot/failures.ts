@@ -1,5 +1,7 @@
 /** What went wrong at the other server, and what it means for a request and for the session. */
+
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
+import type { Reason } from '../../../machines/model/reason.ts'
 import { AddressRefused } from '../../net/guard.ts'
 
 /** It answered, and the answer is no. */
@@ -125,7 +127,7 @@ function passedOn(cause: Refused, network: string): RequestFailed {
 
 /** How a session ends, or that it only has to wait. */
 export type Ending =
-  | { readonly kind: 'lost'; readonly reason: string; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
   | { readonly kind: 'limited'; readonly seconds: number }
   | { readonly kind: 'replaced' }
   | { readonly kind: 'revoked' }

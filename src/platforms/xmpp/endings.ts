@@ -1,4 +1,5 @@
 /** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
+import type { Reason } from '../../../machines/model/reason.ts'
 import { NotStored, StorageAway, TakenOver } from './failures.ts'
 import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing, Oversized } from './transport.ts'
@@ -6,27 +7,27 @@ import { EncryptionMissing, Oversized } from './transport.ts'
 /** How a session ended, as it is reported. */
 export type Ending =
   /** `retryAfterSeconds`: the server sent the account away, so coming back at once would not help. */
-  | { readonly kind: 'lost'; readonly reason: string; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
   | { readonly kind: 'replaced' }
-  | { readonly kind: 'revoked'; readonly reason: string }
-  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'revoked'; readonly reason: Reason }
+  | { readonly kind: 'invalid'; readonly reason: Reason }
 
 /** What somebody decided and may take back. */
 const DECIDED_SECONDS = 300
 /** What a server also says while it starts. */
 const STARTING_SECONDS = 60
 
-const decided = (reason: string): Ending => ({
+const decided = (reason: Reason): Ending => ({
   kind: 'lost',
   reason,
   retryAfterSeconds: DECIDED_SECONDS,
 })
-const starting = (reason: string): Ending => ({
+const starting = (reason: Reason): Ending => ({
   kind: 'lost',
   reason,
   retryAfterSeconds: STARTING_SECONDS,
 })
-const soon = (reason: string): Ending => ({ kind: 'lost', reason })
+const soon = (reason: Reason): Ending => ({ kind: 'lost', reason })
 
 const DELETED: Ending = { kind: 'invalid', reason: 'account_deleted' }
 const DISABLED: Ending = { kind: 'invalid', reason: 'account_disabled' }

@@ -1,7 +1,9 @@
 /** Links an account by JID and password: one login tells whether they are right. */
+
 import { randomBytes } from 'node:crypto'
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Reason } from '../../../machines/model/reason.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
@@ -93,7 +95,7 @@ const certificates: readonly (readonly [code: RegExp, description: string])[] = 
 ]
 
 /** By the reason of the ending; where there is a time, to try again may help. */
-const refusals: Readonly<Record<string, Omit<Refusal, 'kind' | 'reason'>>> = {
+const refusals: Readonly<Partial<Record<Reason, Omit<Refusal, 'kind' | 'reason'>>>> = {
   account_deleted: { description: 'the account was deleted' },
   account_disabled: { description: 'the server has disabled the account' },
   no_encryption: { description: 'the server offers no encrypted connection' },

@@ -116,11 +116,11 @@ t.test('a session that is over is listened to no longer', async (t) => {
   report.lost('network')
   await rig.clock.advance(2_000)
   t.equal(stateOf(actor), 'live.online')
-  report.revoked('late')
-  report.invalid('late')
+  report.revoked('network')
+  report.invalid('network')
   report.replaced()
-  report.limited('late', 5)
-  report.lost('late')
+  report.limited('network', 5)
+  report.lost('network')
   await settled()
   t.equal(stateOf(actor), 'live.online')
 })
@@ -244,7 +244,7 @@ t.test('a restriction is not blamed on what was wrong when the service stopped',
   for (const [state, reason, shown] of [
     ['waiting', 'network', 'flood_wait'],
     ['failed', 'crash_loop', 'flood_wait'],
-    ['live.limited', 'slow_mode', 'slow_mode'],
+    ['live.limited', 'server_overloaded', 'server_overloaded'],
   ] as const) {
     const actor = rig.activate({ state, reason, limitedUntil })
     await settled()

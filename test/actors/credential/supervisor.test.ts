@@ -101,25 +101,25 @@ t.test('one that crashes goes on where it was, and takes no session it had lost'
   const rig = new SupervisorRig(t)
   for (const [index, state] of (['signedOut', 'invalid', 'replaced'] as const).entries()) {
     const id = index + 1
-    await rig.find(id, { state, reason: 'why' })
+    await rig.find(id, { state, reason: 'policy_violation' })
     await rig.crash(id)
     t.equal(stateOf(await rig.supervisor.find(id)), 'crashed')
     await rig.crash(id)
     await rig.restart(2_000)
     const again = await rig.supervisor.find(id)
     t.equal(stateOf(again), state, 'also after a crash in its rest')
-    t.equal(again.snapshot.context.reason, 'why')
+    t.equal(again.snapshot.context.reason, 'policy_violation')
   }
   t.equal(rig.platform.sessions.length, 0)
 })
 
 t.test('a restriction of the network outlives a crash, with its own reason', async (t) => {
-  for (const reason of ['flood_wait', 'slow_mode']) {
+  for (const reason of ['flood_wait', 'server_overloaded'] as const) {
     const rig = new SupervisorRig(t)
     await rig.find(1)
     rig.platform.session.report.limited(reason, 600)
     await settled()
-    if (reason === 'slow_mode') rig.platform.session.report.lost('network')
+    if (reason === 'server_overloaded') rig.platform.session.report.lost('network')
     await settled()
     await rig.crash(1)
     await rig.restart(1_000)
@@ -280,9 +280,9 @@ t.test('states that last are taken up again, a failed one gets a new chance', as
   const rig = new SupervisorRig(t)
   const states = ['signedOut', 'invalid', 'replaced'] as const
   for (const [index, state] of states.entries()) {
-    const actor = await rig.find(index + 1, { state, reason: 'why' })
+    const actor = await rig.find(index + 1, { state, reason: 'policy_violation' })
     t.equal(stateOf(actor), state)
-    t.equal(actor.snapshot.context.reason, 'why')
+    t.equal(actor.snapshot.context.reason, 'policy_violation')
   }
   t.equal(rig.platform.sessions.length, 0)
   t.equal(stateOf(await rig.find(4, { state: 'failed', reason: 'crash_loop' })), 'live.online')

@@ -14,12 +14,12 @@ t.test('only the crashes of the last minute count', async (t) => {
 
 t.test('after a crash it rests, and then goes on where it was', async (t) => {
   for (const resume of [...stopped, 'queued'] satisfies Resume[]) {
-    const walk = begin({ resume, reason: 'why', crashes: [0] })
+    const walk = begin({ resume, reason: 'policy_violation', crashes: [0] })
     t.equal(walk.state, 'crashed')
     t.equal(walk.snapshot.context.reason, 'crashed')
     walk.elapse('crashRest')
     t.equal(walk.state, resume)
-    t.equal(walk.snapshot.context.reason, 'why')
+    t.equal(walk.snapshot.context.reason, 'policy_violation')
   }
 })
 

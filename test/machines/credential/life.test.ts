@@ -109,9 +109,13 @@ t.test('a minute online forgets earlier losses, less does not', async (t) => {
 })
 
 t.test('a network that says when to come back is heard', async (t) => {
-  const walk = online().send({ type: 'session.lost', reason: 'busy', retryAfterMs: 90_000 })
+  const walk = online().send({
+    type: 'session.lost',
+    reason: 'server_overloaded',
+    retryAfterMs: 90_000,
+  })
   t.equal(walk.timers.backoff, 90_000)
-  t.equal(walk.snapshot.context.reason, 'busy')
+  t.equal(walk.snapshot.context.reason, 'server_overloaded')
   walk.elapse('backoff').send(granted, lost)
   t.equal(walk.timers.backoff, 2_000, 'only once')
 })
@@ -217,7 +221,7 @@ t.test('after a flood wait the round trip is proved before anything is taken up'
 t.test('a flood wait outlives a lost session and a restart of the service', async (t) => {
   const again = online().send(limited(30_000, 30_000), lost).elapse('backoff')
   t.equal(again.send(granted, opened, passed).state, 'live.limited.quiet')
-  const limit = { reason: 'flood_wait', forMs: 5_000, until: 9_000 }
+  const limit = { reason: 'flood_wait' as const, forMs: 5_000, until: 9_000 }
   const restarted = begin({ limit }).send(granted, opened, passed)
   t.equal(restarted.state, 'live.limited.quiet')
   t.equal(restarted.timers.limitEnds, 5_000)

@@ -149,9 +149,9 @@ t.test('a restart of one that lives opens a new session', async (t) => {
 
 t.test('a credential resumes where its stored facts say it ended, with the reason', async (t) => {
   for (const resume of stopped satisfies readonly Resume[]) {
-    const walk = begin({ resume, reason: 'why' })
+    const walk = begin({ resume, reason: 'policy_violation' })
     t.equal(walk.state, resume)
-    t.equal(walk.snapshot.context.reason, 'why')
+    t.equal(walk.snapshot.context.reason, 'policy_violation')
     t.same(walk.running, [])
   }
 })

@@ -203,7 +203,12 @@ t.test('a flow whose time passed while no process held it is expired', async (t)
 
 t.test('an answer under way when the flow ends is told so', async (t) => {
   const failure: Failure = { code: 'timeout', description: '' }
-  const refused = { type: 'link.refused', requestId: 'v1', reason: 'x', description: 'y' } as const
+  const refused = {
+    type: 'link.refused',
+    requestId: 'v1',
+    reason: 'no_account',
+    description: 'y',
+  } as const
   const outcomes = [step('password_needed'), wrong, answerFailed(failure), refused]
   for (const outcome of outcomes) {
     for (const end of ['cancelled', 'expired'] as const) {

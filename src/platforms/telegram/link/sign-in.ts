@@ -1,7 +1,9 @@
 /** What every way of linking comes to: a password perhaps, and then the account with its keys. */
+
 import type { tl } from '@mtcute/node'
 import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { LinkReason } from '../../../../machines/model/reason.ts'
 import type { Client } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../identity.ts'
@@ -94,7 +96,7 @@ export function refusalStep(cause: unknown): LinkStep {
   }
 }
 
-const refused = (reason: string, description: string): LinkStep => ({
+const refused = (reason: LinkReason, description: string): LinkStep => ({
   kind: 'refused',
   reason,
   description,
