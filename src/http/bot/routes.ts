@@ -4,6 +4,7 @@ import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
+import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
 import { type CallRequest, parametersOf, parseCalls } from './arguments.ts'
@@ -90,16 +91,6 @@ function answerWith(
     }
   }
   result.then(send, fail)
-}
-
-/** Aborts when the client goes away. Fastify's own signal also aborts once a body was read to its end. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  if (raw.destroyed) return AbortSignal.abort()
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort()
-  })
-  return gone.signal
 }
 
 /** Text that is JSON already goes out as it is. */

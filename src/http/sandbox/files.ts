@@ -1,9 +1,15 @@
-/** GET /sandbox/files/{file}: the bytes of a file that was sent over the sandbox. */
+/** /sandbox/files and /sandbox/sticker_sets: the bytes of files, and sets of stickers for everybody to send. */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { Type } from 'typebox'
-import { Failed } from '../envelope.ts'
-import { described, goneSignal, type SandboxRoutes } from './route.ts'
+import type { StickerSet as Record } from '../../../machines/model/content.ts'
+import { answers, Failed, ok } from '../envelope.ts'
+import { goneSignal } from '../gone-signal.ts'
+import { userOf } from '../management/owner.ts'
+import { mediaIngester } from './parse.ts'
+import { mediaBody } from './present.ts'
+import { described, type SandboxRoutes } from './route.ts'
+import { BODY_LIMIT, GivenMedia, ShownMedia } from './schemas.ts'
 
 const Bytes = Type.Unsafe<Readable>({ type: 'string', format: 'binary' })
 
@@ -34,5 +40,71 @@ export const fileRoutes: SandboxRoutes = async (app, { network }) => {
       })
       return reply.send(Readable.fromWeb(stream as ReadableStream<Uint8Array>))
     },
+  )
+}
+
+const { data, url, file } = GivenMedia.properties
+const Name = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' })
+
+const NewStickerSet = Type.Object(
+  {
+    name: Name,
+    title: Type.String({ minLength: 1, maxLength: 64 }),
+    stickers: Type.Array(
+      Type.Object(
+        { emoji: Type.String({ minLength: 1, maxLength: 20 }), data, url, file },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 120 },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const StickerSet = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  stickers: Type.Array(ShownMedia),
+})
+
+const setBody = ({ name, title, stickers }: Record) => ({
+  name,
+  title,
+  stickers: stickers.map(mediaBody),
+})
+
+export const stickerSetRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/sticker_sets',
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        ...described('Make a sticker set of pictures, each with its emoji'),
+        body: NewStickerSet,
+        response: answers(StickerSet),
+      },
+    },
+    async (request, reply) => {
+      const { files, stickerSets } = network(request)
+      const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
+      const { name, title, stickers: given } = request.body
+      const stickers = []
+      for (const { emoji, ...sticker } of given) {
+        stickers.push({ ...(await ingest({ type: 'sticker', ...sticker })), emoji })
+      }
+      return ok(setBody(await stickerSets.create({ name, title, stickers })))
+    },
+  )
+
+  app.get(
+    '/sticker_sets/:name',
+    {
+      schema: {
+        ...described('One sticker set'),
+        params: Type.Object({ name: Name }),
+        response: answers(StickerSet),
+      },
+    },
+    async (request) => ok(setBody(await network(request).stickerSets.get(request.params.name))),
   )
 }

@@ -1,16 +1,30 @@
-/** GET /sandbox/people/{person}/inbox: what a person sees, the one-time codes included. */
+/** /sandbox/people/{person}/inbox and /stories: what a person sees, the one-time codes included. */
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Received as Message } from '../../sandbox/delivery/inbox.ts'
 import { personOf } from '../../sandbox/delivery/neutral.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
+import type { SeenStory } from '../../sandbox/stories/stories.ts'
 import { answers, ok } from '../envelope.ts'
-import { Received } from './message-schemas.ts'
-import { chatBody, nameBody, receivedBody, standingBody } from './present.ts'
-import { StandingKeyboard } from './reply-keyboard.ts'
+import {
+  chatBody,
+  contentBody,
+  entityBody,
+  nameBody,
+  receivedBody,
+  standingBody,
+} from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Chat, ChatId, Entity, PersonName, Time } from './schemas.ts'
-import { entityBody } from './wire.ts'
+import {
+  Chat,
+  ChatId,
+  Entity,
+  PersonName,
+  Received,
+  StandingKeyboard,
+  shownContent,
+  Time,
+} from './schemas.ts'
 
 const Inbox = Type.Object({
   tag: Type.String({ description: 'Another one for everything else there is to see' }),
@@ -37,6 +51,30 @@ const Inbox = Type.Object({
     description: 'What stands in the place of the ordinary keyboard, at most one a chat',
   }),
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
+})
+
+const { media, caption, caption_entities } = shownContent
+
+const Story = Type.Object({
+  person: PersonName,
+  story_id: Type.Integer(),
+  media,
+  caption,
+  caption_entities,
+  posted_at: Time,
+  expires_at: Time,
+  is_kept: Type.Boolean({ description: 'Still shown when its time is over' }),
+  has_protected_content: Type.Boolean(),
+})
+
+const storyBody = (story: SeenStory) => ({
+  person: nameBody(story.person),
+  story_id: story.id,
+  ...contentBody({ kind: 'media', media: story.media, caption: story.caption }),
+  posted_at: story.at.toISOString(),
+  expires_at: story.expiresAt.toISOString(),
+  is_kept: story.isKept,
+  has_protected_content: story.isProtected,
 })
 
 export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
@@ -85,6 +123,27 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
           over,
         ),
       )
+    },
+  )
+
+  app.get(
+    '/people/:person/stories',
+    {
+      schema: {
+        ...described(
+          'Stories, newest first: for their time those of whom this person has talked to, and all of their own',
+        ),
+        params: PersonParams,
+        querystring: Type.Object({
+          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+        }),
+        response: answers(Type.Array(Story)),
+      },
+    },
+    async (request) => {
+      const { params, query } = request
+      const stories = await network(request).people.stories(params.person, query.limit)
+      return ok(stories.map(storyBody))
     },
   )
 

@@ -1,13 +1,13 @@
-/** What all routes under /sandbox have in common. */
+/** The helpers that the routes under /sandbox share: their type, descriptions, parameters and pages. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import { ChatId, Id } from './schemas.ts'
 
 export type SandboxRoutes = FastifyPluginAsyncTypebox<{
-  /** The network of the user who asks: the routes have no way to that of another. */
+  /** The network of the user who asks. A route cannot reach the network of another user. */
   readonly network: (request: FastifyRequest) => Network
 }>
 
@@ -42,12 +42,3 @@ export const pageOf = <Item, Body>(
 /** The signal of a wait that ends when its time is over or the caller is gone. */
 export const within = (seconds: number, caller: AbortSignal) =>
   AbortSignal.any([caller, AbortSignal.timeout(seconds * 1000)])
-
-/** Aborts when the caller goes away; a request's own signal does so once its body was read. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort()
-  })
-  return gone.signal
-}

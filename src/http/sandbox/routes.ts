@@ -1,19 +1,47 @@
-/** /sandbox: drives the built-in messenger as its people, and puts faults on them. */
+/** All routes under /sandbox: they drive the built-in messenger as its people and put faults on them. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { Type } from 'typebox'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
+import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
+import { actionRoutes } from './actions.ts'
 import { chatRoutes } from './chats.ts'
 import { faultRoutes } from './faults.ts'
-import { fileRoutes } from './files.ts'
-import { handRoutes } from './hands.ts'
+import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes } from './inbox.ts'
-import { networkRoutes } from './network.ts'
-import { opinionRoutes } from './opinions.ts'
 import { peopleRoutes } from './people.ts'
-import { stickerSetRoutes } from './sticker-sets.ts'
-import { storyRoutes } from './stories.ts'
+import { described, type SandboxRoutes } from './route.ts'
 import { topicRoutes } from './topics.ts'
 import { writingRoutes } from './writing.ts'
+
+const Emptied = Type.Object({
+  emptied: Type.Boolean({
+    description: 'False: it goes on for a while, or somebody keeps writing; ask again',
+  }),
+})
+
+/** Emptying a network of a million messages takes longer: it goes on after the answer. */
+const EMPTY_MS = 30_000
+
+const networkRoutes: SandboxRoutes = async (app, { network }) => {
+  app.delete(
+    '/network',
+    {
+      schema: {
+        ...described('Delete everybody and everything in your sandbox'),
+        description:
+          'Linked accounts of it are signed out and stay in the list as `logged_out`. There is no way back.',
+        response: answers(Emptied),
+      },
+    },
+    async (request) => {
+      const late = pause(EMPTY_MS, false, { ref: false })
+      const emptied = await Promise.race([network(request).empty(), late])
+      return ok({ emptied })
+    },
+  )
+}
 
 const all = [
   peopleRoutes,
@@ -21,10 +49,8 @@ const all = [
   topicRoutes,
   stickerSetRoutes,
   writingRoutes,
-  handRoutes,
-  opinionRoutes,
+  actionRoutes,
   inboxRoutes,
-  storyRoutes,
   fileRoutes,
   faultRoutes,
   networkRoutes,
@@ -32,7 +58,7 @@ const all = [
 
 export interface SandboxRoutesOptions {
   readonly sandbox: Sandbox
-  /** Lets in whoever may use the management API. */
+  /** Admits users of the management API. */
   readonly authenticate: onRequestAsyncHookHandler
 }
 
@@ -41,7 +67,7 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
   { sandbox, authenticate },
 ) => {
   app.addHook('onRequest', authenticate)
-  // Where every field may be left out, so may the body.
+  // Every field of some bodies is optional: then the body is optional, too.
   app.addHook('preValidation', async (request) => {
     request.body ??= {}
   })

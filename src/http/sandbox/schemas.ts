@@ -1,7 +1,11 @@
-/** What goes over the wire under /sandbox. */
+/** The bodies of requests and answers under /sandbox, as schemas. */
 import { Type } from 'typebox'
+import { MEDIA_KINDS } from '../../../machines/model/content.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../forms.ts'
+
+const strict = { additionalProperties: false }
+const optional = Type.Optional
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const ChatId = Type.Integer({
@@ -20,14 +24,14 @@ export const Entity = Type.Object(
     type: Type.String({ minLength: 1, maxLength: 40 }),
     offset: Type.Integer({ minimum: 0 }),
     length: Type.Integer({ minimum: 1 }),
-    url: Type.Optional(Type.String()),
-    language: Type.Optional(Type.String()),
-    custom_emoji_id: Type.Optional(Type.String()),
-    user_id: Type.Optional(Id),
-    unix_time: Type.Optional(Type.Integer({ minimum: 1, maximum: 0x7fffffff })),
-    date_time_format: Type.Optional(Type.String({ maxLength: 10 })),
+    url: optional(Type.String()),
+    language: optional(Type.String()),
+    custom_emoji_id: optional(Type.String()),
+    user_id: optional(Id),
+    unix_time: optional(Type.Integer({ minimum: 1, maximum: 0x7fffffff })),
+    date_time_format: optional(Type.String({ maxLength: 10 })),
   },
-  { additionalProperties: false },
+  strict,
 )
 
 export const Keyboard = Type.Array(
@@ -35,46 +39,46 @@ export const Keyboard = Type.Array(
     Type.Object(
       {
         text: Type.String({ minLength: 1 }),
-        callback_data: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        url: Type.Optional(Type.String({ minLength: 1 })),
+        callback_data: optional(Type.String({ minLength: 1, maxLength: 64 })),
+        url: optional(Type.String({ minLength: 1 })),
       },
-      { additionalProperties: false },
+      strict,
     ),
   ),
 )
 
 export const NewPerson = Type.Object(
   {
-    phone: Type.Optional(Type.String({ description: 'E.164; one is made up when left out' })),
+    phone: optional(Type.String({ description: 'E.164; one is made up when left out' })),
     first_name: Name,
-    last_name: Type.Optional(Name),
-    username: Type.Optional(Username),
-    language_code: Type.Optional(Type.String({ maxLength: 35 })),
-    password: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    password_hint: Type.Optional(Type.String({ maxLength: 256 })),
+    last_name: optional(Name),
+    username: optional(Username),
+    language_code: optional(Type.String({ maxLength: 35 })),
+    password: optional(Type.String({ minLength: 1, maxLength: 256 })),
+    password_hint: optional(Type.String({ maxLength: 256 })),
   },
-  { additionalProperties: false },
+  strict,
 )
 
 export const PersonChange = Type.Object(
   {
-    first_name: Type.Optional(Name),
-    last_name: Type.Optional(Nullable(Name)),
-    username: Type.Optional(Nullable(Username)),
-    deactivated: Type.Optional(Type.Boolean()),
+    first_name: optional(Name),
+    last_name: optional(Nullable(Name)),
+    username: optional(Nullable(Username)),
+    deactivated: optional(Type.Boolean()),
   },
-  { additionalProperties: false },
+  strict,
 )
 
 export const Faults = Type.Object({
-  drop: Type.Optional(Type.Object({ until: Time })),
-  silence: Type.Optional(Type.Object({})),
-  flood_wait: Type.Optional(Type.Object({ until: Time })),
-  delay: Type.Optional(Type.Object({ milliseconds: Type.Integer() })),
-  duplicate: Type.Optional(Type.Object({})),
-  reorder: Type.Optional(Type.Object({})),
-  lose_answers: Type.Optional(Type.Object({ times: Type.Integer() })),
-  ban: Type.Optional(Type.Object({})),
+  drop: optional(Type.Object({ until: Time })),
+  silence: optional(Type.Object({})),
+  flood_wait: optional(Type.Object({ until: Time })),
+  delay: optional(Type.Object({ milliseconds: Type.Integer() })),
+  duplicate: optional(Type.Object({})),
+  reorder: optional(Type.Object({})),
+  lose_answers: optional(Type.Object({ times: Type.Integer() })),
+  ban: optional(Type.Object({})),
 })
 
 export const Person = Type.Object({
@@ -94,17 +98,222 @@ export const Person = Type.Object({
 export const PersonName = Type.Object({
   id: Type.Integer(),
   first_name: Type.String(),
-  last_name: Type.Optional(Type.String()),
-  username: Type.Optional(Type.String()),
+  last_name: optional(Type.String()),
+  username: optional(Type.String()),
 })
 
 export const Chat = Type.Object({
   id: Type.Integer(),
   type: Type.String(),
-  title: Type.Optional(Type.String()),
-  first_name: Type.Optional(Type.String()),
-  last_name: Type.Optional(Type.String()),
-  username: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  is_forum: Type.Optional(Type.Boolean()),
+  title: optional(Type.String()),
+  first_name: optional(Type.String()),
+  last_name: optional(Type.String()),
+  username: optional(Type.String()),
+  description: optional(Type.String()),
+  is_forum: optional(Type.Boolean()),
+})
+
+const Entities = Type.Array(Entity, { maxItems: 1000 })
+
+const Kind = Type.Enum([...MEDIA_KINDS])
+
+/** Base64 of twelve megabytes; what is larger comes from an address. */
+const DATA_LENGTH = 16_000_000
+export const BODY_LIMIT = 16_500_000
+
+const caption = {
+  caption: optional(Type.String({ maxLength: 20_000 })),
+  caption_entities: optional(Entities),
+  show_caption_above_media: optional(Type.Boolean()),
+  has_spoiler: optional(Type.Boolean()),
+}
+
+const figures = {
+  duration: optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  width: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  height: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  title: optional(Type.String({ maxLength: 200 })),
+  performer: optional(Type.String({ maxLength: 200 })),
+  emoji: optional(Type.String({ maxLength: 20 })),
+}
+
+export const GivenMedia = Type.Object(
+  {
+    type: Kind,
+    data: optional(Type.String({ maxLength: DATA_LENGTH, description: 'The bytes in base64' })),
+    url: optional(Type.String({ maxLength: 4096, description: 'Where they are fetched from' })),
+    file: optional(Type.String({ maxLength: 100, description: 'A file that was sent before' })),
+    file_name: optional(Type.String({ maxLength: 255 })),
+    mime_type: optional(Type.String({ maxLength: 255 })),
+    ...figures,
+    ...caption,
+  },
+  strict,
+)
+
+const place = {
+  latitude: Type.Number({ minimum: -90, maximum: 90 }),
+  longitude: Type.Number({ minimum: -180, maximum: 180 }),
+  horizontal_accuracy: optional(Type.Number({ minimum: 0, maximum: 1500 })),
+  live_period: optional(Type.Integer({ minimum: 60, maximum: 0x7fffffff })),
+  heading: optional(Type.Integer({ minimum: 1, maximum: 360 })),
+  proximity_alert_radius: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+}
+export const Place = Type.Object(place, strict)
+
+const Words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+export const VenueBody = Type.Object({ title: Words(255), address: Words(255) }, strict)
+
+export const ContactBody = Type.Object(
+  {
+    phone_number: Words(64),
+    first_name: Words(64),
+    last_name: optional(Type.String({ maxLength: 64 })),
+    vcard: optional(Type.String({ maxLength: 2048 })),
+    user_id: optional(Id),
+  },
+  strict,
+)
+
+export const GivenPoll = Type.Object(
+  {
+    question: Words(300),
+    options: Type.Array(Words(100), { minItems: 1, maxItems: 12 }),
+    is_anonymous: Type.Boolean({ default: true }),
+    type: Type.Enum(['regular', 'quiz'], { default: 'regular' }),
+    allows_multiple_answers: Type.Boolean({ default: false }),
+    correct_option_ids: optional(Type.Array(Type.Integer({ minimum: 0, maximum: 11 }))),
+    explanation: optional(Type.String({ maxLength: 200 })),
+    open_period: optional(Type.Integer({ minimum: 1, maximum: 2_628_000 })),
+  },
+  strict,
+)
+
+export const PollBody = Type.Object({
+  id: Type.String(),
+  question: Type.String(),
+  options: Type.Array(Type.Object({ text: Type.String(), voter_count: Type.Integer() })),
+  total_voter_count: Type.Integer(),
+  is_closed: Type.Boolean(),
+  is_anonymous: Type.Boolean(),
+  type: Type.String(),
+  allows_multiple_answers: Type.Boolean(),
+  correct_option_ids: optional(Type.Array(Type.Integer())),
+  explanation: optional(Type.String()),
+  close_date: optional(Type.Integer()),
+})
+
+export const ReactionBody = Type.Object(
+  { emoji: optional(Words(32)), custom_emoji_id: optional(Words(64)) },
+  strict,
+)
+
+/** One of these at a time; `album` is several media in one message. */
+export const givenContent = {
+  text: optional(Words(20_000)),
+  entities: optional(Entities),
+  media: optional(GivenMedia),
+  album: optional(Type.Array(GivenMedia, { minItems: 1, maxItems: 10 })),
+  location: optional(Place),
+  venue: optional(VenueBody),
+  contact: optional(ContactBody),
+  poll: optional(GivenPoll),
+  dice: optional(Type.Object({ emoji: Type.String({ default: '🎲' }) }, strict)),
+}
+
+const shownFigures = {
+  duration: optional(Type.Integer()),
+  width: optional(Type.Integer()),
+  height: optional(Type.Integer()),
+  title: optional(Type.String()),
+  performer: optional(Type.String()),
+  emoji: optional(Type.String()),
+}
+
+export const ShownMedia = Type.Object({
+  type: Kind,
+  file: Type.String(),
+  url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
+  file_name: optional(Type.String()),
+  mime_type: optional(Type.String()),
+  file_size: optional(Type.Integer()),
+  ...shownFigures,
+  set_name: optional(Type.String()),
+  has_spoiler: optional(Type.Boolean()),
+})
+
+export const TopicLook = Type.Object({
+  name: Type.String(),
+  icon_color: Type.Integer(),
+  icon_custom_emoji_id: optional(Type.String()),
+})
+
+export const shownContent = {
+  text: optional(Type.String()),
+  entities: optional(Type.Array(Entity)),
+  media: optional(ShownMedia),
+  caption: optional(Type.String()),
+  caption_entities: optional(Type.Array(Entity)),
+  location: optional(Type.Object(place)),
+  venue: optional(VenueBody),
+  contact: optional(ContactBody),
+  poll: optional(PollBody),
+  dice: optional(Type.Object({ emoji: Type.String(), value: Type.Integer() })),
+}
+
+const flag = optional(Type.Boolean())
+
+/** What a key asks for stands beside its text. */
+const Key = Type.Object({ text: Type.String() }, { additionalProperties: true })
+
+export const ReplyKeyboard = Type.Object(
+  {
+    keyboard: optional(Type.Array(Type.Array(Key))),
+    is_persistent: flag,
+    resize_keyboard: flag,
+    one_time_keyboard: flag,
+    remove_keyboard: flag,
+    force_reply: flag,
+    input_field_placeholder: optional(Type.String()),
+    selective: flag,
+  },
+  strict,
+)
+
+export const StandingKeyboard = Type.Object({
+  chat: Chat,
+  person: PersonName,
+  message_id: Type.Integer({ description: 'The message that brought it' }),
+  ...ReplyKeyboard.properties,
+  used: Type.Boolean({ description: 'One for once was used: hidden until it is called back' }),
+})
+
+export const Message = Type.Object({
+  message_id: Type.Integer(),
+  chat: Chat,
+  from: optional(PersonName),
+  date: Type.Integer(),
+  edit_date: optional(Type.Integer()),
+  media_group_id: optional(Type.String()),
+  has_protected_content: optional(Type.Boolean()),
+  ...shownContent,
+  service: optional(Type.String({ description: '`joined`, `left` …' })),
+  topic: optional(TopicLook),
+  message_thread_id: optional(Type.Integer({ description: 'The topic it stands in' })),
+  reply_to_message_id: optional(Type.Integer()),
+  forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
+  inline_keyboard: optional(Keyboard),
+})
+
+/** One of an album is shown first, and all of them in `album`. */
+export const Sent = Type.Object({
+  ...Message.properties,
+  album: optional(Type.Array(Message)),
+})
+
+export const Received = Type.Object({
+  ...Message.properties,
+  keyboard: optional(ReplyKeyboard),
+  reactions: optional(Type.Array(Type.Object({ person: PersonName, ...ReactionBody.properties }))),
 })

@@ -2,11 +2,9 @@
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
-import { lookBody } from './content.ts'
-import { TopicLook } from './content-schemas.ts'
+import { lookBody, present } from './present.ts'
 import { described, type SandboxRoutes } from './route.ts'
-import { ChatId, Id } from './schemas.ts'
-import { present } from './wire.ts'
+import { ChatId, Id, TopicLook } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1, maxLength: 128 })

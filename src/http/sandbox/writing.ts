@@ -5,22 +5,32 @@ import { failed } from '../../../machines/model/failure.ts'
 import { replyKeyboardFrom } from '../../bot-api/reply-keyboard.ts'
 import type { Change } from '../../sandbox/people/hands.ts'
 import { answers, ok } from '../envelope.ts'
+import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
-import { BODY_LIMIT, GivenMedia, givenContent, Place } from './content-schemas.ts'
 import {
+  buttonsOf,
   contentsOf,
+  type IngestMedia,
   locationOf,
   mediaContent,
-  type TakeIn,
-  takingIn,
+  mediaIngester,
   textOf,
-} from './given-content.ts'
-import { Message, Sent } from './message-schemas.ts'
+} from './parse.ts'
 import { messageBody } from './present.ts'
-import { ReplyKeyboard } from './reply-keyboard.ts'
-import { described, goneSignal, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
-import { Addressee, Entity, Id, Keyboard } from './schemas.ts'
-import { buttonsOf } from './wire.ts'
+import { described, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
+import {
+  Addressee,
+  BODY_LIMIT,
+  Entity,
+  GivenMedia,
+  givenContent,
+  Id,
+  Keyboard,
+  Message,
+  Place,
+  ReplyKeyboard,
+  Sent,
+} from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Entities = Type.Array(Entity, { maxItems: 1000 })
@@ -58,11 +68,11 @@ interface Edited {
   readonly entities?: Parameters<typeof textOf>[1]
   readonly caption?: string
   readonly caption_entities?: Parameters<typeof textOf>[1]
-  readonly media?: Parameters<TakeIn>[0]
+  readonly media?: Parameters<IngestMedia>[0]
   readonly location?: Parameters<typeof locationOf>[0] | null
 }
 
-async function changeOf(edited: Edited, takeIn: TakeIn): Promise<Change> {
+async function changeOf(edited: Edited, ingest: IngestMedia): Promise<Change> {
   const { text, entities, caption, caption_entities, media, location } = edited
   const named = [text, caption, media, location].filter((change) => change !== undefined)
   if (named.length > 1) throw failed('bad_request', 'one thing is changed at a time')
@@ -72,7 +82,7 @@ async function changeOf(edited: Edited, takeIn: TakeIn): Promise<Change> {
   if (caption !== undefined) {
     return { kind: 'edit_caption', caption: textOf(caption, caption_entities) }
   }
-  if (media) return { kind: 'edit', content: await mediaContent(media, takeIn) }
+  if (media) return { kind: 'edit', content: await mediaContent(media, ingest) }
   if (location === undefined) return { kind: 'edit_buttons' }
   return { kind: 'edit_location', ...(location && { location: locationOf(location) }) }
 }
@@ -100,10 +110,10 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
       const keyboard = body.keyboard && replyKeyboardFrom(body.keyboard)
       const { message_thread_id: topic } = body
       const { files, hands } = network(request)
-      const takeIn = takingIn(files, userOf(request), goneSignal(reply))
+      const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
       const sent = await hands.send(params.person, {
         to,
-        contents: await contentsOf(body, takeIn),
+        contents: await contentsOf(body, ingest),
         ...(replyTo !== undefined && { replyTo }),
         ...(topic !== undefined && { topic }),
         ...(inline && { buttons: buttonsOf(inline) }),
@@ -128,7 +138,7 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
     async (request, reply) => {
       const { params, body } = request
       const { files, hands } = network(request)
-      const change = await changeOf(body, takingIn(files, userOf(request), goneSignal(reply)))
+      const change = await changeOf(body, mediaIngester(files, userOf(request), goneSignal(reply)))
       const keyboard = body.inline_keyboard
       const buttons = keyboard && { buttons: buttonsOf(keyboard) }
       return ok(messageBody(await hands.change(params.person, params, { ...change, ...buttons })))

@@ -1,17 +1,12 @@
-/** /sandbox/people/{person}/…: what a person does at a device of their own. */
+/** /sandbox/people/{person}/…: deletes, forwards, reacts, votes, types and presses buttons as a person. */
+
 import { Type } from 'typebox'
 import { answers, ok } from '../envelope.ts'
-import { Message } from './message-schemas.ts'
-import { messageBody } from './present.ts'
-import {
-  described,
-  goneSignal,
-  MessageParams,
-  PersonParams,
-  type SandboxRoutes,
-  within,
-} from './route.ts'
-import { Addressee, ChatId, Id } from './schemas.ts'
+import { goneSignal } from '../gone-signal.ts'
+import { reactionOf } from './parse.ts'
+import { messageBody, pollBody } from './present.ts'
+import { described, MessageParams, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { Addressee, ChatId, Id, Message, PollBody, ReactionBody } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Forward = Type.Object(
@@ -35,7 +30,14 @@ const Typing = Type.Object(
   },
   strict,
 )
-export const handRoutes: SandboxRoutes = async (app, { network }) => {
+
+const Reactions = Type.Object({ reactions: Type.Array(ReactionBody, { maxItems: 20 }) }, strict)
+const Vote = Type.Object(
+  { option_ids: Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 100 }) },
+  strict,
+)
+
+export const actionRoutes: SandboxRoutes = async (app, { network }) => {
   app.delete(
     '/people/:person/chats/:chat/messages/:message',
     {
@@ -121,6 +123,55 @@ export const handRoutes: SandboxRoutes = async (app, { network }) => {
         ...shown,
         ...(alert !== undefined && { show_alert: alert }),
       })
+    },
+  )
+
+  app.put(
+    '/people/:person/chats/:chat/messages/:message/reactions',
+    {
+      schema: {
+        ...described('React to a message; with no reactions, take them back'),
+        params: MessageParams,
+        body: Reactions,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      await network(request).hands.react(params.person, params, body.reactions.map(reactionOf))
+      return ok(true as const)
+    },
+  )
+
+  app.put(
+    '/people/:person/chats/:chat/messages/:message/vote',
+    {
+      schema: {
+        ...described('Vote in a poll; with no options, take the vote back'),
+        params: MessageParams,
+        body: Vote,
+        response: answers(PollBody),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      const { hands } = network(request)
+      return ok(pollBody(await hands.vote(params.person, params, body.option_ids)))
+    },
+  )
+
+  app.delete(
+    '/people/:person/chats/:chat/messages/:message/vote',
+    {
+      schema: {
+        ...described('End the voting of a poll that this person sent'),
+        params: MessageParams,
+        response: answers(PollBody),
+      },
+    },
+    async (request) => {
+      const { params } = request
+      return ok(pollBody(await network(request).hands.stopPoll(params.person, params)))
     },
   )
 }

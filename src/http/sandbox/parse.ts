@@ -1,19 +1,21 @@
-/** What people of the sandbox give into a message, in the words of the platform port. */
+/** Request bodies under /sandbox as the content, buttons and reactions of the model. */
 import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import type {
+  Buttons,
   Content,
   Location,
   Media,
   Poll,
   Reaction,
   Text,
+  TextEntity,
 } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
-import type * as wire from './content-schemas.ts'
-import { entityOf, present } from './wire.ts'
+import { present } from './present.ts'
+import type * as wire from './schemas.ts'
 
 type Given = {
   readonly [Name in keyof typeof wire.givenContent]?:
@@ -24,11 +26,10 @@ type Given = {
 }
 type GivenMedia = Static<typeof wire.GivenMedia>
 
-/** Takes in the files of somebody. */
-export type TakeIn = (given: GivenMedia) => Promise<Media>
+export type IngestMedia = (given: GivenMedia) => Promise<Media>
 
-export const takingIn =
-  (files: Network['files'], userId: number, signal: AbortSignal): TakeIn =>
+export const mediaIngester =
+  (files: Network['files'], userId: number, signal: AbortSignal): IngestMedia =>
   async (given) => {
     const { type: kind, file, emoji } = given
     if (file !== undefined) return { kind, file: { native: file } }
@@ -36,8 +37,8 @@ export const takingIn =
     return emoji === undefined ? media : { ...media, emoji }
   }
 
-/** Several only where it is an album. */
-export async function contentsOf(given: Given, takeIn: TakeIn): Promise<Content[]> {
+/** Resolves with several contents for an album, else with one. Rejects with `bad_request` where the body has none or two. */
+export async function contentsOf(given: Given, ingest: IngestMedia): Promise<Content[]> {
   const { text, entities, media, album, location, venue, contact, poll, dice } = given
   const all: Content[] = [
     ...(text === undefined ? [] : [{ kind: 'text' as const, ...textOf(text, entities) }]),
@@ -52,17 +53,17 @@ export async function contentsOf(given: Given, takeIn: TakeIn): Promise<Content[
   if (all.length + (files.length > 0 ? 1 : 0) !== 1 || (media && album)) {
     throw failed('bad_request', 'a message carries one thing: text, media, album, location …')
   }
-  for (const item of files) all.push(await mediaContent(item, takeIn))
+  for (const item of files) all.push(await mediaContent(item, ingest))
   return all
 }
 
 export async function mediaContent(
   given: GivenMedia,
-  takeIn: TakeIn,
+  ingest: IngestMedia,
 ): Promise<Content & { kind: 'media' }> {
   return {
     kind: 'media',
-    media: await takeIn(given),
+    media: await ingest(given),
     caption: textOf(given.caption ?? '', given.caption_entities),
     ...(given.show_caption_above_media && { captionAbove: true }),
     ...(given.has_spoiler && { spoiler: true }),
@@ -146,3 +147,27 @@ export function reactionOf({
   if (customEmojiId !== undefined) return { customEmojiId }
   throw failed('bad_request', 'REACTION_INVALID')
 }
+
+export const entityOf = ({
+  custom_emoji_id,
+  user_id,
+  unix_time,
+  date_time_format,
+  ...entity
+}: Static<typeof wire.Entity>): TextEntity => ({
+  ...entity,
+  ...present({
+    customEmojiId: custom_emoji_id,
+    person: user_id === undefined ? null : String(user_id),
+    unixTime: unix_time,
+    timeFormat: date_time_format,
+  }),
+})
+
+/** A button without an address and data carries its own text, or a press would say nothing. */
+export const buttonsOf = (keyboard: Static<typeof wire.Keyboard>): Buttons =>
+  keyboard.map((row) =>
+    row.map(({ text, callback_data, url }) =>
+      url !== undefined ? { text, url } : { text, data: callback_data ?? text },
+    ),
+  )
