@@ -1,4 +1,4 @@
-/** The heart of the service: the log, the actors and what they stand on, built from adapters. */
+/** The heart of the service: the update log, the actors and what they stand on, built from adapters. */
 import type { ApiKeyActor } from '../actors/api-key/actor.ts'
 import { ApiKeys } from '../actors/api-key/all.ts'
 import { Lease } from '../actors/credential/lease.ts'
@@ -11,7 +11,6 @@ import type { Clock } from '../actors/ports/ports.ts'
 import type { WebhookKey } from '../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../machines/model/failure.ts'
 import { FileIds } from './bot-api/file-id.ts'
-import { Translator } from './bot-api/translator.ts'
 import type { Config } from './config/config.ts'
 import type { Fenced } from './credentials/fence.ts'
 import { HealthBuffer } from './credentials/health-buffer.ts'
@@ -29,6 +28,7 @@ import { PostgresLinkStore } from './links/store.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Vault } from './security/vault.ts'
+import { Translator } from './translation/translator.ts'
 import { PostgresUpdateLog } from './updates/log.ts'
 import type { CallBack } from './webhooks/reply-call.ts'
 import { Roster } from './webhooks/roster.ts'
@@ -98,7 +98,7 @@ export function createCore({
     logger,
     node: config.node,
     config: config.webhooks,
-    log: () => log,
+    updates: () => updates,
     flushCursors: () => keyStore.flush(),
     call: async (apiKeyId, call, traceId) => replyCall(await keys.find(apiKeyId), call, traceId),
     remind: (apiKeyId, at) => remindKey(apiKeyId, new Date(at)),
@@ -120,7 +120,7 @@ export function createCore({
   }
   const fileIds = new FileIds(vault.derive('file-id'))
   const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)
-  const log: PostgresUpdateLog = new PostgresUpdateLog(db, translator, {
+  const updates: PostgresUpdateLog = new PostgresUpdateLog(db, translator, {
     committed(updates, seconds) {
       metrics.committed(updates, seconds)
       writes.committed()
@@ -137,7 +137,7 @@ export function createCore({
   const supervisor: CredentialSupervisor = new CredentialSupervisor({
     platforms,
     store,
-    log,
+    updates,
     storage: writes,
     identities: translator,
     budget,
@@ -158,7 +158,7 @@ export function createCore({
       apiKeys.leave(credentialIds)
       for (const id of credentialIds) {
         roster.forget(id)
-        log.close(id)
+        updates.close(id)
         translator.forget(id)
       }
     },
@@ -166,7 +166,7 @@ export function createCore({
 
   let isGoingDown = false
   const apiKeys = new ApiKeys({
-    log,
+    updates,
     keys: keyStore,
     clock,
     logger,
@@ -191,7 +191,7 @@ export function createCore({
       await supervisor.start(credentialId)
       facts = (await keyStore.load(apiKeyId)) ?? facts
     }
-    await log.open(credentialId)
+    await updates.open(credentialId)
     const isOwned = supervisor.factsOf(credentialId)?.epoch === facts.epoch
     if (!isOwned && !facts.revoked) throw new OwnershipLost()
     const key = apiKeys.begin(facts)
@@ -204,7 +204,7 @@ export function createCore({
   })
   const roster = new Roster({
     db,
-    log: logger,
+    logger,
     owns: (credentialId) => supervisor.factsOf(credentialId) !== undefined,
     peek: (id) => keys.peek(id),
     find: (id) => keys.find(id),
@@ -242,7 +242,7 @@ export function createCore({
   return {
     clock,
     platforms,
-    log,
+    updates,
     store,
     keyStore,
     keys,

@@ -107,7 +107,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })
   opened.defer(() => journal.close())
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
-  const opening = createJobs({ databaseUrl, log: logger, ...redis })
+  const opening = createJobs({ databaseUrl, logger, ...redis })
   const jobs = await (config.redisUrl ? concerning('REDIS_URL', opening) : opening)
   opened.defer(() => jobs.close())
   metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
@@ -213,12 +213,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     flush: () => flushAll({ core, journal }),
     sweepFiles: () => media.sweep(),
   })
-  everyHour(jobs, { db, log: core.log, limits: config.retention, media, eraser, logger })
+  everyHour(jobs, { db, updates: core.updates, limits: config.retention, media, eraser, logger })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   core.ownership.watch()
   await warnOfMemory(db, logger)
-  const started = await startAll(core.store, core.log, core.supervisor)
+  const started = await startAll(core.store, core.updates, core.supervisor)
   if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
   const behind = await core.roster.start()
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')

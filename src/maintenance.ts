@@ -28,7 +28,7 @@ const LINK_IDLE_MS = 900_000
 
 interface Upkeep {
   readonly db: Database
-  readonly log: Pick<Core['log'], 'removed'>
+  readonly updates: Pick<Core['updates'], 'removed'>
   readonly limits: Config['retention']
   readonly media: Pick<OpenedMedia, 'sweep'>
   readonly eraser: Pick<Eraser, 'resume'>
@@ -38,21 +38,21 @@ interface Upkeep {
 /** Retention by a reminder, so that of several nodes one does it. Call it before the jobs start. */
 export function everyHour(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  { db, log, limits, media, eraser, logger }: Upkeep,
+  { db, updates, limits, media, eraser, logger }: Upkeep,
 ): void {
   const remind = (inMs: number) =>
     jobs.remind({ kind: 'updates', id: 'retention', at: new Date(Date.now() + inMs) })
-  const updates = async () => {
+  const oldUpdates = async () => {
     const removed = await retainUpdates(
       db,
       { days: limits.updateDays, updates: limits.updates },
-      (credentialId, updateId) => log.removed(credentialId, updateId),
+      (credentialId, updateId) => updates.removed(credentialId, updateId),
       (credentialId, err) => logger.error({ credentialId, err }, 'old updates were not removed'),
     )
     if (removed > 0) logger.info({ removed }, 'old updates were removed')
   }
   const chores = {
-    updates,
+    updates: oldUpdates,
     links: () => forgetLinks(db),
     timelines: () => retainTimelines(db),
     messages: () => forgetMessages(db),
@@ -94,7 +94,7 @@ export function watchActors(
   const sweep = setInterval(
     () => {
       core.keys.passivate(config.timing.passivateAfter)
-      core.log.forgetOld(config.timing.passivateAfter)
+      core.updates.forgetOld(config.timing.passivateAfter)
       core.links.passivate(LINK_IDLE_MS)
       core.roster
         .wakeDue()

@@ -133,7 +133,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
   }
 
   poll(request: PollRequest, leaving: Leaving): Promise<UpdatePage> {
-    const next = this.#world.log.next(this.facts.credentialId)
+    const next = this.#world.updates.next(this.facts.credentialId)
     return this.ask(
       {
         type: 'updates.poll',
@@ -146,7 +146,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
   }
 
   async dropPending(): Promise<void> {
-    const next = this.#world.log.next(this.facts.credentialId)
+    const next = this.#world.updates.next(this.facts.credentialId)
     await this.ask({ type: 'updates.drop', next, now: this.#world.clock.now() })
   }
 
@@ -161,7 +161,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
 
   /** Kinds that are wanted from here on. */
   async allow(kinds: KindSet): Promise<void> {
-    const next = this.#world.log.next(this.facts.credentialId)
+    const next = this.#world.updates.next(this.facts.credentialId)
     await this.ask({ type: 'updates.allow', kinds, next })
   }
 
@@ -181,7 +181,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
 
   /** The id of the newest update. */
   get newest(): number {
-    return this.#world.log.next(this.facts.credentialId) - 1
+    return this.#world.updates.next(this.facts.credentialId) - 1
   }
 
   /** What delivers to the webhook, while something does. */

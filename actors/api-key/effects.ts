@@ -66,9 +66,9 @@ export class ApiKeyEffects {
 
   async read(poll: Poll): Promise<void> {
     const { apiKeyId, credentialId } = this.#facts
-    const { log, clock, logger } = this.#world
+    const { updates, clock, logger } = this.#world
     const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
-    const outcome = await settle(() => log.read(credentialId, apiKeyId, poll), onDefect)
+    const outcome = await settle(() => updates.read(credentialId, apiKeyId, poll), onDefect)
     if (!outcome.ok) {
       this.#actor.send({ type: 'poll.failed', poll, failure: outcome.failure })
       return
@@ -86,8 +86,8 @@ export class ApiKeyEffects {
   /** Reads once there is something newer than the poll has seen; what it listened for before is let go. */
   listen(poll: HeldPoll): void {
     this.stopListening()
-    const { log, clock } = this.#world
-    this.#stop = log.listen(this.#facts.credentialId, poll.head, () => {
+    const { updates, clock } = this.#world
+    this.#stop = updates.listen(this.#facts.credentialId, poll.head, () => {
       this.#burst ??= clock.setTimeout(() => {
         this.stopListening()
         void this.read(poll)

@@ -9,7 +9,7 @@ import type { WebhookKey, Webhooks } from '../ports/webhooks.ts'
 import { WebhookDelivery } from '../webhook/delivery.ts'
 
 export interface KeyWebhookWorld {
-  readonly log: UpdateLog
+  readonly updates: UpdateLog
   readonly clock: Clock
   readonly logger: Logger
   readonly webhooks: Webhooks

@@ -41,7 +41,7 @@ export interface Timing {
 export interface CredentialWorld {
   readonly platform: Platform
   readonly store: CredentialStore
-  readonly log: UpdateLog
+  readonly updates: UpdateLog
   readonly storage: Storage
   readonly identities: Identities
   readonly budget: StartBudget

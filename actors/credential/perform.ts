@@ -20,7 +20,7 @@ import { blobsIn, watchBlobs } from './transfers.ts'
 interface Performing {
   readonly facts: CredentialFacts
   readonly identities: Identities
-  readonly log: UpdateLog
+  readonly updates: UpdateLog
   readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
   readonly clock: Pick<Clock, 'now'>
   readonly timing: { readonly performTakes: number }
@@ -133,7 +133,7 @@ async function noteName(
 
 /** What was done through the gateway is an update for the other keys, where the settings say so. */
 async function noteOwn(
-  { context, facts, log, clock, lost, onDefect }: Performing,
+  { context, facts, updates, clock, lost, onDefect }: Performing,
   request: PerformOperation,
   operation: Operation,
   result: OperationResult,
@@ -144,7 +144,7 @@ async function noteOwn(
   )
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  const appended = await log
+  const appended = await updates
     .append({
       credentialId,
       epoch,

@@ -10,7 +10,7 @@ type Batch = Parameters<UpdateLog['append']>[0]
 const TRIES = 3
 
 interface SieveWorld {
-  readonly log: Pick<UpdateLog, 'append'>
+  readonly updates: Pick<UpdateLog, 'append'>
   readonly logger: Pick<Logger, 'error'>
 }
 
@@ -31,7 +31,7 @@ export class Sieve {
 
   async append(batch: Batch): Promise<Appended> {
     try {
-      return await this.#world.log.append(batch)
+      return await this.#world.updates.append(batch)
     } catch (cause) {
       if (!(cause instanceof EventsUnstorable)) throw cause
     }
@@ -41,12 +41,12 @@ export class Sieve {
       const appended = await this.#alone({ ...rest, happenings: [happening] }, happening)
       if (!appended.stored) return appended
     }
-    return this.#world.log.append({ ...batch, happenings: [] })
+    return this.#world.updates.append({ ...batch, happenings: [] })
   }
 
   async #alone(batch: Batch, { sourceKey }: Happening): Promise<Appended> {
     try {
-      return await this.#world.log.append(batch)
+      return await this.#world.updates.append(batch)
     } catch (cause) {
       if (!(cause instanceof EventsUnstorable)) throw cause
       this.#tries = this.#suspect === sourceKey ? this.#tries + 1 : 1

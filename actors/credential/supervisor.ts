@@ -171,7 +171,7 @@ export class CredentialSupervisor {
   async #claim(credentialId: number): Promise<void> {
     const facts = await this.#world.store.claim(credentialId)
     if (!facts || facts.state === 'deactivated') throw failed('not_found')
-    await this.#world.log.open(credentialId, facts.epoch)
+    await this.#world.updates.open(credentialId, facts.epoch)
     this.adopt(facts)
     this.#world.claimed?.(credentialId)
   }

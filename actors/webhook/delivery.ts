@@ -17,7 +17,7 @@ export interface DeliveryOptions {
   /** When the deliveries before this one crashed. */
   readonly crashes: readonly number[]
   readonly webhooks: Webhooks
-  readonly log: UpdateLog
+  readonly updates: UpdateLog
   readonly clock: Clock
   readonly logger: Logger
   /** The filter that holds now. */
@@ -126,11 +126,11 @@ export class WebhookDelivery {
   }
 
   #world(): PumpWorld {
-    const { key, facts, webhooks, log, clock, logger, filter, mayReceive } = this.#options
+    const { key, facts, webhooks, updates, clock, logger, filter, mayReceive } = this.#options
     return {
       maxConnections: facts.maxConnections,
       read: (after, limit) => webhooks.read(key, { filter: filter(), after, limit }),
-      listen: (after, notify) => log.listen(key.credentialId, after, notify),
+      listen: (after, notify) => updates.listen(key.credentialId, after, notify),
       deliver: (delivery, signal) => this.#endpoint.deliver(delivery, signal),
       save: (progress, isRushed) => webhooks.saveProgress(key, progress, isRushed),
       saved: (cursor) => this.#saved(cursor),

@@ -8,7 +8,7 @@ const PAGE = 500
 /** Claims page by page; how many connect at once is the start budget's business. Resolves with their number. */
 export async function startAll(
   store: PostgresCredentialStore,
-  log: PostgresUpdateLog,
+  updates: PostgresUpdateLog,
   supervisor: CredentialSupervisor,
 ): Promise<number> {
   let started = 0
@@ -16,7 +16,7 @@ export async function startAll(
   for (;;) {
     const page = await store.claimPage(after, PAGE)
     for (const facts of page) {
-      log.opened(facts.credentialId, facts.epoch, facts.next)
+      updates.opened(facts.credentialId, facts.epoch, facts.next)
       supervisor.adopt(facts)
     }
     started += page.length

@@ -234,7 +234,7 @@ function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads
     media: media.desk,
     paths,
     fileIds: core.fileIds,
-    pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.log, key),
+    pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.updates, key),
     dropped: (apiKeyId) => droppedUpdates(db, apiKeyId),
     whyOut: (credentialId) => core.supervisor.whyOut(credentialId),
     skipped: (apiKeyId) => messagesSkipped(db, apiKeyId),

@@ -1,15 +1,13 @@
-/** Gives integers to native ids: the same one for ever, messages ascending in their chat. */
+/** Gives integers to native ids: each id keeps its integer for ever, messages ascend within their chat. */
 import { LRUCache } from 'lru-cache'
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import type { NewChat, NewMessage } from '../updates/commit.ts'
-import type { GivenIds } from './ids.ts'
-import type { Natives } from './natives.ts'
+import type { GivenIds, NewChat, NewMessage, WantedIds } from './ids.ts'
 import { findChats, findMessages, newestMessage, nextChatNumber } from './store.ts'
 
-/** Given as a size, because room for a `max` is taken at once, used or not. */
+/** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
 const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
@@ -26,12 +24,12 @@ interface Known {
   readonly own: boolean
 }
 
-/** What one owner of a credential knows of it. The next one begins with nothing: others have written since. */
+/** Cache of one ownership of a credential. A new epoch starts empty, because other nodes may have written since. */
 interface Chapter {
   readonly epoch: number
-  /** Of its own, before each key of it in the caches. */
+  /** Unique; the prefix of its keys in the caches. */
   readonly number: number
-  /** Given and not committed yet: part of every batch until one commit with them is through. */
+  /** Given and not committed yet: part of every batch until a commit with them has succeeded. */
   readonly unstored: Set<string>
 }
 
@@ -49,10 +47,10 @@ export class IdentityBook {
   }
 
   /** One at a time for each credential, so that no native id gets two integers. */
-  async give(owned: Owned, natives: Natives): Promise<GivenIds> {
+  async give(owned: Owned, wanted: WantedIds): Promise<GivenIds> {
     const { credentialId } = owned
     const giving = (this.#last.get(credentialId) ?? Promise.resolve()).then(() =>
-      this.#give(credentialId, this.#chapter(owned), natives),
+      this.#give(credentialId, this.#chapter(owned), wanted),
     )
     const settled = giving.catch(() => undefined)
     this.#last.set(credentialId, settled)
@@ -62,7 +60,7 @@ export class IdentityBook {
     return giving
   }
 
-  /** Another node has claimed it, or what was given turned out to be wrong. */
+  /** Another node has claimed the credential, or the cached ids are wrong. */
   forget(credentialId: number): void {
     this.#chapters.delete(credentialId)
   }
@@ -76,26 +74,26 @@ export class IdentityBook {
     return begun
   }
 
-  async #give(credentialId: number, chapter: Chapter, natives: Natives): Promise<GivenIds> {
+  async #give(credentialId: number, chapter: Chapter, wanted: WantedIds): Promise<GivenIds> {
     const { unstored } = chapter
     const key = (native: string) => `${chapter.number}\n${native}`
     const messageKey = (chatId: number, native: string) => `${chapter.number}\n${chatId}\n${native}`
-    await this.#loadChats(credentialId, [...natives.chats.keys()], key)
+    await this.#loadChats(credentialId, [...wanted.chats.keys()], key)
     const newChats: NewChat[] = []
     const chatIds = new Map<string, number>()
-    for (const [native, surface] of natives.chats) {
+    for (const [native, surface] of wanted.chats) {
       const chatId =
         this.#chats.get(key(native)) ?? (await this.#newChat(chapter, key(native), surface))
       chatIds.set(native, chatId)
       if (unstored.has(key(native))) newChats.push({ native, chatId })
     }
 
-    const wanted = [...pairs(natives.messages, chatIds), ...pairs(natives.mentioned, chatIds)]
-    await this.#loadMessages(credentialId, wanted, messageKey)
+    const messages = [...pairs(wanted.messages, chatIds), ...pairs(wanted.mentioned, chatIds)]
+    await this.#loadMessages(credentialId, messages, messageKey)
     const newMessages: NewMessage[] = []
-    for (const { native, chatId } of pairs(natives.messages, chatIds)) {
+    for (const { native, chatId } of pairs(wanted.messages, chatIds)) {
       const at = messageKey(chatId, native)
-      const own = natives.own.has(native)
+      const own = wanted.own.has(native)
       const known =
         this.#messages.get(at) ??
         (await this.#newMessage(credentialId, chapter, at, { chatId, own }))

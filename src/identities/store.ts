@@ -1,10 +1,21 @@
-/** The tables that map native ids to integers, one question a function. */
+/** Queries on the tables that map native ids to integers. */
 
 import type { Owned } from '../../actors/ports/ports.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import { despiteRace } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
-import { type NewChat, type NewMessage, unlessSame } from '../updates/commit.ts'
+import type { NewChat, NewMessage } from './ids.ts'
+
+/**
+ * Two writers that store the same pair at the same time both succeed. The statement fails for a native id that has
+ * another integer already, and for an integer that stands for another native id: an update must not name a wrong message.
+ */
+export const unlessSame = {
+  chat: `on conflict (credential_id, native) do update set native = null
+      where chat_identity.chat_id <> excluded.chat_id`,
+  message: `on conflict (credential_id, native, chat_id) do update set native = null
+      where message_identity.message_id <> excluded.message_id`,
+}
 
 export async function findChats(
   db: Database,
@@ -49,7 +60,7 @@ export async function nextChatNumber(db: Database): Promise<number> {
   return row.number
 }
 
-/** Of somebody whom nobody need have met yet: found, or given, for a reader that does not own the credential. */
+/** The id of a person, given now if they have none; for a reader that does not own the credential. */
 export async function personId(
   db: Database,
   credentialId: number,
@@ -70,7 +81,7 @@ export async function personId(
        select chat_id from chat_identity where credential_id = $1 and native = $2`,
       [credentialId, native],
     )
-    // Nothing: somebody else gave it while the statement ran, and it can be read now.
+    // No row: another writer gave the id while the statement ran, so the next try finds it.
     if (row) return row.chat_id
   }
 }
@@ -102,9 +113,8 @@ export async function nativeMessage(
 }
 
 /**
- * For ids that come with a result rather than with an update. In the same order as the log's own statement: two who
- * store the same ids at once would else wait for each other. Rejects with `OwnershipLost` where nothing was stored,
- * because the next owner may have given the same integers.
+ * Stores ids that come with a result and not with an update, in the order of the update log's statement to avoid a
+ * deadlock. Rejects with `OwnershipLost` when another node owns the credential: it may have given the same integers.
  */
 export async function insertIdentities(
   db: Database,

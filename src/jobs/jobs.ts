@@ -43,7 +43,7 @@ export interface Jobs {
 export interface JobsOptions {
   readonly databaseUrl: string
   readonly redisUrl?: string
-  readonly log: Log
+  readonly logger: Log
 }
 
 /** Where the queues are, if they are to be had now. */
@@ -78,16 +78,16 @@ const reminderOptions = {
   removeOnFail: { age: 86_400, count: 1_000 },
 }
 
-export async function createJobs({ databaseUrl, redisUrl, log }: JobsOptions): Promise<Jobs> {
+export async function createJobs({ databaseUrl, redisUrl, logger }: JobsOptions): Promise<Jobs> {
   const handlers = new Map<string, JobHandler>()
   const process = processorFor(handlers)
   const source = redisUrl
-    ? await RedisQueues.start({ url: redisUrl, process, log })
-    : await queuesInPostgres(databaseUrl, process, log)
-  const warn = boundedWarnings(log)
+    ? await RedisQueues.start({ url: redisUrl, process, logger })
+    : await queuesInPostgres(databaseUrl, process, logger)
+  const warn = boundedWarnings(logger)
   const remindHere = ({ kind, id }: Reminder) => {
     process({ data: { kind, id }, attemptsMade: 0, opts: {} }).catch((err) =>
-      log.warn({ err, kind, id }, 'a reminder failed while the queue was away'),
+      logger.warn({ err, kind, id }, 'a reminder failed while the queue was away'),
     )
   }
   const meanwhile = new Meanwhile(remindHere)
@@ -114,7 +114,7 @@ export async function createJobs({ databaseUrl, redisUrl, log }: JobsOptions): P
         async (err) => {
           warn({ err, queue: codes }, 'a code is sent past the queue')
           await process({ data: target, attemptsMade: 0, opts: {} }).catch((cause) => {
-            log.error({ err: cause, queue: codes, id }, 'a code was not sent')
+            logger.error({ err: cause, queue: codes, id }, 'a code was not sent')
             throw failed('unavailable', 'the code could not be sent', LATER, { cause })
           })
         },
@@ -148,9 +148,9 @@ async function add(queue: JobQueue | undefined, ...job: Parameters<JobQueue['add
 async function queuesInPostgres(
   url: string,
   process: JobProcessor,
-  log: Log,
+  logger: Log,
 ): Promise<QueueSource> {
-  const queues = await openQueues(await postgresBackend(url), process, log)
+  const queues = await openQueues(await postgresBackend(url), process, logger)
   return {
     queues,
     trouble: null,
@@ -158,7 +158,7 @@ async function queuesInPostgres(
     work: () => queues.work(),
     close: (withinMs) =>
       within(withinMs, undefined, () => queues.close()).catch((err) => {
-        log.warn({ err }, 'the job queues were left without a word')
+        logger.warn({ err }, 'the job queues were left without a word')
         queues.abandon()
       }),
   }

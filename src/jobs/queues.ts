@@ -35,12 +35,15 @@ export interface Queues {
 export async function openQueues(
   backend: Backend,
   process: JobProcessor,
-  log: Log,
+  logger: Log,
 ): Promise<Queues> {
-  const parts = [open(backend, codes, process, 10, log), open(backend, reminders, process, 50, log)]
+  const parts = [
+    open(backend, codes, process, 10, logger),
+    open(backend, reminders, process, 50, logger),
+  ]
   const [code, reminder] = parts as [Part, Part]
   const abandon = () => {
-    const failed = (err: unknown) => log.warn({ err }, 'a job queue did not let go')
+    const failed = (err: unknown) => logger.warn({ err }, 'a job queue did not let go')
     for (const { queue, worker } of parts) {
       // One that was only cut off would try for ever to take up work.
       worker.close(true).catch(failed)
@@ -59,7 +62,9 @@ export async function openQueues(
     reminders: reminder.queue,
     work() {
       for (const { worker, name } of parts) {
-        worker.run().catch((error) => log.error({ err: error, queue: name }, 'a worker has ended'))
+        worker
+          .run()
+          .catch((error) => logger.error({ err: error, queue: name }, 'a worker has ended'))
       }
     },
     async finish() {
@@ -78,11 +83,11 @@ function open(
   name: string,
   process: JobProcessor,
   concurrency: number,
-  log: Log,
+  logger: Log,
 ): Part {
   const queue = backend.queue(name, {})
   const worker = backend.worker(name, process, { ...workerOptions, concurrency })
-  const warn = boundedWarnings(log)
+  const warn = boundedWarnings(logger)
   const trouble = (err: unknown) => warn({ err, queue: name }, 'a queue has trouble')
   for (const part of [queue, worker]) {
     part.on('error', trouble)
@@ -90,8 +95,8 @@ function open(
   worker.on('error', breather(worker, trouble))
   worker.on('failed', (job, error) => {
     const target = { queue: name, kind: job?.data.kind, id: job?.data.id }
-    if (isOver(job, error)) log.error({ err: error, ...target }, 'a job was given up')
-    else log.warn({ err: error, ...target }, 'a job failed and will be tried again')
+    if (isOver(job, error)) logger.error({ err: error, ...target }, 'a job was given up')
+    else logger.warn({ err: error, ...target }, 'a job failed and will be tried again')
   })
   return { name, queue, worker }
 }

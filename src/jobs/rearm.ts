@@ -15,7 +15,7 @@ export interface RearmOptions {
 export function rearm(
   jobs: Pick<Jobs, 'remind' | 'onBack'>,
   targets: readonly Pick<Reminder, 'kind' | 'id'>[],
-  log: Log,
+  logger: Log,
   { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
 ): () => void {
   const ask = () => {
@@ -23,7 +23,7 @@ export function rearm(
     for (const { kind, id } of targets) {
       jobs
         .remind({ kind, id, at })
-        .catch((err) => log.warn({ err, kind, id }, 'a reminder could not be asked for anew'))
+        .catch((err) => logger.warn({ err, kind, id }, 'a reminder could not be asked for anew'))
     }
   }
   jobs.onBack(ask)

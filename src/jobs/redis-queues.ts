@@ -10,7 +10,7 @@ import { openQueues, type Queues } from './queues.ts'
 export interface RedisQueuesOptions {
   readonly url: string
   readonly process: JobProcessor
-  readonly log: Log
+  readonly logger: Log
 }
 
 const AWAY = 'Redis takes no jobs'
@@ -34,13 +34,13 @@ export class RedisQueues implements QueueSource {
 
   private constructor(options: RedisQueuesOptions) {
     this.#options = options
-    this.#warn = boundedWarnings(options.log)
+    this.#warn = boundedWarnings(options.logger)
     this.#pulse = new Pulse({
       url: options.url,
       away: (reason) => this.#onAway(reason),
       back: () => this.#onBack(),
       emptied: () => {
-        options.log.warn({}, 'Redis has forgotten its jobs: they are asked for again')
+        options.logger.warn({}, 'Redis has forgotten its jobs: they are asked for again')
         this.#told()
       },
     })
@@ -82,7 +82,7 @@ export class RedisQueues implements QueueSource {
     if (queues && (await this.#pulse.isAlive())) {
       const finished = () => Promise.race([queues.finish(), this.#away.promise])
       await within(withinMs, undefined, finished).catch((err) =>
-        this.#options.log.warn({ err }, 'the job queues were left without a word'),
+        this.#options.logger.warn({ err }, 'the job queues were left without a word'),
       )
     }
     // A close that waits cannot be forced any more once it has begun.
@@ -92,9 +92,9 @@ export class RedisQueues implements QueueSource {
 
   /** A connection that is lost in the midst of its first words never recovers: the queues are opened anew then. */
   async #open(): Promise<void> {
-    const { url, process, log } = this.#options
+    const { url, process, logger } = this.#options
     try {
-      const queues = await openQueues(redisBackend(url), process, log)
+      const queues = await openQueues(redisBackend(url), process, logger)
       if (this.#isClosed) return queues.abandon()
       this.#opened = queues
       if (this.#isWorking) queues.work()
@@ -110,7 +110,7 @@ export class RedisQueues implements QueueSource {
     const tell = () => {
       const seconds = Math.round((performance.now() - since) / 1000)
       const what = 'codes are sent past the queue, reminders wait here'
-      this.#options.log.warn({ reason: message, seconds }, `${AWAY}: ${what}`)
+      this.#options.logger.warn({ reason: message, seconds }, `${AWAY}: ${what}`)
     }
     this.#reason = message
     tell()
@@ -121,7 +121,7 @@ export class RedisQueues implements QueueSource {
   #onBack() {
     clearInterval(this.#reminding)
     this.#away = Promise.withResolvers()
-    if (this.#reason !== undefined) this.#options.log.info({}, 'Redis takes jobs again')
+    if (this.#reason !== undefined) this.#options.logger.info({}, 'Redis takes jobs again')
     // At the start they are opened by whoever waits for it.
     else return
     if (this.#opened) this.#told()

@@ -12,7 +12,7 @@ export interface WebhookReminders {
 export function remindWebhooks(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
   wake: (apiKeyId: number) => void,
-  log: Log,
+  logger: Log,
 ): WebhookReminders {
   jobs.onReminder(kind, async (id) => wake(Number(id)))
   return {
@@ -20,7 +20,7 @@ export function remindWebhooks(
       // A lost one is made up for at the next start: the time itself is in the table.
       jobs
         .remind({ kind, id: `${apiKeyId}`, at })
-        .catch((err) => log.warn({ err, apiKeyId }, 'a webhook could not be set a reminder'))
+        .catch((err) => logger.warn({ err, apiKeyId }, 'a webhook could not be set a reminder'))
     },
   }
 }

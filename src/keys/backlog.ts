@@ -6,12 +6,12 @@ import { countPending } from '../updates/pending.ts'
 
 export async function pendingUpdates(
   db: Database,
-  log: UpdateLog,
+  updates: UpdateLog,
   key: ApiKeyActor,
 ): Promise<number> {
   const { apiKeyId, credentialId } = key.facts
   const { cursor, filter, webhook } = key.snapshot.context
-  const next = log.next(credentialId)
+  const next = updates.next(credentialId)
   const question = { credentialId, apiKeyId, cursor, filter, next }
   const progress = key.delivery?.progress ?? webhook?.progress
   if (!progress || progress.head <= cursor) return countPending(db, question)

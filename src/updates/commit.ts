@@ -1,20 +1,11 @@
 /** The one statement that stores updates: fence, ids, rows, mappings and checkpoints in a single commit. */
 import { despiteRace } from '../database/at-fault.ts'
 import type { Database, Statement } from '../database/database.ts'
+import type { NewChat, NewMessage } from '../identities/ids.ts'
+import { unlessSame } from '../identities/store.ts'
 import type { Draft } from './row.ts'
 
-export interface NewChat {
-  readonly native: string
-  readonly chatId: number
-}
-
-export interface NewMessage extends NewChat {
-  readonly messageId: number
-  /** Written by the account itself. */
-  readonly own: boolean
-}
-
-/** What one credential wants stored together. */
+/** The updates of one credential that are stored together. */
 export interface Batch {
   readonly credentialId: number
   readonly epoch: number
@@ -46,17 +37,6 @@ const moved = `
            as r (credential_id, place, source_key, kind, chat_id, api_key_id, trace_id, payload)
       join moved m using (credential_id)
   )`
-
-/**
- * Two who store the same pair at once both succeed. A native id that has another integer already fails the statement,
- * and so does an integer that stands for another native id: an update must not name a message that is another one.
- */
-export const unlessSame = {
-  chat: `on conflict (credential_id, native) do update set native = null
-      where chat_identity.chat_id <> excluded.chat_id`,
-  message: `on conflict (credential_id, native, chat_id) do update set native = null
-      where message_identity.message_id <> excluded.message_id`,
-}
 
 const mapped = `, chats as (
     insert into chat_identity (credential_id, native, chat_id)

@@ -4,7 +4,7 @@ import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts
 import type { Database, Statement } from '../database/database.ts'
 import { Page } from './page.ts'
 import type { Row } from './row.ts'
-import { Sheaf } from './sheaf.ts'
+import { RowPage } from './row-page.ts'
 import type { Tail } from './tail.ts'
 
 export interface Reader {
@@ -53,9 +53,9 @@ export async function readPage(db: Database, tail: Tail, reader: Reader): Promis
 }
 
 export async function readRows(db: Database, tail: Tail, reader: Reader): Promise<ReadRows> {
-  const sheaf = new Sheaf(reader)
-  await readInto(sheaf, db, tail, reader)
-  return sheaf
+  const page = new RowPage(reader)
+  await readInto(page, db, tail, reader)
+  return page
 }
 
 /** What rows are read into. */

@@ -29,7 +29,7 @@ export class DeliveryLog {
   readonly #buffer: WriteBuffer<Entry>
   #upkeepDue = 0
 
-  constructor(db: Database, log: Log, days: number) {
+  constructor(db: Database, logger: Log, days: number) {
     this.#db = db
     this.#days = days
     this.#buffer = new WriteBuffer<Entry>({
@@ -38,7 +38,7 @@ export class DeliveryLog {
       write: (entries) => this.#write(entries),
       onFailure: (err, kept) => {
         this.#upkeepDue = 0
-        log.warn({ err, kept }, 'webhook attempts could not be written')
+        logger.warn({ err, kept }, 'webhook attempts could not be written')
       },
     })
   }

@@ -6,7 +6,7 @@ import type { Log } from '../database/log.ts'
 
 export interface NoticesOptions {
   readonly db: Database
-  readonly log: Log
+  readonly logger: Log
   readonly node: string
 }
 
@@ -42,13 +42,13 @@ export class Notices {
     this.#told.set(apiKeyId, { notice, since })
     this.#write(key, notice, since).catch((err) => {
       this.#told.delete(apiKeyId)
-      this.#options.log.warn({ err, apiKeyId, notice }, 'a notice could not be written')
+      this.#options.logger.warn({ err, apiKeyId, notice }, 'a notice could not be written')
     })
   }
 
   /** After a restart nobody remembers what was told; the timeline does. */
   async #write(key: WebhookKey, notice: Notice, since: number): Promise<void> {
-    const { db, log, node } = this.#options
+    const { db, logger, node } = this.#options
     const { to, event } = endings[notice] ?? { to: 'failing', event: 'webhook.failing' }
     const now = Date.now()
     const written = await db.query(
@@ -75,6 +75,6 @@ export class Notices {
     )
     if (written.length === 0) return
     const { apiKeyId, userId, credentialId } = key
-    log.warn({ apiKeyId, userId, credentialId, notice }, 'a webhook gets nothing')
+    logger.warn({ apiKeyId, userId, credentialId, notice }, 'a webhook gets nothing')
   }
 }

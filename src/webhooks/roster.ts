@@ -5,7 +5,7 @@ import type { Log } from '../database/log.ts'
 
 export interface RosterOptions {
   readonly db: Database
-  readonly log: Log
+  readonly logger: Log
   /** Whether this node owns the credential. */
   owns(credentialId: number): boolean
   peek(apiKeyId: number): unknown
@@ -39,7 +39,7 @@ export class Roster {
   /** The credential was claimed by itself: its keys that have something to deliver are woken. */
   async begin(credentialId: number): Promise<void> {
     await this.#take(credentialId).catch((err) => {
-      this.#options.log.warn(
+      this.#options.logger.warn(
         { err, credentialId },
         'the webhooks of a credential were not looked for',
       )
@@ -95,7 +95,7 @@ export class Roster {
         this.#watch(apiKeyId, actor)
       },
       (err) => {
-        this.#options.log.warn({ err, apiKeyId }, 'a key with a webhook could not be woken')
+        this.#options.logger.warn({ err, apiKeyId }, 'a key with a webhook could not be woken')
         this.#later(apiKeyId)
       },
     )

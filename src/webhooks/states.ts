@@ -22,9 +22,9 @@ export class WebhookStates {
   readonly #ends: Latest<number, Noted<Ends>>
 
   /** `fenced` is told of credentials that another node has claimed. */
-  constructor(db: Database, log: Log, fenced: Fenced = () => undefined) {
+  constructor(db: Database, logger: Log, fenced: Fenced = () => undefined) {
     const onFailure = (err: unknown, keys: number) =>
-      log.warn({ err, keys }, 'states of webhooks could not be written')
+      logger.warn({ err, keys }, 'states of webhooks could not be written')
     this.#states = new Latest<number, Noted<WebhookState>>({
       everyMs: LAG_MS,
       write: async (states) => {

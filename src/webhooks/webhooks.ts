@@ -38,7 +38,7 @@ export interface WebhookOptions {
     readonly logDays: number
   }
   readonly resolve?: Resolve
-  log(): PostgresUpdateLog
+  updates(): PostgresUpdateLog
   flushCursors(): Promise<void>
   /** A call that an answer carried, made like any other of this key. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
@@ -63,7 +63,7 @@ export function createWebhooks(options: WebhookOptions) {
   const states = new WebhookStates(db, logger, options.fenced)
   const deliveries = new DeliveryLog(db, logger, config.logDays)
   const progress = new ProgressStore(db, options.fenced)
-  const notices = new Notices({ db, log: logger, node: options.node })
+  const notices = new Notices({ db, logger, node: options.node })
   const tally = new AttemptTally(options.counted)
   const flush = async () => {
     await Promise.all([states.flush(), options.flushCursors()])
@@ -81,7 +81,7 @@ export function createWebhooks(options: WebhookOptions) {
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
-      const { rows, head } = await options.log().rows(reader)
+      const { rows, head } = await options.updates().rows(reader)
       const updates = rows.map((row) => ({
         updateId: row.updateId,
         lane: laneOf(row),

@@ -28,7 +28,7 @@ function shakySender(failures: readonly Error[]) {
 
 async function queue(t: Test) {
   const { url, database } = await testDatabase(t)
-  const jobs = await createJobs({ databaseUrl: url, log: quietLog })
+  const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
   t.teardown(() => jobs.close())
   return { jobs, database }
 }

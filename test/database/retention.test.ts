@@ -82,7 +82,7 @@ t.test('a chore that fails keeps no other from its turn, and the next hour comes
     },
     {
       db,
-      log: { removed: () => undefined },
+      updates: { removed: () => undefined },
       limits: { updateDays: 7, updates: 1_000, requestDays: 30 },
       eraser: { resume: async () => undefined },
       media: { sweep: async () => void swept++ },

@@ -54,7 +54,7 @@ export async function runRedisFaults(
   await using opened = new AsyncDisposableStack()
   const redis = await RedisServer.create({ teardown: (work) => void opened.defer(work) })
   await redis.start()
-  const jobs = await createJobs({ databaseUrl: '', redisUrl: redis.url, log: quietLog })
+  const jobs = await createJobs({ databaseUrl: '', redisUrl: redis.url, logger: quietLog })
   opened.defer(() => jobs.close())
   const sent = new Set<string>()
   jobs.onSendCode(async (id) => void sent.add(id))

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
-import { Translator } from '../../src/bot-api/translator.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
+import { Translator } from '../../src/translation/translator.ts'
 import { commit } from '../../src/updates/commit.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { type Stage, stage, written } from '../updates/stage.ts'

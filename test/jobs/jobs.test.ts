@@ -101,7 +101,7 @@ function behaviour(t: Test, open: Open) {
 t.test('on PostgreSQL', async (t) => {
   const open: Open = async (t) => {
     const { url } = await testDatabase(t)
-    const jobs = await createJobs({ databaseUrl: url, log: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
     t.teardown(() => jobs.close())
     return jobs
   }
@@ -109,11 +109,11 @@ t.test('on PostgreSQL', async (t) => {
 
   t.test('jobs outlive a restart and lost connections', async (t) => {
     const { url, database } = await testDatabase(t)
-    const before = await createJobs({ databaseUrl: url, log: quietLog })
+    const before = await createJobs({ databaseUrl: url, logger: quietLog })
     await before.sendCode('kept')
     await before.close()
 
-    const jobs = await createJobs({ databaseUrl: url, log: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
     t.teardown(() => jobs.close())
     const sent = calls()
     jobs.onSendCode(async (id) => sent.note(id))
@@ -129,7 +129,7 @@ t.test('on PostgreSQL', async (t) => {
   t.test('the statistics of the job table are frozen', async (t) => {
     const { url, database } = await testDatabase(t)
     await database.query('drop schema bullmq cascade')
-    const jobs = await createJobs({ databaseUrl: url, log: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
     t.teardown(() => jobs.close())
     const [table] = await database.query<{ reloptions: string[] }>(
       "select reloptions from pg_class where oid = 'bullmq.job'::regclass",
@@ -143,7 +143,7 @@ t.test('on Redis', { skip: !(await hasRedis()) && 'redis-server is not installed
   let databases = 0
   const open: Open = async (t) => {
     const redisUrl = `${url}/${databases++}`
-    const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, log: quietLog })
+    const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: quietLog })
     t.teardown(() => jobs.close())
     return jobs
   }

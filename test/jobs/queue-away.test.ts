@@ -17,7 +17,7 @@ async function stage(t: Test) {
   const relay = await Relay.start(() => Number(port))
   t.teardown(() => relay.stop())
   const redisUrl = `redis://127.0.0.1:${relay.port}`
-  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, log: quietLog })
+  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: quietLog })
   t.teardown(() => jobs.close())
   const sent: string[] = []
   jobs.onSendCode(async (id) => {

@@ -28,7 +28,11 @@ async function stage(t: Test, { isThere = true } = {}) {
   if (isThere) await redis.start()
   const log = new Lines()
   const began = performance.now()
-  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl: redis.url, log })
+  const jobs = await createJobs({
+    databaseUrl: 'postgres://unused',
+    redisUrl: redis.url,
+    logger: log,
+  })
   const startMs = performance.now() - began
   const [sent, reminded]: [string[], string[]] = [[], []]
   jobs.onSendCode(async (id) => void sent.push(id))
@@ -155,7 +159,7 @@ t.test('one that refuses us ends the start', { skip }, async (t) => {
   await redis.start()
   await redis.tell('CONFIG SET requirepass secret')
   for (const redisUrl of [redis.url, `redis://:wrong@127.0.0.1:${redis.port}`]) {
-    const jobs = createJobs({ databaseUrl: 'postgres://unused', redisUrl, log: new Lines() })
+    const jobs = createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: new Lines() })
     await t.rejects(jobs, { message: /^(NOAUTH|WRONGPASS)/ })
   }
 })

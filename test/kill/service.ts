@@ -72,7 +72,7 @@ const core = createCore({
     journal.count({ userId, credentialId }, { updatesReceived }),
 })
 core.ownership.watch()
-await startAll(core.store, core.log, core.supervisor)
+await startAll(core.store, core.updates, core.supervisor)
 await core.roster.start()
 
 const server = await createServer({

@@ -21,9 +21,9 @@ t.test('updates that retention took unread are told of', async (t) => {
   for (let n = 1; n <= 13; n++) await client.write(ada.id, '@gatebot', `message ${n}`)
   await until(async () => (await webhookInfo()).pending_update_count === 13)
 
-  const { log } = service.gateway.core
+  const { updates } = service.gateway.core
   const removed = await retainUpdates(db, { days: 7, updates: 10 }, (credential, updateId) =>
-    log.removed(credential, updateId),
+    updates.removed(credential, updateId),
   )
   t.equal(removed, 3)
 

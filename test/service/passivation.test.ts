@@ -7,17 +7,17 @@ import { scene } from './scene.ts'
 t.test('an idle key goes to sleep and wakes with its cursor and filter', async (t) => {
   const env = { PASSIVATE_AFTER_MS: '200' }
   const { service, client, bot, ada, credentialId, key, keyId } = await scene(t, { env })
-  const { keys, log } = service.gateway.core
+  const { keys, updates } = service.gateway.core
   const asleep = () => until(() => keys.size === 0 && keys.peek(keyId) === undefined)
   const write = (text: string) => client.write(ada.id, '@gatebot', text)
-  const updates = async (parameters: object) =>
+  const asked = async (parameters: object) =>
     (await client.bot(key, 'getUpdates', parameters)).body.result
 
   await write('one')
   const allowed_updates = ['message']
-  const [one] = await updates({ timeout: 10, allowed_updates })
+  const [one] = await asked({ timeout: 10, allowed_updates })
   t.match(one, { message: { text: 'one' } })
-  t.same(await updates({ offset: one.update_id + 1 }), [])
+  t.same(await asked({ offset: one.update_id + 1 }), [])
   await asleep()
 
   const { message_id } = await write('two')
@@ -26,8 +26,8 @@ t.test('an idle key goes to sleep and wakes with its cursor and filter', async (
   })
   await write('three')
   t.equal(keys.size, 0, 'what arrives does not wake it')
-  await until(() => log.next(credentialId) === one.update_id + 4)
-  const found = await updates({})
+  await until(() => updates.next(credentialId) === one.update_id + 4)
+  const found = await asked({})
   t.match(found, [{ message: {} }, { message: { text: 'three' } }], 'nothing confirmed comes again')
   t.equal(found.length, 2, 'the edit stays filtered out')
   t.ok(found[0].update_id > one.update_id)

@@ -110,7 +110,7 @@ export class FakePlatform {
 
 type Batch = Parameters<UpdateLog['append']>[0]
 
-export class FakeLog {
+export class FakeUpdateLog {
   readonly appended: Batch[] = []
   readonly port: UpdateLog
   onAppend: (batch: Batch) => Promise<Appended> = async ({ happenings }) => ({

@@ -13,7 +13,7 @@ t.test('ids begin at the first one and go on without a gap, also after a restart
   t.equal(await one.append(id, many(3, 'a')), 3)
   t.equal(await one.append(id, many(2, 'b')), 2)
   const two = await node([id])
-  t.equal(two.log.next(id), FIRST + 5)
+  t.equal(two.updates.next(id), FIRST + 5)
   t.equal(await two.append(id, many(1, 'c')), 1)
   t.same(await stored(id), ['a0', 'a1', 'a2', 'b0', 'b1', 'c0'])
   t.same(

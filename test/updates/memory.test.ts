@@ -30,13 +30,13 @@ t.test('beyond its measure memory keeps what was written last', async (t) => {
     return queries() - before
   }
   await roomy.append(first, many(3, 'a'))
-  const one = roomy.log.load.heldBytes
+  const one = roomy.updates.load.heldBytes
   await roomy.append(second, many(3, 'b'))
   t.same([await asks(roomy, first), await asks(roomy, second)], [0, 0])
-  roomy.log.forgetOld(AN_HOUR)
+  roomy.updates.forgetOld(AN_HOUR)
   t.same([await asks(roomy, first), await asks(roomy, second)], [0, 0])
-  roomy.log.forgetOld(-1)
-  t.equal(roomy.log.load.heldBytes, 0)
+  roomy.updates.forgetOld(-1)
+  t.equal(roomy.updates.load.heldBytes, 0)
   t.same([await asks(roomy, first), await asks(roomy, second)], [1, 1])
 
   const tight = await node([first, second], counting, { held: 0.7 * one, storing: 100 })
@@ -58,41 +58,41 @@ t.test('what is loaded only to find that all of it is known counts as well', asy
   const ids = [await credential(), await credential(), await credential()]
   const before = await node(ids)
   for (const id of ids) await before.append(id, many(50, 'a'))
-  const { append, log } = await node(ids)
+  const { append, updates } = await node(ids)
   t.equal(await append(ids[0]!, many(50, 'a')), 0)
-  const one = log.load.heldBytes
+  const one = updates.load.heldBytes
   t.ok(one > 0)
   for (const id of ids) t.equal(await append(id, many(50, 'a')), 0)
-  t.equal(log.load.heldBytes, 3 * one)
+  t.equal(updates.load.heldBytes, 3 * one)
 
   const tight = await node(ids, undefined, { held: 1.5 * one, storing: 100 })
   for (const id of ids) t.equal(await tight.append(id, many(50, 'a')), 0)
-  t.equal(tight.log.load.heldBytes, one)
+  t.equal(tight.updates.load.heldBytes, one)
 })
 
 t.test('what retention takes and what another owner has come after is not counted', async (t) => {
   const { credential, node, epoch } = await stage(t)
   const id = await credential()
-  const { append, log } = await node([id])
+  const { append, updates } = await node([id])
   await append(id, many(3, 'a'))
-  const { heldBytes } = log.load
-  log.removed(id, FIRST + 1)
-  t.ok(log.load.heldBytes < heldBytes)
+  const { heldBytes } = updates.load
+  updates.removed(id, FIRST + 1)
+  t.ok(updates.load.heldBytes < heldBytes)
 
   const under = append(id, many(3, 'b'))
   await epoch(id, 1)
-  await log.open(id, 1)
+  await updates.open(id, 1)
   await under
-  t.equal(log.load.heldBytes, 0)
+  t.equal(updates.load.heldBytes, 0)
   t.equal(await append(id, many(1, 'c'), { epoch: 1 }), 1)
 })
 
 t.test('a single log that is larger than all of the measure is held by nobody', async (t) => {
   const { credential, node } = await stage(t)
   const id = await credential()
-  const { append, read, log } = await node([id], undefined, { held: 1, storing: 1 })
+  const { append, read, updates } = await node([id], undefined, { held: 1, storing: 1 })
   await append(id, many(3, 'a'))
-  t.equal(log.load.heldBytes, 0)
+  t.equal(updates.load.heldBytes, 0)
   t.equal((await read(id, FIRST - 1)).count, 3)
   await append(id, many(2, 'b'))
   t.equal((await read(id, FIRST - 1)).count, 5)

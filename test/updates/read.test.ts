@@ -93,9 +93,9 @@ t.test('a commit whose answer was lost is neither lost nor skipped', async (t) =
       return rows
     },
   }
-  const { append, read, log } = await node([id], flaky)
+  const { append, read, updates } = await node([id], flaky)
   await append(id, many(3, 'a'))
-  const heard = new Promise<void>((resolve) => log.listen(id, FIRST + 2, resolve))
+  const heard = new Promise<void>((resolve) => updates.listen(id, FIRST + 2, resolve))
   losing = true
   await t.rejects(append(id, many(20, 'b')))
   losing = false
@@ -124,12 +124,12 @@ t.test('a reader who listens is called back at once and asks the table nothing',
       return db.query<Row>(...asked)
     },
   }
-  const { append, read, log } = await node([id], counting)
+  const { append, read, updates } = await node([id], counting)
   await append(id, many(1, 'a'))
   queries = 0
   const woken: string[] = []
-  const stop = log.listen(id, FIRST, () => woken.push('caught up'))
-  log.listen(id, FIRST - 1, () => woken.push('behind'))
+  const stop = updates.listen(id, FIRST, () => woken.push('caught up'))
+  updates.listen(id, FIRST - 1, () => woken.push('behind'))
   await new Promise(setImmediate)
   t.same(woken, ['behind'], 'only who is behind, and on its own turn')
   t.equal((await read(id, FIRST)).count, 0)
@@ -148,10 +148,10 @@ t.test('a log that is opened again wakes who waits for what another node wrote',
   const { credential, node, epoch } = await stage(t)
   const id = await credential()
   const [one, two] = [await node([id]), await node([id])]
-  const heard = new Promise<void>((resolve) => one.log.listen(id, FIRST - 1, resolve))
+  const heard = new Promise<void>((resolve) => one.updates.listen(id, FIRST - 1, resolve))
   await two.append(id, many(2, 'a'))
   await epoch(id, 1)
-  await one.log.open(id, 1)
+  await one.updates.open(id, 1)
   await heard
   t.equal((await one.read(id, FIRST - 1)).count, 2)
 })
@@ -165,13 +165,13 @@ t.test('readers never pass over a commit, whatever the order in which commits en
   let writing = true
   const write = async (id: number) => {
     for (let n = 0; n < 20; n++) {
-      const { append, log } = nodes[n % 2] ?? (await node(ids))
+      const { append, updates } = nodes[n % 2] ?? (await node(ids))
       await db.query('update credential_log set epoch = epoch + 1 where credential_id = $1', [id])
       const [row] = await db.query<{ epoch: number }>(
         'select epoch from credential_log where credential_id = $1',
         [id],
       )
-      await log.open(id, row?.epoch ?? 0)
+      await updates.open(id, row?.epoch ?? 0)
       await append(id, many(1 + (n % 5), `${n}-`), { epoch: row?.epoch ?? 0 })
     }
   }
@@ -184,11 +184,11 @@ t.test('readers never pass over a commit, whatever the order in which commits en
         [id],
       )
       // Nothing in memory: what is read is what the table shows at this moment.
-      reader.log.opened(id, 0, facts?.next_update_id ?? 0)
+      reader.updates.opened(id, 0, facts?.next_update_id ?? 0)
       const found = await reader.read(id, last, { limit: 7 })
       seen.push(...found.ids)
       last = seen.at(-1) ?? last
-      if (isLast && last === reader.log.next(id) - 1) return seen
+      if (isLast && last === reader.updates.next(id) - 1) return seen
       await pause(5)
     }
   }

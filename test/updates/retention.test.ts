@@ -16,11 +16,12 @@ t.test('keys are told of what was removed before they read it, and only of that'
   }
   const other = await credential()
   const apart = await key(other)
-  const { append, read, log } = await node([id, other])
+  const { append, read, updates } = await node([id, other])
   await append(id, many(8, 'm'), { apiKeyId: keys.all })
   await append(id, [...many(2, 'n'), written('e', { kind: 'edited' }), ...many(9, 'o')])
   await append(other, many(3, 'x'))
-  const removed = (credentialId: number, updateId: number) => log.removed(credentialId, updateId)
+  const removed = (credentialId: number, updateId: number) =>
+    updates.removed(credentialId, updateId)
   t.equal(await retainUpdates(db, { days: 7, updates: 8 }, removed), 12)
 
   const told = async () =>

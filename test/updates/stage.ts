@@ -4,8 +4,8 @@ import type { Test } from 'tap'
 import type { ReadUpdates } from '../../actors/ports/ports.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts'
-import { Translator } from '../../src/bot-api/translator.ts'
 import type { Database } from '../../src/database/database.ts'
+import { Translator } from '../../src/translation/translator.ts'
 import type { Bounds } from '../../src/updates/held.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
 import { testDatabase } from '../support/database.ts'
@@ -14,7 +14,7 @@ import { testFileIds } from '../support/file-ids.ts'
 export const FIRST = 5_000_001
 
 export interface Node {
-  readonly log: PostgresUpdateLog
+  readonly updates: PostgresUpdateLog
   /** Updates of each commit that stored any or none. */
   readonly commits: number[]
   append(credentialId: number, happenings: readonly Happening[], more?: AppendMore): Promise<number>
@@ -111,24 +111,24 @@ async function openNode(
   const commits: number[] = []
   const observer = { committed: (updates: number) => commits.push(updates), received() {} }
   const translator = new Translator(db, testFileIds, () => 'mapped')
-  const log = new PostgresUpdateLog(db, translator, observer, bounds)
-  for (const credentialId of credentialIds) await log.open(credentialId)
+  const updates = new PostgresUpdateLog(db, translator, observer, bounds)
+  for (const credentialId of credentialIds) await updates.open(credentialId)
   return {
-    log,
+    updates,
     commits,
     /** Resolves with how many were stored, -1 when fenced. */
     async append(credentialId, happenings, { epoch = 0, ...more } = {}) {
-      const appended = await log.append({ credentialId, epoch, happenings, ...more })
+      const appended = await updates.append({ credentialId, epoch, happenings, ...more })
       return appended.stored ? appended.count : -1
     },
     async read(credentialId, after, { apiKeyId = 0, filter = [], limit = 100, keepNewest } = {}) {
       const poll = { requestId: 'r', after, keepNewest, limit, timeoutMs: 0, filter }
-      const read = await log.read(credentialId, apiKeyId, poll)
-      const updates = JSON.parse(read.json) as Update[]
+      const read = await updates.read(credentialId, apiKeyId, poll)
+      const page = JSON.parse(read.json) as Update[]
       return {
         ...read,
-        ids: updates.map(({ update_id }) => update_id),
-        texts: updates.map((update) => (update.message ?? update.edited_message)?.text ?? ''),
+        ids: page.map(({ update_id }) => update_id),
+        texts: page.map((update) => (update.message ?? update.edited_message)?.text ?? ''),
       }
     },
   }

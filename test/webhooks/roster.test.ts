@@ -44,7 +44,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   let live: ApiKeyActor | undefined
   const roster = new Roster({
     db: database,
-    log: quietLog,
+    logger: quietLog,
     owns: () => true,
     peek: () => live,
     find: () => {
@@ -94,7 +94,7 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
   const woken: number[] = []
   const roster = new Roster({
     db: database,
-    log: quietLog,
+    logger: quietLog,
     owns: () => true,
     peek: (id) => (id === awake ? actor : undefined),
     find: async (id) => {

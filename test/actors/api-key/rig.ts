@@ -6,7 +6,7 @@ import type { KeyFacts, KeyStore, ReadUpdates, UpdateLog } from '../../../actors
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import type { Poll } from '../../../machines/api-key/events.ts'
 import { TestClock } from '../../support/clock.ts'
-import { FakeLog, FakeLogger, only } from '../../support/fakes.ts'
+import { FakeLogger, FakeUpdateLog, only } from '../../support/fakes.ts'
 
 export const keyFacts = (more: Partial<KeyFacts> = {}): KeyFacts => ({
   apiKeyId: 5,
@@ -50,7 +50,7 @@ export class ApiKeyRig {
       },
     }
     this.keys = new ApiKeys({
-      log: new FakeLog(t, calls).port,
+      updates: new FakeUpdateLog(t, calls).port,
       keys: only<KeyStore>(t, 'KeyStore', {
         saveCursor: (_, cursor) => this.saved.push(cursor),
       }),

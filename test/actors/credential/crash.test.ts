@@ -152,7 +152,7 @@ t.test('events that cannot even be counted end the session, not the storing', as
   isBroken = false
   await rig.clock.advance(2_000)
   await rig.platform.session.report.events([deleted('a')], 'c1')
-  t.equal(rig.log.appended.length, 1)
+  t.equal(rig.updates.appended.length, 1)
 })
 
 t.test('a session that throws while it is closed disturbs nothing', async (t) => {

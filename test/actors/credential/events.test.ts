@@ -12,13 +12,13 @@ t.test('a session is told that its events are stored, and not before', async (t)
   const rig = new CredentialRig(t)
   await rig.online()
   const commit = Promise.withResolvers<Appended>()
-  rig.log.onAppend = () => commit.promise
+  rig.updates.onAppend = () => commit.promise
   let isAcknowledged = false
   const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1').then(() => {
     isAcknowledged = true
   })
   await settled()
-  t.same(rig.log.appended, [
+  t.same(rig.updates.appended, [
     { credentialId: 1, epoch: 3, happenings: [deleted('a')], checkpoint: 'c1' },
   ])
   t.notOk(isAcknowledged)
@@ -34,7 +34,7 @@ t.test('what the settings leave out moves the checkpoint all the same', async (t
     settings: { ...actor.snapshot.context.settings, includeDeletedUpdates: false },
   })
   await rig.platform.session.report.events([deleted('a')], 'c1')
-  t.match(rig.log.appended, [{ happenings: [], checkpoint: 'c1' }])
+  t.match(rig.updates.appended, [{ happenings: [], checkpoint: 'c1' }])
 })
 
 t.test(
@@ -43,17 +43,17 @@ t.test(
     const rig = new CredentialRig(t)
     const actor = await rig.online()
     for (const trouble of [failed('unavailable'), new Error('deadlock detected')]) {
-      rig.log.appended.length = 0
-      rig.log.onAppend = () => Promise.reject(trouble)
+      rig.updates.appended.length = 0
+      rig.updates.onAppend = () => Promise.reject(trouble)
       const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1')
       await rig.clock.advance(10_000)
       t.equal(stateOf(actor), 'live.online')
-      const tries = rig.log.appended.length
+      const tries = rig.updates.appended.length
       t.ok(tries >= 10 && tries <= 20, `it was tried ${tries} times in ten seconds`)
-      rig.log.onAppend = async () => stored
+      rig.updates.onAppend = async () => stored
       await rig.clock.advance(1_000)
       await acknowledged
-      t.match(rig.log.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
+      t.match(rig.updates.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
     }
     t.equal(rig.platform.sessions.length, 1)
     t.equal(actor.snapshot.context.losses, 0, 'and it is no loss of the network')
@@ -64,11 +64,11 @@ t.test('as soon as the database takes writes again, what waits is stored', async
   const recovery = Promise.withResolvers<void>()
   const rig = new CredentialRig(t, { storage: { recovered: () => recovery.promise } })
   await rig.online()
-  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  rig.updates.onAppend = () => Promise.reject(failed('unavailable'))
   const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1')
   await rig.clock.advance(60_000)
-  t.equal(rig.log.appended.length, 1, 'nobody tries while it is known to be in vain')
-  rig.log.onAppend = async () => stored
+  t.equal(rig.updates.appended.length, 1, 'nobody tries while it is known to be in vain')
+  rig.updates.onAppend = async () => stored
   recovery.resolve()
   await acknowledged
 })
@@ -78,7 +78,7 @@ t.test(
   async (t) => {
     const rig = new CredentialRig(t)
     const actor = await rig.online()
-    rig.log.onAppend = () => Promise.reject(new Error('relation does not exist'))
+    rig.updates.onAppend = () => Promise.reject(new Error('relation does not exist'))
     const rejected = t.rejects(rig.platform.session.report.events([deleted('a')], 'c1'), {
       message: 'relation does not exist',
     })
@@ -98,7 +98,7 @@ t.test('what follows a batch that failed is not stored before it', async (t) => 
   const rig = new CredentialRig(t)
   await rig.online()
   const first = Promise.withResolvers<Appended>()
-  rig.log.onAppend = () => first.promise
+  rig.updates.onAppend = () => first.promise
   const { report } = rig.platform.session
   const batches = Promise.all([
     report.events([deleted('a')], 'c1'),
@@ -106,12 +106,12 @@ t.test('what follows a batch that failed is not stored before it', async (t) => 
     report.events([deleted('c')], 'c3'),
   ])
   await settled()
-  rig.log.onAppend = async () => stored
+  rig.updates.onAppend = async () => stored
   first.reject(new Error('disk full'))
   await rig.clock.advance(1_000)
   await batches
   t.same(
-    rig.log.appended.map(({ checkpoint }) => checkpoint),
+    rig.updates.appended.map(({ checkpoint }) => checkpoint),
     ['c1', 'c1', 'c2', 'c3'],
   )
 })
@@ -119,15 +119,15 @@ t.test('what follows a batch that failed is not stored before it', async (t) => 
 t.test('a session that ends while its batch waits for the database is told so', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
-  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  rig.updates.onAppend = () => Promise.reject(failed('unavailable'))
   const { report } = rig.platform.session
   const waiting = report.events([deleted('a')], 'c1')
   await settled()
   report.lost('network')
   await refused(t, waiting, { code: 'unavailable', description: 'the session is over' })
-  rig.log.onAppend = async () => stored
+  rig.updates.onAppend = async () => stored
   await rig.clock.advance(5_000)
-  t.equal(rig.log.appended.length, 1, 'the next session reports it again')
+  t.equal(rig.updates.appended.length, 1, 'the next session reports it again')
 })
 
 t.test(
@@ -162,7 +162,7 @@ t.test('batches are stored in the order they were reported', async (t) => {
   const { report } = rig.platform.session
   await Promise.all(['c1', 'c2', 'c3'].map((at) => report.events([deleted(at)], at)))
   t.same(
-    rig.log.appended.map(({ checkpoint }) => checkpoint),
+    rig.updates.appended.map(({ checkpoint }) => checkpoint),
     ['c1', 'c2', 'c3'],
   )
 })
@@ -172,7 +172,7 @@ t.test('events of a session that is over are refused, not stored', async (t) => 
   await rig.online()
   const old = rig.platform.session
   const slow = Promise.withResolvers<Appended>()
-  rig.log.onAppend = () => slow.promise
+  rig.updates.onAppend = () => slow.promise
   const taken = old.report.events([deleted('a')], 'c1')
   const queued = old.report.events([deleted('b')], 'c2')
   await settled()
@@ -180,12 +180,12 @@ t.test('events of a session that is over are refused, not stored', async (t) => 
   await refused(t, queued, { code: 'unavailable' })
   await refused(t, old.report.events([deleted('c')], 'c3'), { code: 'unavailable' })
   await rig.clock.advance(2_000)
-  rig.log.onAppend = async () => stored
+  rig.updates.onAppend = async () => stored
   const fresh = rig.platform.session.report.events([deleted('d')], 'c4')
   slow.resolve(stored)
   await Promise.all([taken, fresh])
   t.same(
-    rig.log.appended.map(({ checkpoint }) => checkpoint),
+    rig.updates.appended.map(({ checkpoint }) => checkpoint),
     ['c1', 'c4'],
   )
 })
@@ -194,7 +194,7 @@ t.test('a late failure of an old session leaves the new one alone', async (t) =>
   const rig = new CredentialRig(t)
   const actor = await rig.online()
   const slow = Promise.withResolvers<Appended>()
-  rig.log.onAppend = () => slow.promise
+  rig.updates.onAppend = () => slow.promise
   const taken = rig.platform.session.report.events([deleted('a')], 'c1')
   await settled()
   rig.platform.session.report.lost('network')
@@ -209,7 +209,7 @@ t.test('a late failure of an old session leaves the new one alone', async (t) =>
 t.test('an actor whose credential another node has taken over stops at once', async (t) => {
   const rig = new CredentialRig(t)
   const actor = await rig.online()
-  rig.log.onAppend = async () => ({ stored: false })
+  rig.updates.onAppend = async () => ({ stored: false })
   await refused(t, rig.platform.session.report.events([deleted('a')], 'c1'), {
     code: 'unavailable',
   })
@@ -224,7 +224,7 @@ t.test('stopping leaves what is being stored to its end and refuses the rest', a
   const rig = new CredentialRig(t)
   const actor = await rig.online()
   const commit = Promise.withResolvers<Appended>()
-  rig.log.onAppend = () => commit.promise
+  rig.updates.onAppend = () => commit.promise
   const { report, signal } = rig.platform.session
   const taken = report.events([deleted('a')], 'c1')
   const queued = report.events([deleted('b')], 'c2')
@@ -243,7 +243,7 @@ t.test(
     const actor = await rig.online()
     const stored = new Set<string>()
     let poisoned = 0
-    rig.log.onAppend = async ({ happenings }) => {
+    rig.updates.onAppend = async ({ happenings }) => {
       if (happenings.some(({ sourceKey }) => sourceKey === 'poison')) {
         if (happenings.length === 1) poisoned++
         throw new EventsUnstorable()
@@ -259,7 +259,7 @@ t.test(
     await reported
     t.equal(poisoned, 3)
     t.same([...stored], ['a', 'b'])
-    t.match(rig.log.appended.at(-1), { happenings: [], checkpoint: 'c1' })
+    t.match(rig.updates.appended.at(-1), { happenings: [], checkpoint: 'c1' })
     t.match(rig.logger.errors.at(-1), { credentialId: 1, sourceKey: 'poison' })
     t.match(rig.store.transitions.at(-1), { event: 'messages.skipped' })
     t.equal(stateOf(actor), 'live.online')
@@ -270,12 +270,12 @@ t.test(
 t.test('a database that is away is no reason to leave anything out', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
-  rig.log.onAppend = () => Promise.reject(failed('unavailable'))
+  rig.updates.onAppend = () => Promise.reject(failed('unavailable'))
   const reported = rig.platform.session.report.events([deleted('a')], 'c1')
   await rig.clock.advance(600_000)
-  rig.log.onAppend = async () => stored
+  rig.updates.onAppend = async () => stored
   await rig.clock.advance(1_000)
   await reported
-  t.match(rig.log.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
+  t.match(rig.updates.appended.at(-1), { happenings: [{ sourceKey: 'a' }], checkpoint: 'c1' })
   t.equal(rig.platform.sessions.length, 1)
 })

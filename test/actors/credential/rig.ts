@@ -13,9 +13,9 @@ import type { Happening, ReceiveSettings } from '../../../machines/model/happeni
 import { settled, TestClock } from '../../support/clock.ts'
 import {
   FakeCredentialStore,
-  FakeLog,
   FakeLogger,
   FakePlatform,
+  FakeUpdateLog,
   only,
 } from '../../support/fakes.ts'
 
@@ -66,7 +66,7 @@ export class CredentialRig {
   readonly budget = new StartBudget(2)
   readonly platform: FakePlatform
   readonly store: FakeCredentialStore
-  readonly log: FakeLog
+  readonly updates: FakeUpdateLog
   readonly world: CredentialWorld
   /** What another node was found to have claimed. */
   readonly lost: Owned[] = []
@@ -75,11 +75,11 @@ export class CredentialRig {
   constructor(t: Test, more: Partial<CredentialWorld> = {}) {
     this.platform = new FakePlatform(t)
     this.store = new FakeCredentialStore(t)
-    this.log = new FakeLog(t)
+    this.updates = new FakeUpdateLog(t)
     this.world = {
       platform: this.platform.port,
       store: this.store.port,
-      log: this.log.port,
+      updates: this.updates.port,
       storage: {
         recovered: (atMostMs) =>
           new Promise((resolve) => this.clock.setTimeout(() => resolve(), atMostMs)),

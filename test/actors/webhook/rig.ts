@@ -14,7 +14,7 @@ import type { Notice } from '../../../machines/webhook/machine.ts'
 import type { Progress } from '../../../machines/webhook/progress.ts'
 import type { WebhookFacts } from '../../../machines/webhook/terms.ts'
 import { settled, TestClock } from '../../support/clock.ts'
-import { FakeLog, FakeLogger, only } from '../../support/fakes.ts'
+import { FakeLogger, FakeUpdateLog, only } from '../../support/fakes.ts'
 
 export const webhookFacts = (more: Partial<WebhookFacts> = {}): WebhookFacts => ({
   url: 'https://bot.example/',
@@ -80,7 +80,7 @@ export class WebhookRig {
       cursor,
       crashes: [],
       webhooks: this.#webhooks(t),
-      log: new FakeLog(t, {
+      updates: new FakeUpdateLog(t, {
         listen: (_, after, notify) => this.#listen(after, notify),
       } as Partial<UpdateLog>).port,
       clock: this.clock,

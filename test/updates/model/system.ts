@@ -59,7 +59,7 @@ export class System {
   #statements = 0
   readonly #epochs: number[] = []
   #keyStore: PostgresKeyStore
-  #log: PostgresUpdateLog
+  #updates: PostgresUpdateLog
   #actors: ApiKeyActor[] = []
 
   private constructor(db: Database, bounds: Bounds) {
@@ -72,7 +72,7 @@ export class System {
       },
     }
     this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
-    this.#log = new PostgresUpdateLog(this.#db, translation, silent, bounds)
+    this.#updates = new PostgresUpdateLog(this.#db, translation, silent, bounds)
   }
 
   /** A key for each number: the place of its credential. */
@@ -94,7 +94,7 @@ export class System {
   async append(place: number, events: readonly Event[], author?: number): Promise<number> {
     const batch = this.#batch(place, events)
     const apiKeyId = author === undefined ? {} : { apiKeyId: this.keys[author] ?? 0 }
-    const appended = await this.#log.append({ ...batch, ...apiKeyId })
+    const appended = await this.#updates.append({ ...batch, ...apiKeyId })
     return appended.stored ? appended.count : -1
   }
 
@@ -114,9 +114,9 @@ export class System {
       batch.credentialId,
       epoch,
     ])
-    const { stored } = await this.#log.append({ ...batch, checkpoint: 1 })
+    const { stored } = await this.#updates.append({ ...batch, checkpoint: 1 })
     this.#epochs[place] = epoch
-    await this.#log.open(batch.credentialId, epoch)
+    await this.#updates.open(batch.credentialId, epoch)
     return stored
   }
 
@@ -141,7 +141,7 @@ export class System {
 
   /** As a webhook reads. */
   async rows(key: number, after: number, limit: number): Promise<{ ids: number[]; head: number }> {
-    const { rows, head } = await this.#log.rows(this.#reader(key, after, limit))
+    const { rows, head } = await this.#updates.rows(this.#reader(key, after, limit))
     return { ids: rows.map(({ updateId }) => updateId), head }
   }
 
@@ -149,7 +149,7 @@ export class System {
   async page(key: number, after: number, limit: number) {
     const { credentialId, apiKeyId, filter } = this.#reader(key, after, limit)
     const poll = { requestId: 'r', after, keepNewest: undefined, limit, timeoutMs: 0, filter }
-    const { json, cursor, head } = await this.#log.read(credentialId, apiKeyId, poll)
+    const { json, cursor, head } = await this.#updates.read(credentialId, apiKeyId, poll)
     const updates = JSON.parse(json) as { update_id: number }[]
     return { ids: updates.map(({ update_id }) => update_id), cursor, head }
   }
@@ -159,7 +159,7 @@ export class System {
     const { credentialId } = this.#reader(key, after, limit)
     const before = this.#statements
     let calls = 0
-    const leave = this.#log.listen(credentialId, after, () => calls++)
+    const leave = this.#updates.listen(credentialId, after, () => calls++)
     await setImmediate()
     leave()
     await this.rows(key, after, limit)
@@ -168,7 +168,7 @@ export class System {
   }
 
   pending(key: number): Promise<number> {
-    return pendingUpdates(this.#db, this.#log, this.#actor(key))
+    return pendingUpdates(this.#db, this.#updates, this.#actor(key))
   }
 
   dropPending(key: number): Promise<void> {
@@ -179,7 +179,7 @@ export class System {
   async retain(updates: number): Promise<number[]> {
     await this.#keyStore.flush()
     await retainUpdates(this.#db, { days: 7, updates }, (credentialId, updateId) =>
-      this.#log.removed(credentialId, updateId),
+      this.#updates.removed(credentialId, updateId),
     )
     const rows = await this.#db.query<{ dropped_updates: number }>(
       'select dropped_updates from api_key where id = any($1) order by id',
@@ -191,7 +191,7 @@ export class System {
   async restart(): Promise<void> {
     await this.close()
     this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
-    this.#log = new PostgresUpdateLog(this.#db, translation, silent, this.#bounds)
+    this.#updates = new PostgresUpdateLog(this.#db, translation, silent, this.#bounds)
     await this.#begin()
   }
 
@@ -201,14 +201,14 @@ export class System {
   }
 
   async #begin() {
-    for (const id of this.credentials) await this.#log.open(id)
+    for (const id of this.credentials) await this.#updates.open(id)
     this.#actors = []
     for (const id of this.keys) {
       const facts = await this.#keyStore.load(id)
       if (!facts) throw new Error(`no key ${id}`)
       const webhooks = none
       const world = {
-        log: this.#log,
+        updates: this.#updates,
         keys: this.#keyStore,
         clock: this.clock,
         logger: quietLog,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Chat, Message } from '../../machines/model/content.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
-import { Translator } from '../../src/bot-api/translator.ts'
+import { Translator } from '../../src/translation/translator.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { stage } from '../updates/stage.ts'
 

@@ -3,7 +3,7 @@ import { wants } from '../../machines/model/update-kinds.ts'
 import type { Reader } from './read.ts'
 import type { Row } from './row.ts'
 
-export class Sheaf {
+export class RowPage {
   readonly #reader: Reader
   readonly rows: Row[] = []
   head: number

@@ -9,8 +9,8 @@ import type {
   PublicOperation,
 } from '../../machines/model/operation.ts'
 import type { Database } from '../database/database.ts'
+import { nativeChat, nativeMessage } from '../identities/store.ts'
 import { type Find, renamedContent, renamedText } from './persons.ts'
-import { nativeChat, nativeMessage } from './store.ts'
 
 /** How long a name is believed to stand for the same chat, in milliseconds. */
 const NAME_LIVES = 300_000
@@ -29,7 +29,7 @@ const purposes: Partial<Record<OperationKind, string>> = {
   stop_poll: 'message with poll to stop',
 }
 
-export class Natively {
+export class OperationTranslator {
   readonly #db: Database
   readonly #names = new LRUCache<string, string>({ max: 50_000, ttl: NAME_LIVES })
   readonly #idForm: (credentialId: number) => 'integer' | 'mapped'

@@ -1,16 +1,14 @@
-/** Every native id that an event or a result speaks of, so that their integers can be looked up in one go. */
+/** Collects every native id in events or results, so that their integers are looked up together. */
 import type { Chat, Message, Origin, Person, Surface } from '../../machines/model/content.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
+import type { WantedIds } from '../identities/ids.ts'
 import { textsIn, type Written } from './persons.ts'
 
-export class Natives {
+export class IdCollector implements WantedIds {
   readonly chats = new Map<string, Surface>()
-  /** Messages by their chat: those that get an integer if they have none yet. */
   readonly messages = new Map<string, Set<string>>()
-  /** Those of them that the account wrote itself. */
   readonly own = new Set<string>()
-  /** Messages that are only mentioned: an old message gets no new, higher number for that. */
   readonly mentioned = new Map<string, Set<string>>()
 
   addHappening(happening: Happening): void {
@@ -23,7 +21,7 @@ export class Natives {
       case 'message':
       case 'edited':
       case 'callback':
-        // A button is pressed under what the account itself sent.
+        // A button belongs to a message that the account itself sent.
         this.addMessage(
           happening.message,
           happening.direction === 'own' || happening.kind === 'callback',
@@ -108,7 +106,7 @@ export class Natives {
     this.#addParts(message)
   }
 
-  /** Whom and what a message speaks of, without what it answers. */
+  /** Adds the ids in a message, except those of the message it replies to. */
   #addParts({ chat, from, forward, content }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
-import { Translator } from '../../src/bot-api/translator.ts'
+import { Translator } from '../../src/translation/translator.ts'
 import { testDatabase } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { stage } from '../updates/stage.ts'
