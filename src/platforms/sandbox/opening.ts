@@ -1,10 +1,10 @@
 /** Who a session token belongs to, and whether it still opens anything. */
 
 import type { AccountIdentity, Json } from '../../../actors/ports/platform.ts'
-import type { Reason } from '../../../machines/model/reason.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Faults } from '../../sandbox/people/faults.ts'
 import { hashToken } from '../../sandbox/people/secrets.ts'
+import type { Ending } from '../kit/session-life.ts'
 
 interface Row {
   readonly session: number
@@ -23,10 +23,9 @@ interface Row {
 }
 
 export type Opening =
-  | { readonly found: 'invalid' | 'revoked'; readonly reason: Reason }
-  | { readonly found: 'replaced' }
+  | Ending
   | {
-      readonly found: 'open'
+      readonly kind: 'open'
       readonly session: number
       readonly person: number
       /** The user whose network the person is in. */
@@ -47,16 +46,16 @@ const lookup = {
 
 export async function lookUpSession(db: Queryable, secrets: Json): Promise<Opening> {
   const token = tokenOf(secrets)
-  if (token === undefined) return { found: 'invalid', reason: 'secrets_unreadable' }
+  if (token === undefined) return { kind: 'invalid', reason: 'secrets_unreadable' }
   const [row] = await db.query<Row>(lookup, [hashToken(token)])
-  if (!row) return { found: 'revoked', reason: 'session_revoked' }
-  if (row.banned) return { found: 'invalid', reason: 'account_banned' }
-  if (row.deactivated) return { found: 'invalid', reason: 'account_deleted' }
-  if (row.ended === 'replaced') return { found: 'replaced' }
-  if (row.ended !== null) return { found: 'revoked', reason: 'session_revoked' }
+  if (!row) return { kind: 'revoked', reason: 'session_revoked' }
+  if (row.banned) return { kind: 'invalid', reason: 'account_banned' }
+  if (row.deactivated) return { kind: 'invalid', reason: 'account_deleted' }
+  if (row.ended === 'replaced') return { kind: 'replaced' }
+  if (row.ended !== null) return { kind: 'revoked', reason: 'session_revoked' }
   const { session, network, acknowledged, events, faults } = row
   const identity = identityOf(row)
-  return { found: 'open', session, person: row.id, network, acknowledged, events, faults, identity }
+  return { kind: 'open', session, person: row.id, network, acknowledged, events, faults, identity }
 }
 
 export function identityOf(row: {

@@ -15,6 +15,7 @@ import type { Connected, Hub } from '../../sandbox/delivery/hub.ts'
 import { openFile } from '../../sandbox/files/files.ts'
 import { endSessions } from '../../sandbox/people/devices.ts'
 import { type Faults, loseAnswer } from '../../sandbox/people/faults.ts'
+import { reportEnding } from '../kit/session-life.ts'
 import { disturbed } from './disturbance.ts'
 import { lookUpSession, type Opening } from './opening.ts'
 import { carryOut, type World } from './operations.ts'
@@ -62,11 +63,7 @@ export class LiveSession implements Session, Connected {
   }
 
   #start({ checkpoint, recoverChannels }: LinkedAccount, opening: Opening) {
-    if (opening.found === 'replaced') return this.end((report) => report.replaced())
-    if (opening.found !== 'open') {
-      const { found, reason } = opening
-      return this.end((report) => report[found](reason))
-    }
+    if (opening.kind !== 'open') return this.end((report) => reportEnding(report, opening))
     const { person, session, events, faults } = opening
     this.#inside = { ...this.#world, network: opening.network }
     if (faults.downUntil !== undefined && faults.downUntil > this.#world.now()) {

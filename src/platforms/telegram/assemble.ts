@@ -2,13 +2,13 @@
 import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MediaDesk } from '../../media/media.ts'
+import type { Log } from '../kit/platform.ts'
+import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
 import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
-import type { Ending } from './failures.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
 import { Intake } from './intake.ts'
-import type { Log } from './log.ts'
 import { namePeopleRightly } from './naming-people.ts'
 import { keepOwnDoings } from './own-doings.ts'
 import { KnownPolls } from './reading/known-polls.ts'
@@ -41,14 +41,6 @@ type Skipped = Parameters<SessionReport['skipped']>[0]
 /** A gap may be long in many chats at once, and reading them takes its time. */
 const ONE_GAP_MS = 10 * 60_000
 
-/** What the parts tell of the session as a whole. */
-export interface Session {
-  /** Aborts when the session is over. */
-  readonly ending: AbortSignal
-  end(ending: Ending, cause?: unknown): void
-  defect(cause: unknown): void
-}
-
 export interface Parts {
   readonly client: Client
   readonly calls: Calls
@@ -63,10 +55,12 @@ export function assemble(
   secrets: Secrets,
   report: SessionReport,
   { db, application, entrance, answerMilliseconds, recovery: bounds, log }: SessionOptions,
-  { ending, end, defect }: Session,
+  life: SessionLife,
+  defect: (cause: unknown) => void,
 ): Parts {
   const { checkpoint, identity } = account
   const self = identity.native
+  const ending = life.signal
   const places = new Places(db, account, defect)
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
@@ -78,7 +72,7 @@ export function assemble(
     state,
     places,
     report,
-    failed: (cause) => end({ kind: 'lost', reason: 'events_not_stored' }, cause),
+    failed: (cause) => life.end({ kind: 'lost', reason: 'events_not_stored' }, cause),
   })
   const storage = new SessionStorage({
     secrets,
@@ -101,7 +95,7 @@ export function assemble(
     client,
     milliseconds: answerMilliseconds,
     ending,
-    ended: (found) => end(found),
+    ended: (found) => life.end(found),
     did: (updates) => polls.noteIn(updates),
     limited: (seconds) => report.limited('flood_wait', seconds),
   })

@@ -2,8 +2,9 @@
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Ending } from '../kit/session-life.ts'
 import type { Client } from './client.ts'
-import { type Ending, endingOf, requestFailure, restrictionOf } from './failures.ts'
+import { endingOf, requestFailure, restrictionOf } from './failures.ts'
 
 export interface CallsOptions {
   readonly client: Client

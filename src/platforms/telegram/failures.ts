@@ -2,13 +2,7 @@
 
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
-import type { Reason } from '../../../machines/model/reason.ts'
-
-/** How a session ended, as it is reported. */
-export type Ending =
-  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
-  | { readonly kind: 'revoked'; readonly reason: Reason }
-  | { readonly kind: 'invalid'; readonly reason: Reason }
+import type { Ending } from '../kit/session-life.ts'
 
 const endings: Readonly<Record<string, Ending>> = {
   AUTH_KEY_UNREGISTERED: { kind: 'revoked', reason: 'session_revoked' },

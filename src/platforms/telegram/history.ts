@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
 import { RequestFailed } from '../../../machines/model/failure.ts'
+import type { Log } from '../kit/platform.ts'
 import type { Calls } from './calls.ts'
-import type { Log } from './log.ts'
 import type { Written } from './reading/message.ts'
 
 /** How many messages are read again after too long a gap. */

@@ -1,9 +1,9 @@
 /** News that say too little by themselves: the rest is asked of the network, and told once it is known. */
 import { PeersIndex, type RawUpdateInfo, type tl } from '@mtcute/node'
 import type { Happening } from '../../../machines/model/happening.ts'
+import type { Log } from '../kit/platform.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
-import type { Log } from './log.ts'
 import { nativeOf } from './natives.ts'
 import { ownMembership } from './own-standing.ts'
 import type { KnownPolls } from './reading/known-polls.ts'

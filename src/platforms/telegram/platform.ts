@@ -1,7 +1,7 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
 
 import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { definePlatform, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
 import { createClient } from './client.ts'
 import { PhoneLink } from './link/phone.ts'
@@ -12,7 +12,7 @@ import { noPeers } from './storage/peers.ts'
 import { fieldsOf, parseSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
-import { facts, unusable } from './unconfigured.ts'
+import { facts } from './unconfigured.ts'
 
 export interface TelegramOptions
   extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'log'>,
@@ -41,38 +41,30 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     return { client, storage }
   }
 
-  return {
+  return definePlatform({
     ...facts,
-    startLink(method, fields, signal) {
-      if (method !== 'phone' && method !== 'qr') {
-        return Promise.reject(failed('bad_request', 'field "method" must be phone or qr'))
-      }
-      return attempt(signIn(), (to) =>
+    log: options.log,
+    startLink: (method, fields, signal) =>
+      attempt(signIn(), (to) =>
         method === 'qr'
           ? QrLink.start(to, signal)
           : PhoneLink.start(to, fields.phone ?? '', signal),
-      )
-    },
+      ),
     resumeLink: (stored, signal) =>
-      attempt(signIn(stored), async (to) => {
-        const found = PhoneLink.resume(to, stored) ?? (await QrLink.resume(to, stored, signal))
-        if (found) return found
-        throw failed('conflict', 'the link has no further step')
-      }),
-    open(account, report, signal) {
-      const secrets = parseSecrets(account.secrets)
-      if (!secrets) return unusable(() => report.invalid('secrets_unreadable'))
+      attempt(
+        signIn(stored),
+        async (to) =>
+          PhoneLink.resume(to, stored) ??
+          (await QrLink.resume(to, stored, signal)) ??
+          noFurtherStep(),
+      ),
+    parseSecrets,
+    open(account, secrets, report) {
       const session = new TelegramSession(account, secrets, report, { ...options, application })
-      const close = () => {
-        session.close({ signOut: false }).catch((err) => {
-          options.log.warn({ err }, 'the session did not close')
-        })
-      }
-      signal.addEventListener('abort', close, { once: true })
       session.open()
       return session
     },
-  }
+  })
 }
 
 /** A link that has come to its end, or never began, leaves no connection behind. */

@@ -6,10 +6,11 @@ import type {
   SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { SessionLife } from '../kit/session-life.ts'
 import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
 import { over } from './calls.ts'
-import { type Ending, endingOf } from './failures.ts'
+import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './identity.ts'
 import { carryOut } from './operations/operations.ts'
@@ -23,7 +24,7 @@ export class TelegramSession implements Session {
   readonly #account: LinkedAccount
   readonly #report: SessionReport
   readonly #parts: Parts
-  readonly #ending = new AbortController()
+  readonly #life: SessionLife
   #isOpened = false
   #isConnected = false
   #giveUp: NodeJS.Timeout | undefined
@@ -37,11 +38,14 @@ export class TelegramSession implements Session {
     this.#options = options
     this.#account = account
     this.#report = report
-    this.#parts = assemble(account, secrets, report, options, {
-      ending: this.#ending.signal,
-      end: (ending, cause) => this.#end(ending, cause),
-      defect: (cause) => this.#defect(cause),
+    this.#life = new SessionLife({
+      report,
+      log: options.log,
+      facts: { account: account.identity.native },
+      release: () => this.#release(),
     })
+    const defect = (cause: unknown) => this.#defect(cause)
+    this.#parts = assemble(account, secrets, report, options, this.#life, defect)
     this.#parts.client.onConnectionState.add((state) => {
       if (state === 'connecting') this.#disconnected()
       if (state === 'connected') this.#connected()
@@ -51,7 +55,7 @@ export class TelegramSession implements Session {
   open(): void {
     this.#begin().catch((cause) => {
       const ending = endingOf(cause) ?? { kind: 'lost' as const, reason: 'network' }
-      this.#end(ending, cause)
+      this.#life.end(ending, cause)
     })
   }
 
@@ -60,7 +64,7 @@ export class TelegramSession implements Session {
     requestId: string,
     signal: AbortSignal,
   ): Promise<OperationResult> {
-    if (!this.#isOpened || this.#ending.signal.aborted) throw over()
+    if (!this.#isOpened || this.#life.isOver) throw over()
     const { media } = this.#options
     const self = this.#account.identity.native
     const { calls, places } = this.#parts
@@ -79,19 +83,19 @@ export class TelegramSession implements Session {
   }
 
   download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
-    if (this.#ending.signal.aborted) return Promise.reject(over())
-    return download(this.#parts.calls, file, offset, AbortSignal.any([signal, this.#ending.signal]))
+    if (this.#life.isOver) return Promise.reject(over())
+    return download(this.#parts.calls, file, offset, this.#life.within(signal))
   }
 
   async close({ signOut }: { readonly signOut: boolean }): Promise<void> {
-    if (signOut && !this.#ending.signal.aborted) await this.#signOut()
-    if (!this.#ending.signal.aborted) await this.#parts.intake.close()
-    await this.#stop(new Error('The session is closed'))
+    if (signOut && !this.#life.isOver) await this.#signOut()
+    if (!this.#life.isOver) await this.#parts.intake.close()
+    await this.#life.close()
   }
 
   async #begin(): Promise<void> {
     this.#disconnected()
-    const { signal } = this.#ending
+    const { signal } = this.#life
     await this.#parts.client.connect()
     const options = { signal, looks: true }
     const wanted = { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] } as const
@@ -111,7 +115,7 @@ export class TelegramSession implements Session {
   async #findPlace(): Promise<void> {
     const { updates } = this.#parts.client
     if (!updates || updates.pts !== undefined) return
-    const options = { signal: this.#ending.signal, looks: true }
+    const options = { signal: this.#life.signal, looks: true }
     const state = await this.#parts.calls.call({ _: 'updates.getState' }, options)
     updates.pts = state.pts
     updates.qts = state.qts
@@ -128,23 +132,23 @@ export class TelegramSession implements Session {
 
   /** The library reconnects by itself, for as long as it may. */
   #disconnected() {
-    if (this.#ending.signal.aborted) return
+    if (this.#life.isOver) return
     this.#isConnected = false
     const { resumeMilliseconds, answerMilliseconds } = this.#options
     const patience = this.#isOpened ? resumeMilliseconds : answerMilliseconds
-    const lost = () => this.#end({ kind: 'lost', reason: 'network' })
+    const lost = () => this.#life.end({ kind: 'lost', reason: 'network' })
     if (patience === 0) return lost()
     this.#giveUp ??= setTimeout(lost, patience)
   }
 
   #connected() {
-    if (!this.#isOpened || this.#isConnected || this.#ending.signal.aborted) return
+    if (!this.#isOpened || this.#isConnected || this.#life.isOver) return
     this.#resume().catch((cause) => this.#defect(cause))
   }
 
   /** A socket proves nothing: only an answer does. What was missed is not asked for by the library itself. */
   async #resume(): Promise<void> {
-    const options = { signal: this.#ending.signal, looks: true }
+    const options = { signal: this.#life.signal, looks: true }
     await this.#parts.calls.call({ _: 'updates.getState' }, options)
     this.#live()
     this.#parts.client.updates?.catchUp()
@@ -159,9 +163,9 @@ export class TelegramSession implements Session {
   }
 
   #defect(cause: unknown) {
-    if (this.#ending.signal.aborted) return
+    if (this.#life.isOver) return
     const ending = endingOf(cause)
-    if (ending) return this.#end(ending, cause)
+    if (ending) return this.#life.end(ending, cause)
     const { native: account } = this.#account.identity
     this.#options.log.warn({ account, err: cause }, 'a part of the session failed')
   }
@@ -177,20 +181,7 @@ export class TelegramSession implements Session {
     await forgetAccount(db, this.#account)
   }
 
-  #end(ending: Ending, cause?: unknown) {
-    if (this.#ending.signal.aborted) return
-    const { native: account } = this.#account.identity
-    this.#options.log.info({ account, err: cause, ending }, 'the session ended')
-    this.#stop(cause).catch((err) => {
-      this.#options.log.warn({ account, err }, 'the session did not close')
-    })
-    if (ending.kind === 'lost') this.#report.lost(ending.reason)
-    else this.#report[ending.kind](ending.reason)
-  }
-
-  async #stop(cause: unknown): Promise<void> {
-    if (this.#ending.signal.aborted) return
-    this.#ending.abort(cause)
+  async #release(): Promise<void> {
     clearTimeout(this.#giveUp)
     this.#parts.intake.abandon()
     await this.#parts.client.destroy()

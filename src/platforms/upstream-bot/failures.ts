@@ -1,8 +1,8 @@
 /** What went wrong at the other server, and what it means for a request and for the session. */
 
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
-import type { Reason } from '../../../machines/model/reason.ts'
 import { AddressRefused } from '../../net/guard.ts'
+import type { Ending } from '../kit/session-life.ts'
 
 /** It answered, and the answer is no. */
 export class Refused extends Error {
@@ -125,15 +125,14 @@ function passedOn(cause: Refused, network: string): RequestFailed {
   }
 }
 
-/** How a session ends, or that it only has to wait. */
-export type Ending =
-  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
-  | { readonly kind: 'limited'; readonly seconds: number }
-  | { readonly kind: 'replaced' }
-  | { readonly kind: 'revoked' }
-  | { readonly kind: 'banned' }
+/** The network wants to be left alone for so many seconds; the session may go on after that. */
+export interface Restriction {
+  readonly kind: 'limited'
+  readonly seconds: number
+}
 
-export function endingOf(cause: unknown): Ending {
+/** How a session ends, or that it only has to wait. */
+export function endingOf(cause: unknown): Ending | Restriction {
   if (!(cause instanceof Refused)) {
     const isGarbage = !(cause instanceof Unanswered) || cause.how === 'garbage'
     return { kind: 'lost', reason: isGarbage ? 'bad_answer' : 'network' }
@@ -143,9 +142,9 @@ export function endingOf(cause: unknown): Ending {
     case 401:
     // Said of tokens that never were.
     case 404:
-      return { kind: 'revoked' }
+      return { kind: 'revoked', reason: 'session_revoked' }
     case 403:
-      return { kind: 'banned' }
+      return { kind: 'invalid', reason: 'account_banned' }
     case 409:
       return { kind: 'replaced' }
     case 429:

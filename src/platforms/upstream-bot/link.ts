@@ -2,6 +2,7 @@
 
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { linkInOneStep } from '../kit/platform.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
 import type { Flavour } from './flavour.ts'
@@ -31,11 +32,9 @@ export async function link(
 ): Promise<LinkAttempt> {
   const token = tokenIn(given)
   const consents = /^(true|yes|1)$/i.test(given.delete_webhook ?? '')
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(25_000)])
-  const step = await tryToken(token, open(token), { consents, flavour, signal: limit })
-  signal.throwIfAborted()
-  const over = () => Promise.reject(failed('conflict', 'the link has no further step'))
-  return { step, answer: over, changed: over, close: async () => undefined }
+  const attempt = (limit: AbortSignal) =>
+    tryToken(token, open(token), { consents, flavour, signal: limit })
+  return linkInOneStep(attempt, signal)
 }
 
 interface Trying {
@@ -95,7 +94,7 @@ function refusal(cause: unknown, { name }: Flavour): LinkStep {
         description: `${name} is asked too often`,
         retryAfterSeconds: ending.seconds,
       }
-    case 'banned':
+    case 'invalid':
       return {
         kind: 'refused',
         reason: 'account_banned',

@@ -1,13 +1,12 @@
 /** A network that speaks the bot API: its bots are linked by their tokens. */
 
-import type { Json, Platform, Session } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import type { Json, Platform } from '../../../actors/ports/platform.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
+import { definePlatform, type Log } from '../kit/platform.ts'
 import { Client } from './client.ts'
 import type { Flavour } from './flavour.ts'
 import { consentField, link, tokenField } from './link.ts'
-import type { Log } from './log.ts'
 import { BotApiSession, type SessionOptions } from './session.ts'
 
 export interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'forgives'>> {
@@ -33,50 +32,25 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { holdSeconds = 30, forgives = 1 } = options
   const agent = createGuardedAgent({ allowPrivate, connections: CONNECTIONS })
   const clientOf = (token: string) => new Client({ root, token, agent })
-  const platform: Platform = {
+  const platform = definePlatform({
     id: flavour.id,
     name: flavour.name,
     ids: 'integer',
     capabilities: flavour.capabilities,
     linkMethods: [{ method: 'token', fields: [tokenField, consentField] }],
-    startLink: async (method, given, signal) => {
-      if (method !== 'token') throw failed('bad_request', 'field "method" must be token')
-      return link(given, clientOf, flavour, signal)
-    },
-    resumeLink: async () => {
-      throw failed('conflict', 'the link has no further step')
-    },
-    open(account, report, signal) {
-      const token = tokenOf(account.secrets)
-      if (token === undefined) return unreadable(() => report.invalid('secrets_unreadable'))
+    log,
+    startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
+    parseSecrets: tokenOf,
+    open: (account, token, report) => {
       const client = clientOf(token)
-      const session = new BotApiSession(account, report, {
-        client,
-        flavour,
-        media,
-        log,
-        holdSeconds,
-        forgives,
-      })
-      const close = () => {
-        session.close().catch((err) => log.warn({ err }, 'the session did not close'))
-      }
-      signal.addEventListener('abort', close, { once: true })
-      return session
+      const sessionOptions = { client, flavour, media, log, holdSeconds, forgives }
+      return new BotApiSession(account, report, sessionOptions)
     },
-  }
+  })
   return { platform, close: () => agent.destroy() }
 }
 
 function tokenOf(secrets: Json): string | undefined {
   const { token } = (secrets ?? {}) as { readonly token?: Json }
   return typeof token === 'string' ? token : undefined
-}
-
-/** A session that never was: its account cannot be used as it is stored. */
-function unreadable(tell: () => void): Session {
-  // After the caller has the session, as every other report.
-  queueMicrotask(tell)
-  const refuse = () => Promise.reject(failed('unavailable', 'the account cannot be used'))
-  return { perform: refuse, probe: refuse, download: refuse, close: async () => undefined }
 }

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import type { Log } from '../kit/platform.ts'
 import type { Client } from './client.ts'
 import { Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
-import type { Log } from './log.ts'
 import { array, fields, integer, Malformed } from './reading/fields.ts'
 import { happeningOf } from './reading/update.ts'
 

@@ -9,10 +9,11 @@ import type {
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../media/media.ts'
+import type { Log } from '../kit/platform.ts'
+import { type Ending, SessionLife } from '../kit/session-life.ts'
 import type { Client } from './client.ts'
-import { type Ending, endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
+import { endingOf, Refused, type Restriction, requestFailed, Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
-import type { Log } from './log.ts'
 import { Attachments, formOf } from './multipart.ts'
 import { Updates } from './poll.ts'
 import { callOf } from './writing/operation.ts'
@@ -37,13 +38,22 @@ export class BotApiSession implements Session {
   readonly #report: SessionReport
   readonly #options: SessionOptions
   readonly #updates: Updates
-  readonly #ending = new AbortController()
+  readonly #life: SessionLife
+  /** Has no reason of its own: calls that it cuts short count as not answered. */
+  readonly #calls = new AbortController()
   readonly #running: Promise<void>
 
   constructor(account: LinkedAccount, report: SessionReport, options: SessionOptions) {
     this.#account = account
     this.#report = report
     this.#options = options
+    const { log, flavour } = options
+    this.#life = new SessionLife({
+      report,
+      log,
+      facts: { platform: flavour.id, credentialId: account.credentialId },
+      release: async () => this.#calls.abort(),
+    })
     const self = account.identity.native
     this.#updates = new Updates({ ...options, report, self }, account.checkpoint)
     this.#running = this.#run().catch((cause) => this.#end(leavingFor(cause), cause))
@@ -86,7 +96,7 @@ export class BotApiSession implements Session {
 
   /** A token stays valid until its owner replaces it: there is nothing to sign out of. */
   async close(): Promise<void> {
-    this.#ending.abort()
+    await this.#life.close()
     await this.#running
   }
 
@@ -111,7 +121,7 @@ export class BotApiSession implements Session {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#ending
+    const { signal } = this.#calls
     const me = await this.#steadily(() => this.#options.client.me({ signal }))
     this.#report.opened(me)
     for (;;) await this.#steadily(() => this.#updates.poll(signal))
@@ -119,7 +129,7 @@ export class BotApiSession implements Session {
 
   /** Waits out restrictions, and passes over what is not worth telling. */
   async #steadily<Result>(ask: () => Promise<Result>): Promise<Result> {
-    const { signal } = this.#ending
+    const { signal } = this.#calls
     const { forgives } = this.#options
     for (let failures = 0; ; ) {
       try {
@@ -139,7 +149,7 @@ export class BotApiSession implements Session {
 
   /** What an answer to a request says of the bot itself. */
   #learn(cause: unknown) {
-    if (!(cause instanceof Refused) || this.#ending.signal.aborted) return
+    if (!(cause instanceof Refused) || this.#life.isOver) return
     const ending = endingOf(cause)
     if (cause.code === 401) this.#end(ending, cause)
     if (ending.kind === 'limited' && ending.seconds > CHAT_WAIT_SECONDS) {
@@ -148,33 +158,19 @@ export class BotApiSession implements Session {
   }
 
   #within(signal: AbortSignal): AbortSignal {
-    if (this.#ending.signal.aborted) throw failed('unavailable', 'the session is over')
-    return AbortSignal.any([signal, this.#ending.signal])
+    if (this.#life.isOver) throw failed('unavailable', 'the session is over')
+    return AbortSignal.any([signal, this.#calls.signal])
   }
 
-  #end(ending: Ending, cause: unknown) {
-    if (this.#ending.signal.aborted) return
-    this.#ending.abort()
-    const { flavour, log } = this.#options
-    const { credentialId } = this.#account
-    log.info({ platform: flavour.id, credentialId, err: cause, ending }, 'the session ended')
-    switch (ending.kind) {
-      case 'lost':
-        return this.#report.lost(ending.reason, ending.retryAfterSeconds)
-      case 'limited':
-        return this.#report.lost('flood_wait', ending.seconds)
-      case 'replaced':
-        return this.#report.replaced()
-      case 'revoked':
-        return this.#report.revoked('session_revoked')
-      case 'banned':
-        return this.#report.invalid('account_banned')
-    }
+  #end(ending: Ending | Restriction, cause: unknown) {
+    if (ending.kind !== 'limited') return this.#life.end(ending, cause)
+    const { seconds: retryAfterSeconds } = ending
+    this.#life.end({ kind: 'lost', reason: 'flood_wait', retryAfterSeconds }, cause)
   }
 }
 
 /** A log that does not store is no failure of the network's. */
 const isOfNetwork = (cause: unknown) => cause instanceof Refused || cause instanceof Unanswered
 
-const leavingFor = (cause: unknown): Ending =>
+const leavingFor = (cause: unknown): Ending | Restriction =>
   isOfNetwork(cause) ? endingOf(cause) : { kind: 'lost', reason: 'events_not_stored' }

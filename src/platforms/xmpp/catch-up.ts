@@ -1,11 +1,11 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../kit/platform.ts'
 import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { NotStored } from './failures.ts'
 import type { Ledger } from './ledger.ts'
-import type { Log } from './log.ts'
 import { RequestRefused } from './requests.ts'
 
 /** How much the clocks of the server and of this machine may differ. */

@@ -1,16 +1,9 @@
 /** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
 import type { Reason } from '../../../machines/model/reason.ts'
+import type { Ending } from '../kit/session-life.ts'
 import { NotStored, StorageAway, TakenOver } from './failures.ts'
 import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing, Oversized } from './transport.ts'
-
-/** How a session ended, as it is reported. */
-export type Ending =
-  /** `retryAfterSeconds`: the server sent the account away, so coming back at once would not help. */
-  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
-  | { readonly kind: 'replaced' }
-  | { readonly kind: 'revoked'; readonly reason: Reason }
-  | { readonly kind: 'invalid'; readonly reason: Reason }
 
 /** What somebody decided and may take back. */
 const DECIDED_SECONDS = 300

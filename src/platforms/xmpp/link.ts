@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Reason } from '../../../machines/model/reason.ts'
+import { linkInOneStep } from '../kit/platform.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
@@ -14,19 +15,14 @@ import { nicknameOf } from './vcard.ts'
 
 type Refusal = Extract<LinkStep, { kind: 'refused' }>
 
-const linkMilliseconds = 25_000
-
 export async function link(
   fields: Readonly<Record<string, string>>,
   options: LoginOptions,
   signal: AbortSignal,
 ): Promise<LinkAttempt> {
   const secrets = secretsOf(fields, options.allowPrivate)
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(linkMilliseconds)])
-  const step = await tryLogin(loginOf(secrets, options), secrets, limit)
-  signal.throwIfAborted()
-  const over = () => Promise.reject(failed('conflict', 'the link has no further step'))
-  return { step, answer: over, changed: over, close: async () => undefined }
+  const login = loginOf(secrets, options)
+  return linkInOneStep((limit) => tryLogin(login, secrets, limit), signal)
 }
 
 function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): Secrets {

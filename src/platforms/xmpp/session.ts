@@ -8,6 +8,7 @@ import type {
   SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { SessionLife } from '../kit/session-life.ts'
 import { Archive } from './archive.ts'
 import { enableCarbons } from './carbons.ts'
 import { CatchUp } from './catch-up.ts'
@@ -66,7 +67,7 @@ export class XmppSession implements Session {
   readonly #rooms: Rooms
   readonly #sent = new Sent()
   readonly #operations: Operations
-  readonly #ending = new AbortController()
+  readonly #life: SessionLife
   #binding = new AbortController()
   #hasArchive = false
   #isOpened = false
@@ -84,6 +85,12 @@ export class XmppSession implements Session {
     this.#report = report
     this.#options = options
     this.#own = own
+    this.#life = new SessionLife({
+      report,
+      log: options.log,
+      facts: { account: own },
+      release: (cause) => this.#release(cause),
+    })
     this.#domain = login.domain
     this.#stream = new Stream(
       { login, resumeMilliseconds: options.resumeMilliseconds },
@@ -120,7 +127,7 @@ export class XmppSession implements Session {
         receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
         invited: () => this.#rooms.invited(),
         recall: () => this.#recall(),
-        measured: (happenings) => measured(happenings, options.agent, this.#ending.signal),
+        measured: (happenings) => measured(happenings, options.agent, this.#life.signal),
       },
     )
     this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log, (archived) =>
@@ -159,23 +166,22 @@ export class XmppSession implements Session {
   }
 
   perform(operation: Operation, requestId: string, signal: AbortSignal): Promise<OperationResult> {
-    return this.#operations.perform(operation, requestId, this.#within(signal))
+    return this.#operations.perform(operation, requestId, this.#life.within(signal))
   }
 
   async probe(signal: AbortSignal): Promise<number> {
     const started = performance.now()
-    await ping(this.#requests, this.#domain, this.#within(signal))
+    await ping(this.#requests, this.#domain, this.#life.within(signal))
     return performance.now() - started
   }
 
   download(link: string, offset: number, signal: AbortSignal): Promise<FileStream> {
-    return download(this.#options.agent, link, offset, this.#within(signal))
+    return download(this.#options.agent, link, offset, this.#life.within(signal))
   }
 
   /** XMPP knows no sign-out beyond the end of the stream. */
   async close(): Promise<void> {
-    this.#abort(new Error('The session is closed'))
-    await this.#stream.close()
+    await this.#life.close()
   }
 
   #bind() {
@@ -266,7 +272,7 @@ export class XmppSession implements Session {
   async #recall(): Promise<readonly Delivery[]> {
     if (!this.#hasArchive) return []
     try {
-      const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#ending.signal)
+      const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#life.signal)
       return page.messages.map((archived) => recovered(archived, this.#own))
     } catch (cause) {
       this.#options.log.info({ err: cause }, 'the archive did not show what came before')
@@ -297,24 +303,13 @@ export class XmppSession implements Session {
     })
   }
 
-  #within(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#ending.signal])
-  }
-
-  #abort(cause: unknown) {
+  async #release(cause: unknown): Promise<void> {
     this.#binding.abort()
-    this.#ending.abort(cause)
     this.#outbox.abandon(this.#outbox.open, cause)
+    await this.#stream.close()
   }
 
   #end(cause: unknown) {
-    if (this.#ending.signal.aborted) return
-    this.#abort(cause)
-    const ending = endingOf(cause)
-    this.#options.log.info({ account: this.#own, err: cause, ending }, 'the session ended')
-    this.#stream.close().catch((err) => this.#options.log.warn({ err }, 'the stream did not close'))
-    if (ending.kind === 'replaced') this.#report.replaced()
-    else if (ending.kind === 'lost') this.#report.lost(ending.reason, ending.retryAfterSeconds)
-    else this.#report[ending.kind](ending.reason)
+    this.#life.end(endingOf(cause), cause)
   }
 }

@@ -3,10 +3,10 @@
 import type { Person } from '../../../../machines/model/content.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Log } from '../../kit/platform.ts'
 import { parseAddress } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'
-import type { Log } from '../log.ts'
 import { personAt } from '../people.ts'
 import type { Room } from './room.ts'
 

@@ -1,0 +1,74 @@
+/** Makes a platform of what one network has of its own: methods are checked, unreadable accounts refused, sessions closed. */
+import type {
+  Json,
+  LinkAttempt,
+  LinkedAccount,
+  LinkStep,
+  Platform,
+  Session,
+  SessionReport,
+} from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
+import { refusingSession } from '../../../actors/ports/unavailable.ts'
+import { failed } from '../../../machines/model/failure.ts'
+
+/** The part of the service's logger that platforms use. */
+export type Log = Pick<Logger, 'info' | 'warn'>
+
+export interface Connector<Secrets>
+  extends Pick<
+    Platform,
+    'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods' | 'startLink' | 'unavailable'
+  > {
+  readonly log: Log
+  /** Absent: every link of this network ends with its first step. */
+  readonly resumeLink?: Platform['resumeLink']
+  /** Undefined when the stored secrets do not describe an account. */
+  parseSecrets(stored: Json): Secrets | undefined
+  /** Opens a session; the session is closed when the signal of `Platform.open` aborts. */
+  open(account: LinkedAccount, secrets: Secrets, report: SessionReport): Session
+}
+
+export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform {
+  const { log, startLink, resumeLink = noFurtherStep, parseSecrets, open, ...facts } = connector
+  const methods = facts.linkMethods.map(({ method }) => method)
+  return {
+    ...facts,
+    startLink: async (method, fields, signal, user) => {
+      if (methods.includes(method)) return startLink(method, fields, signal, user)
+      throw failed('bad_request', `field "method" must be ${methods.join(' or ')}`)
+    },
+    resumeLink,
+    open(account, report, signal) {
+      const secrets = parseSecrets(account.secrets)
+      if (secrets === undefined) {
+        const invalid = () => report.invalid('secrets_unreadable')
+        return refusingSession('the account cannot be used', invalid)
+      }
+      const session = open(account, secrets, report)
+      const close = () => {
+        session.close({ signOut: false }).catch((err) => {
+          log.warn({ err }, 'the session did not close')
+        })
+      }
+      signal.addEventListener('abort', close, { once: true })
+      return session
+    },
+  }
+}
+
+/** How long a network may take to say whether the fields of a link are right. */
+const SINGLE_STEP_MS = 25_000
+
+/** A link that is done or refused with its first step; `attempt` makes it. */
+export async function linkInOneStep(
+  attempt: (signal: AbortSignal) => Promise<LinkStep>,
+  signal: AbortSignal,
+): Promise<LinkAttempt> {
+  const step = await attempt(AbortSignal.any([signal, AbortSignal.timeout(SINGLE_STEP_MS)]))
+  signal.throwIfAborted()
+  return { step, answer: noFurtherStep, changed: noFurtherStep, close: async () => undefined }
+}
+
+export const noFurtherStep = (): Promise<never> =>
+  Promise.reject(failed('conflict', 'the link has no further step'))

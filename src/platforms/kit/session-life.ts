@@ -1,0 +1,68 @@
+/** The end of a session: it comes once, aborts what is under way, lets go of the connection, and is reported. */
+import type { SessionReport } from '../../../actors/ports/platform.ts'
+import type { Reason } from '../../../machines/model/reason.ts'
+import type { Log } from './platform.ts'
+
+/** How a session ends, as it is reported. */
+export type Ending =
+  /** `retryAfterSeconds`: the network sent the account away, so coming back at once would not help. */
+  | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'revoked'; readonly reason: Reason }
+  | { readonly kind: 'invalid'; readonly reason: Reason }
+
+export interface SessionLifeOptions {
+  readonly report: SessionReport
+  readonly log: Log
+  /** Names the session in the log. */
+  readonly facts: object
+  /** Lets go of the connection and of those who wait. Called once, after `signal` has aborted. */
+  release(cause: unknown): Promise<void>
+}
+
+export class SessionLife {
+  readonly #options: SessionLifeOptions
+  readonly #ending = new AbortController()
+
+  constructor(options: SessionLifeOptions) {
+    this.#options = options
+  }
+
+  get isOver(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** Aborts when the session is over, with the cause of the end as its reason. */
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** Aborts with the caller's signal or the end of the session. */
+  within(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#ending.signal])
+  }
+
+  /** Ends without a report: its owner closes the session. Resolves once the connection is released. */
+  async close(cause: unknown = new Error('The session is closed')): Promise<void> {
+    if (this.isOver) return
+    this.#ending.abort(cause)
+    await this.#options.release(cause)
+  }
+
+  /** Ends and reports. Only the first end counts. */
+  end(ending: Ending, cause?: unknown): void {
+    if (this.isOver) return
+    const { report, log, facts, release } = this.#options
+    log.info({ ...facts, err: cause, ending }, 'the session ended')
+    this.#ending.abort(cause)
+    release(cause).catch((err) => log.warn({ ...facts, err }, 'the session did not close'))
+    reportEnding(report, ending)
+  }
+}
+
+export function reportEnding(report: SessionReport, ending: Ending): void {
+  if (ending.kind === 'replaced') report.replaced()
+  else if (ending.kind === 'revoked') report.revoked(ending.reason)
+  else if (ending.kind === 'invalid') report.invalid(ending.reason)
+  else report.lost(ending.reason, ending.retryAfterSeconds)
+}
