@@ -1,7 +1,10 @@
 /** What an account of Telegram does beyond the contract: files replaced, links, pictures, and those who ask to come in. */
 import t, { type Test } from 'tap'
+import { operationsOf } from '../../actors/ports/handlers.ts'
 import type { MediaKind } from '../../machines/model/content.ts'
 import type { Operation } from '../../machines/model/operation.ts'
+import { capabilities } from '../../src/platforms/telegram/capabilities.ts'
+import { handlers } from '../../src/platforms/telegram/operations/handlers.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
 import { reactIn } from '../support/telegram-dc/opinions.ts'
@@ -9,6 +12,10 @@ import { sentContent } from './contract/message-operations.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
+
+t.test('the listed operations are those that have a handler', async (t) => {
+  t.strictSame([...capabilities.operations].sort(), operationsOf(handlers).sort())
+})
 
 t.test('Telegram accounts do what they are asked', async (t) => {
   const stage = await Stage.start(t)

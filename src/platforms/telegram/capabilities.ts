@@ -1,9 +1,11 @@
 /** What an account of Telegram can do here; the contract suite holds it to this. */
 import type { Capabilities } from '../../../actors/ports/platform.ts'
+import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { ALL_ENTITIES } from '../entities.ts'
 
 export const capabilities: Capabilities = {
   reference: 'people',
+  // The keys of `operations/handlers.ts`, listed: where Telegram is not configured, its library (80 MB) is not loaded.
   operations: [
     'send',
     'send_album',
@@ -51,23 +53,8 @@ export const capabilities: Capabilities = {
     'delete_story',
   ],
   surfaces: ['private', 'group', 'supergroup', 'channel'],
-  content: [
-    'text',
-    'photo',
-    'video',
-    'animation',
-    'audio',
-    'voice',
-    'video_note',
-    'document',
-    'sticker',
-    'location',
-    'venue',
-    'contact',
-    'poll',
-    'dice',
-  ],
-  // The network lets bots alone attach them.
+  content: CONTENT_NAMES,
+  // Only bots may attach them.
   buttons: false,
   entities: ALL_ENTITIES,
   updates: [

@@ -1,4 +1,5 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
+import { handle } from '../../../actors/ports/handlers.ts'
 import type {
   FileStream,
   LinkedAccount,
@@ -13,7 +14,7 @@ import { over } from './calls.ts'
 import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './identity.ts'
-import { carryOut } from './operations/operations.ts'
+import { handlers } from './operations/handlers.ts'
 import { forgetAccount } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
 
@@ -68,7 +69,8 @@ export class TelegramSession implements Session {
     const { media } = this.#options
     const self = this.#account.identity.native
     const { calls, places } = this.#parts
-    return carryOut({ calls, self, places, media, requestId, signal }, operation)
+    const context = { calls, self, places, media, requestId, signal }
+    return handle(handlers, 'Telegram accounts', context, operation)
   }
 
   /** The network's own count of events tells at once whether some did not arrive. */

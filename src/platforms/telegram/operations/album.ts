@@ -1,41 +1,50 @@
-/** Sends several files as one album; a repeated request finds the one that was sent before. */
+/** Sends several files as one album; a repeated request resolves with the album that was sent before. */
 import type { tl } from '@mtcute/node'
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
-import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
+import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { inputMediaOf } from '../writing/media.ts'
-import { type Context, keepPlaces, looking, messagesIn, sending, writtenText } from './context.ts'
-import { randomId } from './random-id.ts'
-import { newest } from './repeated.ts'
+import {
+  type Context,
+  keepPlaces,
+  looking,
+  messagesIn,
+  randomId,
+  sending,
+  writtenText,
+} from './context.ts'
+import { isRepeated, newest } from './repeated.ts'
 import { assertSendable, deliveryOf, untold, withOptionalReply } from './send.ts'
 
-type SendAlbum = Extract<Operation, { kind: 'send_album' }>
-type Item = SendAlbum['contents'][number]
+type Item = OperationOf<'send_album'>['contents'][number]
 
-export async function sendAlbum(context: Context, operation: SendAlbum): Promise<OperationResult> {
-  const { chat, contents } = operation
-  for (const content of contents) assertSendable(content)
-  const peer = await context.calls.peer(chat, context.signal)
-  const messages = await withOptionalReply(operation, async (reply) => {
-    const multiMedia: tl.RawInputSingleMedia[] = []
-    for (const [place, item] of contents.entries()) {
-      multiMedia.push(await single(context, peer, item, place))
-    }
-    const request = { _: 'messages.sendMultiMedia', peer, multiMedia, ...reply } as const
-    // The network has one place for all captions of an album.
-    const above = contents.some(({ captionAbove }) => captionAbove) && { invertMedia: true }
-    const result = await context.calls.call(
-      { ...request, multiMedia, ...above, ...deliveryOf(operation) },
-      sending(context, chat),
-    )
-    return messagesIn(context.calls.take(result), context.self)
-  }).catch((cause) => sentBefore(context, peer, contents, cause))
-  if (messages.length !== contents.length) throw untold()
-  await keepPlaces(context, messages)
-  return { kind: 'messages', messages }
+export const albums: Handlers<Context> = {
+  async send_album(context, operation) {
+    const { chat, contents } = operation
+    for (const content of contents) assertSendable(content)
+    const peer = await context.calls.peer(chat, context.signal)
+    const messages = await withOptionalReply(operation, async (reply) => {
+      const multiMedia: tl.RawInputSingleMedia[] = []
+      for (const [place, item] of contents.entries()) {
+        multiMedia.push(await single(context, peer, item, place))
+      }
+      const request = { _: 'messages.sendMultiMedia', peer, multiMedia, ...reply } as const
+      // The network has one position for all captions of an album.
+      const above = contents.some(({ captionAbove }) => captionAbove) && { invertMedia: true }
+      const result = await context.calls.call(
+        { ...request, multiMedia, ...above, ...deliveryOf(operation) },
+        sending(context, chat),
+      )
+      return messagesIn(context.calls.take(result), context.self)
+    }).catch((cause) => sentBefore(context, peer, contents, cause))
+    if (messages.length !== contents.length) throw untold()
+    await keepPlaces(context, messages)
+    return { kind: 'messages', messages }
+  },
 }
 
-/** In an album the network takes only files that it has stored already. */
+/** An album may only contain files that the network has stored already. */
 async function single(
   context: Context,
   peer: tl.TypeInputPeer,
@@ -84,9 +93,7 @@ async function sentBefore(
   contents: readonly Item[],
   cause: unknown,
 ): Promise<Message[]> {
-  const wasSent =
-    cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
-  if (!wasSent) throw cause
+  if (!isRepeated(cause)) throw cause
   const own = await newest(context, peer)
   const last = own.find(({ content }) => captionOf(content) === captionOf(contents.at(-1)))
   const album = own.filter(

@@ -1,5 +1,7 @@
-/** What every operation needs of its session. */
-import type { tl } from '@mtcute/node'
+/** What every operation gets of its session, and the steps that many operations share. */
+import { createHash } from 'node:crypto'
+import { Long, type tl } from '@mtcute/node'
+import type { Request } from '../../../../actors/ports/handlers.ts'
 import type { Message, Text } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../../media/media.ts'
@@ -8,33 +10,39 @@ import { messageOf, type Written } from '../reading/message.ts'
 import type { Places } from '../storage/places.ts'
 import { entitiesOf } from '../writing/entities.ts'
 
-export interface Context {
+export interface Context extends Request {
   readonly calls: Calls
+  /** The account's own native id. */
   readonly self: string
   readonly places: Places
   readonly media: Pick<MediaDesk, 'open'>
-  readonly requestId: string
-  readonly signal: AbortSignal
 }
 
 export const done: OperationResult = { kind: 'done' }
 
+/** The number by which the network recognizes a repeated send. `place` tells the messages of one request apart. */
+export function randomId(requestId: string, place = 0): Long {
+  const hash = createHash('sha256').update(`${requestId}:${place}`).digest()
+  return new Long(hash.readInt32LE(0), hash.readInt32LE(4))
+}
+
+/** Options of a call that changes nothing. */
 export const looking = ({ signal }: Context): CallOptions => ({ signal, looks: true })
 
-/** Sends into one chat reach it in the order in which they were asked for. */
+/** Sends to one chat reach it in the order in which they were requested. */
 export const sending = ({ signal }: Context, chat: string): CallOptions => ({
   signal,
   sends: true,
   chain: `send:${chat}`,
 })
 
-/** Entities that name somebody whom the network does not let the account name stay plain text. */
+/** A mention of a person whom the network does not let the account mention stays plain text. */
 export function writtenText(context: Context, text: Text): Promise<tl.TypeMessageEntity[]> {
   const { calls, signal } = context
   return entitiesOf(text, (native) => calls.user(native, signal).catch(() => undefined))
 }
 
-/** The messages that the network wrote down, in its order. */
+/** The messages in the network's answer, in its order. */
 export function messagesIn({ updates, peers }: Done, self: string): Message[] {
   return updates.flatMap((update) => {
     const written = writtenIn(update)
@@ -54,7 +62,7 @@ function writtenIn(update: tl.TypeUpdate): Written | undefined {
   }
 }
 
-/** What was sent is known again when it is deleted elsewhere. */
+/** Stores the chats of sent messages: a deletion on another device names the message only. */
 export async function keepPlaces({ places }: Context, messages: readonly Message[]): Promise<void> {
   const known = messages.filter(({ chat }) => ['private', 'group'].includes(chat.surface))
   await places.note(

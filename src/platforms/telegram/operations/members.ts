@@ -1,105 +1,138 @@
-/** Who belongs to a chat and may do what there. */
+/** Members of chats: listed, banned, restricted and promoted. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
-import { PERMISSIONS } from '../../../../machines/model/membership.ts'
-import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
-import { memberOf } from '../reading/members.ts'
-import type { View } from '../reading/peers.ts'
+import { type Member, PERMISSIONS } from '../../../../machines/model/membership.ts'
+import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
+import { memberOf, memberOfGroup } from '../reading/members.ts'
+import { personById, type View } from '../reading/peers.ts'
 import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'
 import { type Context, done, looking } from './context.ts'
-import { administratorsOfGroup, memberInGroup, putOut } from './small-groups.ts'
+import { fullChat } from './describe.ts'
 
-type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
+const ADMINISTRATORS: readonly Member['status'][] = ['creator', 'administrator']
 
-export async function administrators(
-  context: Context,
-  { chat }: Of<'administrators'>,
-): Promise<OperationResult> {
-  const { calls, self, signal } = context
-  const peer = await calls.peer(chat, signal)
-  if (peer._ === 'inputPeerChat') return administratorsOfGroup(context, chat, peer)
-  const channel = await calls.channel(chat, signal)
-  const filter = { _: 'channelParticipantsAdmins' } as const
-  const page = { offset: 0, limit: 200, hash: Long.ZERO }
-  const found = await calls.call(
-    { _: 'channels.getParticipants', channel, filter, ...page },
-    looking(context),
-  )
-  if (found._ === 'channels.channelParticipantsNotModified') return { kind: 'members', members: [] }
-  const view: View = { self, peers: PeersIndex.from(found) }
-  const members = found.participants.map((participant) => memberOf(participant, view))
-  return { kind: 'members', members }
+export const members: Handlers<Context> = {
+  async administrators(context, { chat }) {
+    const { calls, self, signal } = context
+    const peer = await calls.peer(chat, signal)
+    if (peer._ === 'inputPeerChat') {
+      const all = await membersOfGroup(context, chat, peer)
+      return { kind: 'members', members: all.filter((one) => ADMINISTRATORS.includes(one.status)) }
+    }
+    const channel = await calls.channel(chat, signal)
+    const filter = { _: 'channelParticipantsAdmins' } as const
+    const page = { offset: 0, limit: 200, hash: Long.ZERO }
+    const found = await calls.call(
+      { _: 'channels.getParticipants', channel, filter, ...page },
+      looking(context),
+    )
+    if (found._ === 'channels.channelParticipantsNotModified') {
+      return { kind: 'members', members: [] }
+    }
+    const view: View = { self, peers: PeersIndex.from(found) }
+    const members = found.participants.map((participant) => memberOf(participant, view))
+    return { kind: 'members', members }
+  },
+
+  member: async (context, operation) => ({
+    kind: 'member',
+    member: await memberIn(context, operation),
+  }),
+
+  async ban(context, { chat, person, until, deletesMessages }) {
+    const { calls, self, signal } = context
+    const peer = await calls.peer(chat, signal)
+    if (peer._ !== 'inputPeerChat' || person === self) {
+      return confine(context, { chat, person }, shutOut(until))
+    }
+    // A small group has no bans: the member is removed.
+    const userId = await calls.user(person, signal)
+    const history = deletesMessages && { revokeHistory: true }
+    const { chatId } = peer
+    const request = { _: 'messages.deleteChatUser', chatId, userId, ...history } as const
+    calls.take(await calls.call(request, { signal }))
+    return done
+  },
+
+  async unban(context, operation) {
+    if (operation.onlyIfBanned) {
+      const { status } = await memberIn(context, operation)
+      if (status !== 'kicked') return done
+    } else {
+      // As the reference does it, a member is removed and may come back.
+      await confine(context, operation, shutOut())
+    }
+    return confine(context, operation, bannedRights(PERMISSIONS))
+  },
+
+  restrict: (context, operation) =>
+    confine(context, operation, bannedRights(operation.permissions, operation.until)),
+
+  async promote({ calls, signal }, { chat, person, rights, isAnonymous = false }) {
+    const channel = await calls.channel(chat, signal)
+    const userId = await calls.user(person, signal)
+    const request = { _: 'channels.editAdmin', channel, userId } as const
+    const given = { adminRights: adminRights(rights, isAnonymous) }
+    calls.take(await calls.call({ ...request, ...given }, { signal }))
+    return done
+  },
 }
 
-export async function member(context: Context, operation: Of<'member'>): Promise<OperationResult> {
+type InChat = Pick<OperationOf<'member'>, 'chat' | 'person'>
+
+async function memberIn(context: Context, { chat, person }: InChat): Promise<Member> {
   const { calls, self, signal } = context
-  const { chat, person } = operation
   const group = await calls.peer(chat, signal)
-  if (group._ === 'inputPeerChat') return memberInGroup(context, operation, group)
+  if (group._ === 'inputPeerChat') return memberInGroup(context, { chat, person }, group)
   const channel = await calls.channel(chat, signal)
   const participant = await calls.person(person, signal)
   try {
     const request = { _: 'channels.getParticipant', channel, participant } as const
     const found = await calls.call(request, looking(context))
     const view: View = { self, peers: PeersIndex.from(found) }
-    return { kind: 'member', member: memberOf(found.participant, view) }
+    return memberOf(found.participant, view)
   } catch (cause) {
     const isOutside =
       cause instanceof RequestFailed && cause.failure.description === 'user not found'
     if (!isOutside) throw cause
     const peer = { _: 'peerUser', userId: Number(person) } as const
     const view: View = { self, peers: await calls.known([peer]) }
-    return { kind: 'member', member: memberOf({ _: 'channelParticipantLeft', peer }, view) }
+    return memberOf({ _: 'channelParticipantLeft', peer }, view)
   }
 }
 
-export async function ban(context: Context, operation: Of<'ban'>): Promise<OperationResult> {
+async function memberInGroup(
+  context: Context,
+  { chat, person }: InChat,
+  peer: tl.RawInputPeerChat,
+): Promise<Member> {
   const { calls, self, signal } = context
-  const group = await calls.peer(operation.chat, signal)
-  if (group._ === 'inputPeerChat' && operation.person !== self) {
-    return putOut(context, operation, group)
-  }
-  return confine(context, operation, shutOut(operation.until))
+  const userId = Number(person)
+  await calls.user(person, signal)
+  const members = await membersOfGroup(context, chat, peer)
+  const found = members.find((member) => member.person.native === person)
+  if (found) return found
+  const peers = await calls.known([{ _: 'peerUser', userId }])
+  return { person: personById(userId, { self, peers }), status: 'left' }
 }
 
-export async function unban(context: Context, operation: Of<'unban'>): Promise<OperationResult> {
-  if (operation.onlyIfBanned) {
-    const { chat, person } = operation
-    const found = await member(context, { kind: 'member', chat, person })
-    if (found.kind === 'member' && found.member.status !== 'kicked') return done
-    return confine(context, operation, bannedRights(PERMISSIONS))
-  }
-  // As the reference does: whoever is there is put out, and may come back.
-  await confine(context, operation, shutOut())
-  return confine(context, operation, bannedRights(PERMISSIONS))
-}
-
-export function restrict(context: Context, operation: Of<'restrict'>): Promise<OperationResult> {
-  return confine(context, operation, bannedRights(operation.permissions, operation.until))
-}
-
-export async function promote(
-  { calls, signal }: Context,
-  { chat, person, rights, isAnonymous = false }: Of<'promote'>,
-): Promise<OperationResult> {
-  const channel = await calls.channel(chat, signal)
-  const userId = await calls.user(person, signal)
-  const result = await calls.call(
-    {
-      _: 'channels.editAdmin',
-      channel,
-      userId,
-      adminRights: adminRights(rights, isAnonymous),
-    },
-    { signal },
-  )
-  calls.take(result)
-  return done
+/** The network lists all members of a small group at once. */
+async function membersOfGroup(
+  context: Context,
+  chat: string,
+  peer: tl.RawInputPeerChat,
+): Promise<Member[]> {
+  const found = await fullChat(context, chat, peer)
+  const view = { self: context.self, peers: PeersIndex.from(found) }
+  const listed = found.fullChat._ === 'chatFull' ? found.fullChat.participants : undefined
+  if (listed?._ !== 'chatParticipants') throw failed('bad_request', 'member list is inaccessible')
+  return listed.participants.map((participant) => memberOfGroup(participant, view))
 }
 
 async function confine(
   { calls, self, signal }: Context,
-  { chat, person }: { readonly chat: string; readonly person: string },
+  { chat, person }: InChat,
   rights: tl.RawChatBannedRights,
 ): Promise<OperationResult> {
   if (person === self) throw failed('bad_request', "can't restrict self")

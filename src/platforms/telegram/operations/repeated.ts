@@ -1,4 +1,4 @@
-/** A request that was carried out before, and whose answer got lost: the message is found again in its chat. */
+/** Finds the message of a request that was carried out before and whose answer got lost. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
@@ -12,7 +12,7 @@ interface Sought {
   readonly content: Content
 }
 
-/** The network does not tell which message a number was used for; the newest that says the same is it. */
+/** The network does not say which message used a number: take the newest one with the same text. */
 export async function repeated(
   context: Context,
   { peer, content }: Sought,
@@ -21,17 +21,19 @@ export async function repeated(
   try {
     return await send()
   } catch (cause) {
-    const wasSent =
-      cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
-    if (!wasSent) throw cause
+    if (!isRepeated(cause)) throw cause
     const own = await newest(context, peer)
-    const found = own.find((message) => saidBy(message.content) === saidBy(content))
+    const found = own.find((message) => textIn(message.content) === textIn(content))
     if (found) return found
     throw cause
   }
 }
 
-/** What the account wrote last in a chat, the newest first. */
+/** Whether the network refused a request because it was carried out before. */
+export const isRepeated = (cause: unknown): boolean =>
+  cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
+
+/** The account's own latest messages in a chat, the newest first. */
 export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {
   const history = await context.calls.call(
     {
@@ -54,7 +56,7 @@ export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<
   )
 }
 
-function saidBy(content: Content): string {
+function textIn(content: Content): string {
   if (content.kind === 'text') return content.text
   return content.kind === 'media' ? content.caption.text : content.kind
 }

@@ -1,24 +1,65 @@
-/** Sends a message; a repeated request finds the one that was sent before. */
+/** Sends messages, and shows that the account is typing. */
 import type { tl } from '@mtcute/node'
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { contentName } from '../../../../machines/model/content-name.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
-import type { Operation, OperationResult } from '../../../../machines/model/operation.ts'
+import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../capabilities.ts'
 import { messageId } from '../natives.ts'
+import { messageOf } from '../reading/message.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { previewOf } from '../writing/preview.ts'
-import { type Context, keepPlaces, messagesIn, sending, writtenText } from './context.ts'
-import { randomId } from './random-id.ts'
+import {
+  type Context,
+  done,
+  keepPlaces,
+  looking,
+  messagesIn,
+  randomId,
+  sending,
+  writtenText,
+} from './context.ts'
 import { repeated } from './repeated.ts'
-import { spelledOut } from './short-answer.ts'
 
-type Send = Extract<Operation, { kind: 'send' }>
+type Send = OperationOf<'send'>
 type Sending = Pick<Send, 'replyTo' | 'replyOptional' | 'topic' | 'silent' | 'isProtected'>
 
-export async function send(context: Context, operation: Send): Promise<OperationResult> {
+const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
+  typing: { _: 'sendMessageTypingAction' },
+  upload_photo: { _: 'sendMessageUploadPhotoAction', progress: 0 },
+  record_video: { _: 'sendMessageRecordVideoAction' },
+  upload_video: { _: 'sendMessageUploadVideoAction', progress: 0 },
+  record_voice: { _: 'sendMessageRecordAudioAction' },
+  upload_voice: { _: 'sendMessageUploadAudioAction', progress: 0 },
+  upload_document: { _: 'sendMessageUploadDocumentAction', progress: 0 },
+  choose_sticker: { _: 'sendMessageChooseStickerAction' },
+  find_location: { _: 'sendMessageGeoLocationAction' },
+  record_video_note: { _: 'sendMessageRecordRoundAction' },
+  upload_video_note: { _: 'sendMessageUploadRoundAction', progress: 0 },
+}
+
+export const sends: Handlers<Context> = {
+  send: async (context, operation) => ({
+    kind: 'message',
+    message: await send(context, operation),
+  }),
+
+  async act(context, { chat, action, topic }) {
+    const shown = actions[action]
+    if (!shown) throw failed('bad_request', 'wrong parameter action in request')
+    const peer = await context.calls.peer(chat, context.signal)
+    const request = { _: 'messages.setTyping', peer, action: shown } as const
+    const place = topic !== undefined && { topMsgId: topicId(topic) }
+    await context.calls.call({ ...request, ...place }, looking(context))
+    return done
+  },
+}
+
+/** A repeated request resolves with the message that was sent before. */
+export async function send(context: Context, operation: Send): Promise<Message> {
   const { content, chat, buttons } = operation
-  if (buttons?.length) throw failed('bad_request', 'inline keyboards are not supported on Telegram')
+  assertNoButtons(buttons)
   assertSendable(content)
   const peer = await context.calls.peer(chat, context.signal)
   const message = await repeated(context, { peer, content }, () =>
@@ -29,7 +70,11 @@ export async function send(context: Context, operation: Send): Promise<Operation
     ),
   )
   await keepPlaces(context, [message])
-  return { kind: 'message', message }
+  return message
+}
+
+export function assertNoButtons(buttons: Send['buttons']): void {
+  if (buttons?.length) throw failed('bad_request', 'inline keyboards are not supported on Telegram')
 }
 
 export function assertSendable(content: Content): void {
@@ -49,7 +94,7 @@ export function assertSendable(content: Content): void {
   }
 }
 
-/** Without the reply where its target is gone and the sender does not mind. */
+/** Sends without the reply where its target is gone and the sender allows that. */
 export async function withOptionalReply<Result>(
   { replyTo, replyOptional, topic }: Sending,
   work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
@@ -69,7 +114,7 @@ export async function withOptionalReply<Result>(
 
 export const topicId = (topic: string) => messageId(topic, 'message thread')
 
-/** The message that began a topic stands for it. */
+/** A topic is named by the message that created it. */
 const placeIn = (topic: string): tl.RawInputReplyToMessage => {
   const id = topicId(topic)
   return { _: 'inputReplyToMessage', replyToMsgId: id, topMsgId: id }
@@ -119,7 +164,7 @@ async function sendText(
   const [message] = messagesIn(told, context.self)
   if (message) return message
   if (result._ !== 'updateShortSentMessage') throw untold()
-  return spelledOut(context, request, result)
+  return completed(context, request, result)
 }
 
 async function sendMedia(
@@ -149,6 +194,48 @@ async function sendMedia(
   const [message] = messagesIn(context.calls.take(result), context.self)
   if (message) return message
   throw untold()
+}
+
+/** The network answers a text only with the facts that its sender cannot know: the rest comes from the request. */
+async function completed(
+  { calls, self }: Context,
+  request: tl.messages.RawSendMessageRequest,
+  short: tl.RawUpdateShortSentMessage,
+): Promise<Message> {
+  const { replyTo } = request
+  const fromId = { _: 'peerUser', userId: Number(self) } as const
+  const peerId = peerOf(request.peer, fromId)
+  const peers = await calls.known([fromId, peerId])
+  const message: tl.RawMessage = {
+    _: 'message',
+    out: true,
+    id: short.id,
+    fromId,
+    peerId,
+    date: short.date,
+    message: request.message,
+    ...(short.entities && { entities: short.entities }),
+    ...(short.media && { media: short.media }),
+    ...(replyTo?._ === 'inputReplyToMessage' && {
+      replyTo: { _: 'messageReplyHeader', replyToMsgId: replyTo.replyToMsgId },
+    }),
+  }
+  return messageOf(message, { self, peers })
+}
+
+function peerOf(peer: tl.TypeInputPeer, self: tl.RawPeerUser): tl.TypePeer {
+  switch (peer._) {
+    case 'inputPeerUser':
+    case 'inputPeerUserFromMessage':
+      return { _: 'peerUser', userId: peer.userId }
+    case 'inputPeerChat':
+      return { _: 'peerChat', chatId: peer.chatId }
+    case 'inputPeerChannel':
+    case 'inputPeerChannelFromMessage':
+      return { _: 'peerChannel', channelId: peer.channelId }
+    default:
+      return self
+  }
 }
 
 export const untold = () =>

@@ -1,9 +1,8 @@
-/** What a message is to carry, in the network's terms; files are uploaded on the way. */
+/** The content of a message in the network's terms; files are uploaded on the way. */
 import type { tl } from '@mtcute/node'
 import type { Content, Media, Text } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import { type Desk, locate, named, upload } from '../files.ts'
-import { attributesOf } from './attributes.ts'
 import { inputPollOf } from './poll.ts'
 
 export interface InputMedia {
@@ -56,6 +55,51 @@ async function carried(desk: Desk, media: Media, isSpoiler: boolean): Promise<tl
     ...(thumb && { thumb }),
     ...(media.kind === 'document' && { forceFile: true }),
     ...spoiler,
+  }
+}
+
+/** The attributes of a file by which clients show it as its kind. */
+export function attributesOf(media: Media): tl.TypeDocumentAttribute[] {
+  const named: tl.TypeDocumentAttribute[] = media.name
+    ? [{ _: 'documentAttributeFilename', fileName: media.name }]
+    : []
+  return [...ofKind(media), ...named]
+}
+
+function ofKind(media: Media): tl.TypeDocumentAttribute[] {
+  const { durationSeconds: duration = 0, width: w = 0, height: h = 0 } = media
+  switch (media.kind) {
+    case 'video':
+      return [{ _: 'documentAttributeVideo', supportsStreaming: true, duration, w, h }]
+    case 'video_note':
+      return [{ _: 'documentAttributeVideo', roundMessage: true, duration, w, h }]
+    case 'animation':
+      return [
+        { _: 'documentAttributeVideo', nosound: true, duration, w, h },
+        { _: 'documentAttributeAnimated' },
+      ]
+    case 'audio':
+      return [
+        {
+          _: 'documentAttributeAudio',
+          duration,
+          ...(media.title !== undefined && { title: media.title }),
+          ...(media.performer !== undefined && { performer: media.performer }),
+        },
+      ]
+    case 'voice':
+      return [{ _: 'documentAttributeAudio', voice: true, duration }]
+    case 'sticker':
+      return [
+        {
+          _: 'documentAttributeSticker',
+          alt: media.emoji ?? '',
+          stickerset: { _: 'inputStickerSetEmpty' },
+        },
+        { _: 'documentAttributeImageSize', w: w || 512, h: h || 512 },
+      ]
+    default:
+      return []
   }
 }
 

@@ -1,37 +1,70 @@
-/** Finds chats by their names, and tells what the network shows of them. */
-import { Long, PeersIndex, type tl } from '@mtcute/node'
+/** Chats as the network describes them: found by name, described, and counted. */
+import { PeersIndex, type tl } from '@mtcute/node'
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import type { Chat } from '../../../../machines/model/content.ts'
-import type { OperationResult } from '../../../../machines/model/operation.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { findMessageWithPeers } from '../find-message.ts'
-import { photoOf } from '../reading/media.ts'
 import { messageOf } from '../reading/message.ts'
 import { chatOf, pictureOf, type View } from '../reading/peers.ts'
 import { permissionsOf } from '../reading/rights.ts'
-import { fullChat as askFull, countIn } from './chats.ts'
 import { type Context, looking } from './context.ts'
 
-export async function resolve(context: Context, name: string): Promise<OperationResult> {
-  const { calls, self } = context
-  const request = { _: 'contacts.resolveUsername', username: name } as const
-  const found = await calls.call(request, looking(context))
-  return { kind: 'chat', chat: chatOf(found.peer, { self, peers: PeersIndex.from(found) }) }
+export const descriptions: Handlers<Context> = {
+  async resolve(context, { name }) {
+    const { calls, self } = context
+    const request = { _: 'contacts.resolveUsername', username: name } as const
+    const found = await calls.call(request, looking(context))
+    return { kind: 'chat', chat: chatOf(found.peer, { self, peers: PeersIndex.from(found) }) }
+  },
+
+  describe: async (context, { chat }) => ({ kind: 'chat', chat: await described(context, chat) }),
+
+  async count_members(context, { chat }) {
+    const { calls, signal } = context
+    const peer = await calls.peer(chat, signal)
+    if (peer._ === 'inputPeerUser' || peer._ === 'inputPeerSelf') {
+      return { kind: 'number', number: 2 }
+    }
+    const number = countIn((await fullChat(context, chat, peer)).fullChat)
+    if (number === undefined) throw failed('bad_request', 'member list is inaccessible')
+    return { kind: 'number', number }
+  },
 }
 
-export async function describe(context: Context, chat: string): Promise<OperationResult> {
+export async function described(context: Context, chat: string): Promise<Chat> {
   const { calls, signal } = context
   const peer = await calls.peer(chat, signal)
   switch (peer._) {
     case 'inputPeerChat': {
       const of = { _: 'peerChat', chatId: peer.chatId } as const
-      return { kind: 'chat', chat: await full(context, await askFull(context, chat, peer), of) }
+      return groupOrChannel(context, await fullChat(context, chat, peer), of)
     }
     case 'inputPeerChannel': {
       const of = { _: 'peerChannel', channelId: peer.channelId } as const
-      return { kind: 'chat', chat: await full(context, await askFull(context, chat, peer), of) }
+      return groupOrChannel(context, await fullChat(context, chat, peer), of)
     }
     default:
-      return { kind: 'chat', chat: await person(context, chat) }
+      return person(context, chat)
   }
+}
+
+export async function fullChat(
+  context: Context,
+  chat: string,
+  peer: tl.TypeInputPeer,
+): Promise<tl.messages.RawChatFull> {
+  const { calls, signal } = context
+  if (peer._ === 'inputPeerChat') {
+    return calls.call({ _: 'messages.getFullChat', chatId: peer.chatId }, looking(context))
+  }
+  const channel = await calls.channel(chat, signal)
+  return calls.call({ _: 'channels.getFullChannel', channel }, looking(context))
+}
+
+function countIn(chat: tl.TypeChatFull): number | undefined {
+  if (chat._ === 'channelFull') return chat.participantsCount
+  const { participants } = chat
+  return participants._ === 'chatParticipants' ? participants.participants.length : undefined
 }
 
 async function person(context: Context, native: string): Promise<Chat> {
@@ -52,7 +85,7 @@ async function person(context: Context, native: string): Promise<Chat> {
   }
 }
 
-async function full(
+async function groupOrChannel(
   context: Context,
   found: tl.messages.RawChatFull,
   peer: tl.RawPeerChat | tl.RawPeerChannel,
@@ -78,7 +111,7 @@ async function full(
   }
 }
 
-/** What the pin shows may be gone: the chat is described without it. */
+/** The pinned message may be deleted: then the chat is described without it. */
 async function newestPin(
   { calls, self, signal }: Context,
   chat: string,
@@ -87,19 +120,4 @@ async function newestPin(
   if (id === undefined) return {}
   const found = await findMessageWithPeers(calls, chat, id, signal).catch(() => undefined)
   return found ? { pinned: messageOf(found.message, { self, peers: found.peers }) } : {}
-}
-
-export async function profilePhotos(
-  context: Context,
-  { person, offset, limit }: { person: string; offset: number; limit: number },
-): Promise<OperationResult> {
-  const userId = await context.calls.user(person, context.signal)
-  const found = await context.calls.call(
-    { _: 'photos.getUserPhotos', userId, offset, limit, maxId: Long.ZERO },
-    looking(context),
-  )
-  const shown = { of: 'profile', chat: person } as const
-  const photos = found.photos.flatMap((photo) => photoOf(photo, shown) ?? [])
-  const total = found._ === 'photos.photosSlice' ? found.count : photos.length
-  return { kind: 'photos', total, photos }
 }

@@ -1,0 +1,26 @@
+/** The operations of Telegram accounts, by area. */
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import { albums } from './album.ts'
+import { chats } from './chats.ts'
+import type { Context } from './context.ts'
+import { descriptions } from './describe.ts'
+import { invites } from './invites.ts'
+import { members } from './members.ts'
+import { messages } from './messages.ts'
+import { profile } from './profile.ts'
+import { sends } from './send.ts'
+import { stories } from './stories.ts'
+import { topics } from './topics.ts'
+
+export const handlers: Handlers<Context> = {
+  ...sends,
+  ...albums,
+  ...messages,
+  ...descriptions,
+  ...chats,
+  ...members,
+  ...invites,
+  ...topics,
+  ...profile,
+  ...stories,
+}

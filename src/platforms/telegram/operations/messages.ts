@@ -1,0 +1,216 @@
+/** Messages that exist already: edited, deleted, forwarded, copied, and reacted to. */
+import { Long, type tl } from '@mtcute/node'
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Content, Message } from '../../../../machines/model/content.ts'
+import { contentName } from '../../../../machines/model/content-name.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
+import { findMessageWithPeers } from '../find-message.ts'
+import { isChannel, messageId } from '../natives.ts'
+import { messageOf } from '../reading/message.ts'
+import { inputMediaOf, locationOf } from '../writing/media.ts'
+import { inputPollOf } from '../writing/poll.ts'
+import { previewOf } from '../writing/preview.ts'
+import {
+  type Context,
+  done,
+  keepPlaces,
+  messagesIn,
+  randomId,
+  sending,
+  writtenText,
+} from './context.ts'
+import { repeated } from './repeated.ts'
+import { assertNoButtons, assertSendable, deliveryOf, send, topicId, untold } from './send.ts'
+
+export const messages: Handlers<Context> = {
+  async edit(context, { content, ...target }) {
+    assertSendable(content)
+    if (content.kind === 'text') {
+      const entities = await writtenText(context, content)
+      return edited(context, target, { message: content.text, entities, ...previewOf(content) })
+    }
+    if (content.kind !== 'media') {
+      const name = contentName(content)
+      throw failed('bad_request', `putting ${name} into a message is not supported on Telegram`)
+    }
+    const { media } = await inputMediaOf(context, content)
+    return edited(context, target, { media, ...(await captionIn(context, content)) })
+  },
+
+  edit_caption: async (context, operation) =>
+    edited(context, operation, await captionIn(context, operation)),
+
+  async edit_location(context, { location, ...target }) {
+    const { content } = await found(context, target, 'message to edit')
+    if (content.kind !== 'location' || content.liveSeconds === undefined) {
+      throw failed('bad_request', "message can't be edited")
+    }
+    if (!location) {
+      const { latitude: lat, longitude: long } = content
+      const geoPoint = { _: 'inputGeoPoint', lat, long } as const
+      return edited(context, target, { media: { _: 'inputMediaGeoLive', geoPoint, stopped: true } })
+    }
+    const liveSeconds = location.liveSeconds ?? content.liveSeconds
+    const media = locationOf({ kind: 'location', ...location, liveSeconds })
+    return edited(context, target, { media })
+  },
+
+  async stop_poll(context, target) {
+    const purpose = 'message with poll to stop'
+    const { content } = await found(context, target, purpose)
+    if (content.kind !== 'poll') throw failed('bad_request', `${purpose} not found`)
+    const media = inputPollOf({ ...content.poll, isClosed: true })
+    const result = await edited(context, target, { media })
+    if (result.kind !== 'message' || result.message.content.kind !== 'poll') {
+      throw failed('bad_gateway', 'Telegram did not end the poll')
+    }
+    return { kind: 'poll', poll: result.message.content.poll }
+  },
+
+  async delete({ calls, signal }, { chat, message }) {
+    const id = messageId(message, 'message to delete')
+    const channel = isChannel(chat) ? await calls.channel(chat, signal) : undefined
+    const { pts, ptsCount } = channel
+      ? await calls.call({ _: 'channels.deleteMessages', channel, id: [id] }, { signal })
+      : await calls.call({ _: 'messages.deleteMessages', id: [id], revoke: true }, { signal })
+    calls.count(pts, ptsCount, channel?.channelId)
+    if (ptsCount === 0) throw failed('bad_request', 'message to delete not found')
+    return done
+  },
+
+  forward: passOn,
+
+  copy: passOn,
+
+  async react({ calls, signal }, { chat, message, reactions, isBig }) {
+    const msgId = messageId(message, 'message to react')
+    const peer = await calls.peer(chat, signal)
+    const reaction = reactions.map(
+      (one): tl.TypeReaction =>
+        'emoji' in one
+          ? { _: 'reactionEmoji', emoticon: one.emoji }
+          : { _: 'reactionCustomEmoji', documentId: Long.fromString(one.customEmojiId) },
+    )
+    const request = { _: 'messages.sendReaction', peer, msgId, reaction } as const
+    const result = await calls
+      .call({ ...request, reaction, ...(isBig && { big: true }) }, { signal })
+      .catch(missing('message to react not found'))
+    calls.take(result)
+    return done
+  },
+
+  async remove_reaction({ calls, signal }, { chat, message, person }) {
+    const msgId = messageId(message, 'message to react')
+    const peer = await calls.peer(chat, signal)
+    const participant = await calls.person(person, signal)
+    const request = { _: 'messages.deleteParticipantReaction', peer, msgId, participant } as const
+    const result = await calls
+      .call(request, { signal })
+      .catch(missing('message to react not found'))
+    calls.take(result)
+    return done
+  },
+}
+
+type Target = Pick<OperationOf<'edit'>, 'chat' | 'message'>
+type Change = Partial<Omit<tl.messages.RawEditMessageRequest, '_' | 'peer' | 'id'>>
+
+async function edited(
+  context: Context,
+  { chat, message }: Target,
+  change: Change,
+): Promise<OperationResult> {
+  const { calls, self, signal } = context
+  const id = messageId(message, 'message to edit')
+  const peer = await calls.peer(chat, signal)
+  const result = await calls
+    .call({ _: 'messages.editMessage', peer, id, ...change }, { signal, chain: `send:${chat}` })
+    .catch(missing('message to edit not found'))
+  const [changed] = messagesIn(calls.take(result), self)
+  return { kind: 'message', message: changed ?? (await current(context, chat, id)) }
+}
+
+async function captionIn(
+  context: Context,
+  { caption, captionAbove }: Pick<OperationOf<'edit_caption'>, 'caption' | 'captionAbove'>,
+): Promise<Change> {
+  const entities = await writtenText(context, caption)
+  return { message: caption.text, entities, ...(captionAbove && { invertMedia: true }) }
+}
+
+const found = (context: Context, { chat, message }: Target, purpose: string) =>
+  current(context, chat, messageId(message, purpose)).catch(missing(`${purpose} not found`))
+
+/** The message as the network has it now. */
+async function current(context: Context, chat: string, id: number): Promise<Message> {
+  const { calls, self, signal } = context
+  const { message, peers } = await findMessageWithPeers(calls, chat, id, signal)
+  return messageOf(message, { self, peers })
+}
+
+/** The network has one error for every message that does not exist, the reference one for each method. */
+export const missing =
+  (description: string) =>
+  (cause: unknown): never => {
+    const isMissing =
+      cause instanceof RequestFailed &&
+      /^(MESSAGE_ID_INVALID|MSG_ID_INVALID|message not found)$/.test(cause.failure.description)
+    throw isMissing ? failed('bad_request', description) : cause
+  }
+
+type PassOn = OperationOf<'forward' | 'copy'>
+
+async function passOn(context: Context, operation: PassOn): Promise<OperationResult> {
+  const { kind, chat, from, caption, replyTo, topic, buttons } = operation
+  assertNoButtons(buttons)
+  const purpose = kind === 'forward' ? 'message to forward' : 'message to copy'
+  const id = messageId(operation.message, purpose)
+  const original = await found(context, { chat: from, message: operation.message }, purpose)
+  if (original.content.kind === 'service') throw failed('bad_request', `${purpose} not found`)
+  // The network copies messages only unchanged, and not as a reply.
+  if (kind === 'copy' && (caption !== undefined || replyTo !== undefined)) {
+    const content = withCaption(original.content, caption)
+    return { kind: 'message', message: await send(context, { ...copyOf(operation), content }) }
+  }
+  const { calls, self, signal } = context
+  const [fromPeer, toPeer] = [await calls.peer(from, signal), await calls.peer(chat, signal)]
+  const sought = { peer: toPeer, content: original.content }
+  const message = await repeated(context, sought, async (): Promise<Message> => {
+    const result = await calls
+      .call(
+        {
+          _: 'messages.forwardMessages',
+          fromPeer,
+          toPeer,
+          id: [id],
+          randomId: [randomId(context.requestId)],
+          ...(kind === 'copy' && { dropAuthor: true }),
+          ...(topic !== undefined && { topMsgId: topicId(topic) }),
+          ...deliveryOf(operation),
+        },
+        sending(context, chat),
+      )
+      .catch(missing(`${purpose} not found`))
+    const [sent] = messagesIn(calls.take(result), self)
+    if (sent) return sent
+    throw untold()
+  })
+  await keepPlaces(context, [message])
+  return { kind: 'message', message }
+}
+
+function copyOf({ chat, replyTo, replyOptional, topic, silent, isProtected }: PassOn) {
+  return {
+    kind: 'send',
+    chat,
+    ...(replyTo !== undefined && { replyTo }),
+    ...(replyOptional !== undefined && { replyOptional }),
+    ...(topic !== undefined && { topic }),
+    ...(silent !== undefined && { silent }),
+    ...(isProtected !== undefined && { isProtected }),
+  } as const
+}
+
+const withCaption = (content: Content, caption: PassOn['caption']): Content =>
+  content.kind === 'media' && caption ? { ...content, caption } : content
