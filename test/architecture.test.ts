@@ -163,7 +163,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/database/flusher.ts': ['this.flush'],
   'src/database/write-watch.ts': ['this.#findOut'],
   'src/http/bot/routes.ts': ['reply.send'],
-  'src/http/readiness.ts': ['checks.push'],
+  'src/http/health.ts': ['checks.push'],
   'src/jobs/jobs.ts': ['handlers.set', 'remind'],
   'src/jobs/pulse.ts': ['this.#go'],
   'src/jobs/redis-queues.ts': ['this.#open'],

@@ -1,10 +1,80 @@
 /** Requests that never become one: what Node cannot read is answered like everything else, and the line is closed. */
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { failed } from '../../machines/model/failure.ts'
 import { plainFailure } from './failure.ts'
 import { requestIds, securityHeaders } from './headers.ts'
-import { mayGoOn } from './pace.ts'
+
+/** Two servers that read such a request differently could be played against each other. */
+export function refuseUnclearLines(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _, done) => {
+    if (raw.url?.startsWith('/') !== true) {
+      done(failed('not_found', 'absolute URI is specified in the Request-Line'))
+    } else done(refusalOfHost(raw.rawHeaders, raw.httpVersion))
+  })
+}
+
+/** Node would refuse a request without a Host with an answer of its own, which has no body, and take the first of two. */
+function refusalOfHost(rawHeaders: readonly string[], version: string): Error | undefined {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts > 1) return failed('bad_request', 'the header Host is there twice')
+  if (hosts === 0 && version === '1.1') return failed('bad_request', 'the header Host is missing')
+  return undefined
+}
+
+/** What Node answers on its own, or cuts without a word, unless somebody listens. */
+export function answerForNode({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (_: unknown, answer: ServerResponse) => {
+    const body = JSON.stringify(plainFailure(417))
+    // The body may be on its way or not: only the client knows.
+    const framing = { 'content-length': Buffer.byteLength(body), connection: 'close' }
+    const type = { 'content-type': 'application/json; charset=utf-8' }
+    const id = { 'x-request-id': requestIds.genReqId() }
+    answer.writeHead(417, { ...securityHeaders, ...id, ...type, ...framing }).end(body)
+  })
+  server.on('connect', (_: unknown, socket: Duplex) => {
+    // The peer may be gone before it has the answer.
+    socket.on('error', () => socket.destroy())
+    socket.end(rawAnswer(405, requestIds.genReqId()))
+  })
+}
+
+/** Uploads may take longer than other requests, as long as they keep coming. */
+export const LEAST_BYTES_PER_SECOND = 10_000
+
+/** Only the bot API takes files; every other body is short. */
+const isUpload = ({ url = '', headers, complete }: IncomingMessage): boolean =>
+  !complete && url.startsWith('/bot') && /^multipart\//i.test(headers['content-type'] ?? '')
+
+/**
+ * Whether the time of this request is over after all. If not, it is looked at again after each `windowMs`, and
+ * `onSlow` is called once too little has come.
+ */
+export function mayGoOn(
+  request: IncomingMessage | undefined,
+  windowMs: number,
+  onSlow: () => void,
+): boolean {
+  if (!request || !isUpload(request)) return false
+  const { socket } = request
+  const least = (LEAST_BYTES_PER_SECOND * windowMs) / 1_000
+  let seen = socket.bytesRead
+  const look = setInterval(() => {
+    const came = socket.bytesRead - seen
+    seen = socket.bytesRead
+    if (!request.complete && came >= least) return
+    clearInterval(look)
+    if (!request.complete) onSlow()
+  }, windowMs)
+  socket.once('close', () => clearInterval(look))
+  return true
+}
 
 /** How long a peer may take to read the answer; a line cut at once would often take it along. */
 const LINGER_MS = 1_000

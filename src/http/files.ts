@@ -1,14 +1,69 @@
 /** /file/bot<key>/<file_path>: the bytes of a file whose path getFile gave out. */
+import type { ServerResponse } from 'node:http'
 import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import type { Download, Downloads } from '../media/downloads.ts'
+import { giveBackLent } from '../media/give-back.ts'
 import { openToEveryOrigin } from './headers.ts'
-import { outgoing } from './outgoing.ts'
-import { isUnchanged, rangeApplies, rangeOf, type Span } from './range.ts'
 import { ofKey } from './request-log.ts'
+
+/** A file on its way to a client: the memory of each piece is free again as soon as the network has taken it. */
+export function outgoing(source: Readable, raw: ServerResponse): Readable {
+  const waiting: { readonly chunk: Buffer; readonly end: number }[] = []
+  let total = 0
+  async function* pieces() {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      // What is neither here nor with the response any more has left the process.
+      const gone = total - stream.readableLength - raw.writableLength
+      while (waiting[0] && waiting[0].end <= gone) {
+        const piece = waiting.shift()
+        if (piece) giveBackLent(piece.chunk)
+      }
+      total += chunk.length
+      waiting.push({ chunk, end: total })
+      yield chunk
+    }
+  }
+  const stream: Readable = Readable.from(pieces(), { objectMode: false, highWaterMark: 65_536 })
+  return stream.once('close', () => source.destroy())
+}
+
+/** Conditions and ranges of a request for a file, as RFC 9110 has them: one range at a time. */
+export interface Span {
+  readonly offset: number
+  readonly length: number
+}
+
+/** `undefined`: all of it, also for what is malformed or asks for several; `unsatisfiable`: none of it is there. */
+export function rangeOf(
+  header: string | undefined,
+  size: number,
+): Span | undefined | 'unsatisfiable' {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  if (from === '' && to === '') return undefined
+  if (from === '') {
+    const length = Math.min(Number(to), size)
+    return length === 0 ? 'unsatisfiable' : { offset: size - length, length }
+  }
+  const offset = Number(from)
+  const last = to === '' ? size - 1 : Math.min(Number(to), size - 1)
+  if (to !== '' && Number(to) < offset) return undefined
+  return offset >= size ? 'unsatisfiable' : { offset, length: last - offset + 1 }
+}
+
+/** Whether `If-None-Match` names this tag; a weak one counts. */
+export function isUnchanged(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes('*') || tags.includes(etag)
+}
+
+/** A range is given only of the bytes that the client has the beginning of. */
+export const rangeApplies = (ifRange: unknown, etag: string): boolean =>
+  ifRange === undefined || ifRange === etag
 
 export interface FileRoutesOptions {
   readonly gate: KeyGate

@@ -1,6 +1,7 @@
 /** Signing in for the panel: the refresh token stays in a cookie that no script can read. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
@@ -8,7 +9,29 @@ import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { answers, ok } from './envelope.ts'
 import { LoginBody } from './management/auth.ts'
 import { presentUser, User } from './management/user.ts'
-import { refuseOtherSites } from './panel-origin.ts'
+
+/** Keeps other sites from using the panel's cookie: the request must come from a page of this one. */
+export function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {
+  const panels = panelUrls.map((url) => new URL(url))
+  const origins = new Set(panels.map(({ origin }) => origin))
+  const secureHosts = new Set(
+    panels.filter(({ protocol }) => protocol === 'https:').map(({ host }) => host),
+  )
+  return async (request: FastifyRequest) => {
+    const { origin, 'sec-fetch-site': site, 'x-csrf': mark } = request.headers
+    // A form or an image of another site cannot set a header of its own.
+    if (mark !== '1') throw failed('forbidden', 'the header X-CSRF is missing')
+    if (site !== undefined && site !== 'same-origin') throw foreign()
+    if (origin === undefined || !URL.canParse(origin)) throw foreign()
+    if (origins.has(origin)) return
+    const { host, protocol } = new URL(origin)
+    // A page without TLS may be anybody's on the way: it does not stand for one with TLS.
+    const isDowngraded = request.protocol === 'https' || secureHosts.has(host)
+    if (host !== request.host || (protocol !== 'https:' && isDowngraded)) throw foreign()
+  }
+}
+
+const foreign = () => failed('forbidden', 'the request comes from another site')
 
 const COOKIE = '__Host-chapar'
 const attributes = 'Secure; HttpOnly; SameSite=Strict; Path=/'

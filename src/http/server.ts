@@ -1,20 +1,78 @@
 /** The HTTP server: limits, ids, headers, the log, and one envelope for everything that fails. */
+
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
-import { answerClientError, followAnswers } from './client-error.ts'
+import {
+  answerClientError,
+  answerForNode,
+  followAnswers,
+  refuseUnclearLines,
+} from './client-error.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
-import { limitHandlers } from './handler-limit.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
-import { collectPaths } from './known-paths.ts'
-import { drainLeftovers } from './leftover.ts'
-import { refuseNul } from './nul.ts'
-import { refuseHugeNumbers } from './numbers.ts'
-import { answerForNode, refuseUnclearLines } from './request-line.ts'
-import { type RequestLogOptions, recordRequests } from './request-log.ts'
-import { RequestLogger } from './request-logger.ts'
-import { validators } from './validators.ts'
+import { drainLeftovers, forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
+import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
+import { refuseHugeNumbers, refuseNul, validators } from './validators.ts'
+
+/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long an answer may take, in milliseconds. */
+    answerWithin?: number
+  }
+}
+
+/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
+const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
+
+export function limitHandlers(app: FastifyInstance, milliseconds: number): void {
+  app.addHook('onRoute', (route) => {
+    if (!hasOwnLimits(route.url)) {
+      route.config = { answerWithin: milliseconds, ...route.config }
+    }
+  })
+  app.addHook('onRequest', ({ routeOptions }, reply, done) => {
+    const { answerWithin } = routeOptions.config
+    if (answerWithin !== undefined) {
+      const timer = setTimeout(() => giveUp(reply), answerWithin)
+      reply.raw.once('close', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+/** Whatever the handler still does, nobody is told of it. What has begun to be sent can only be cut off. */
+function giveUp(reply: FastifyReply): void {
+  if (reply.sent) return
+  if (reply.raw.headersSent) reply.raw.destroy()
+  else reply.send(failed('unavailable', '', { retryAfterSeconds: 1 }))
+}
+
+/** Call it before any route is registered. The list is empty for a path that does not exist. */
+export function collectPaths(app: FastifyInstance): (path: string) => string[] {
+  const verbs = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    // What a wildcard covers may or may not exist; only a bot call exists whatever stands in its place.
+    if (url.includes('*') && !/^\/(file\/)?bot/.test(url)) return
+    const pattern = `^${url
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+      .replace('*', '.*')}$`
+    verbs.set(pattern, new Set([...(verbs.get(pattern) ?? []), ...[method].flat()]))
+  })
+  let known: readonly (readonly [pattern: RegExp, verbs: ReadonlySet<string>])[] | undefined
+  return (path) => {
+    known ??= [...verbs].map(([pattern, taken]) => [new RegExp(pattern), taken])
+    const matching = known.filter(([pattern]) => pattern.test(path))
+    return [...new Set(matching.flatMap(([, taken]) => [...taken]))].sort()
+  }
+}
 
 export interface ServerOptions {
   readonly log: FastifyBaseLogger

@@ -1,6 +1,7 @@
 /** Takes request records and usage counts off the hot path and stores them in batches. */
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
+import { within } from '../http/health.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { RequestRecord } from './request-record.ts'
@@ -13,7 +14,6 @@ import {
   type UsageOwner,
   type UsageRow,
 } from './usage-tally.ts'
-import { within } from './within.ts'
 
 export interface RequestJournal {
   /** Costs a push. A record that finds no room is dropped and counted. */

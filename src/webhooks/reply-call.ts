@@ -5,9 +5,8 @@ import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments } from '../bot-api/arguments.ts'
 import { type Carrier, carryOut } from '../bot-api/carry-out.ts'
-import { formEntries, utf8 } from '../http/bot/form.ts'
-import { jsonEntries } from '../http/bot/json.ts'
-import { Receiving, releaseAll, type UploadPlace } from '../http/bot/uploads.ts'
+import { formEntries, jsonEntries, utf8 } from '../http/bot/arguments.ts'
+import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import type { Reply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536

@@ -1,6 +1,6 @@
 /** Names of files that stand without quotes: marked for the parser, however the body arrives, and nothing else is. */
 import t from 'tap'
-import { BareNames, nameBehind } from '../../src/http/bot/bare-names.ts'
+import { BareNames, nameBehind } from '../../src/http/bot/multipart.ts'
 import fc from '../support/fast-check.ts'
 
 const boundary = 'the-boundary'

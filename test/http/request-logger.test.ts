@@ -1,7 +1,7 @@
 /** What a request's log says: its lines carry the request's id, and come out as the log's own. */
 import Fastify, { LogController } from 'fastify'
 import t from 'tap'
-import { RequestLogger } from '../../src/http/request-logger.ts'
+import { RequestLogger } from '../../src/http/request-log.ts'
 import { createLog } from '../../src/observability/log.ts'
 
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const

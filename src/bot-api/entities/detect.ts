@@ -1,8 +1,6 @@
 /** Finds the entities that a text carries by itself, in sent and received texts alike. */
 
-import { findCommands, findMentions } from './detect/names.ts'
-import { findPhones } from './detect/phones.ts'
-import { findTags } from './detect/tags.ts'
+import { findCommands, findMentions, findPhones, findTags } from './detect/names.ts'
 import { findUrls } from './detect/urls.ts'
 import { sortEntities } from './order.ts'
 import { dropOverlapping } from './overlap.ts'

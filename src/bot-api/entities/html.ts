@@ -1,11 +1,172 @@
 /** The HTML parse mode: tags become entities, character references become characters. */
+
+import { dateTimeFormat } from './date-time.ts'
 import { unparsable } from './error.ts'
-import { meaningOf } from './html-element.ts'
-import { readReference } from './html-reference.ts'
-import { readStartTag, type StartTag, skipName, skipSpaces } from './html-tag.ts'
+import { readTextLink } from './link.ts'
 import { sortEntities } from './order.ts'
-import { asciiLower, byteOffset } from './scan.ts'
-import type { FormattedText, MessageEntity } from './types.ts'
+import { asciiLower, byteOffset, isSpace, parseInteger } from './scan.ts'
+import type { EntityKind, FormattedText, MessageEntity } from './types.ts'
+
+/** Character references of HTML: the four named ones the API knows, and numeric ones. */
+const named = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+])
+const reference = /&(?:#x([\dA-Fa-f]*)|#(\d*)|([A-Za-z]*));?/y
+const maxLength = 9
+
+/** Reads the reference at an `&`. Undefined: there is none, and the `&` stands for itself. */
+export function readReference(
+  text: string,
+  start: number,
+): { char: string; end: number } | undefined {
+  reference.lastIndex = start
+  const [matched = '', hex, decimal, name] = reference.exec(text) ?? []
+  const char = name === undefined ? numeric(hex, decimal, matched) : named.get(name)
+  return char === undefined ? undefined : { char, end: start + matched.length }
+}
+
+function numeric(
+  hex: string | undefined,
+  decimal: string | undefined,
+  matched: string,
+): string | undefined {
+  if (matched.replace(';', '').length > maxLength) return undefined
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return code > 0 && code < 0x10ffff ? String.fromCodePoint(code) : undefined
+}
+
+/** Reads a start tag of HTML markup: its name and what its attributes say. */
+export type StartTag = { name: string; attributes: Map<string, string>; end: number }
+
+const known = new Set(
+  'a b strong i em s strike del u ins tg-spoiler tg-emoji tg-time span pre code blockquote'.split(
+    ' ',
+  ),
+)
+
+/** `end` is the index of the tag's `>`. Of an attribute given twice the last counts. */
+export function readStartTag(text: string, start: number): StartTag {
+  const at = () => `at byte offset ${byteOffset(text, start)}`
+  let i = skipName(text, start + 1)
+  if (i >= text.length) throw unparsable(`Unclosed start tag ${at()}`)
+  const name = asciiLower(text.slice(start + 1, i))
+  if (!known.has(name)) throw unparsable(`Unsupported start tag "${name}" ${at()}`)
+  const attributes = new Map<string, string>()
+  for (i = skipSpaces(text, i); text[i] !== '>'; i = skipSpaces(text, i)) {
+    const attribute = readAttribute(text, i)
+    if (attribute.name === '') throw unparsable(`Empty attribute name in the tag "${name}" ${at()}`)
+    if (attribute.isCut) throw unparsable(`Unclosed start tag "${name}" ${at()}`)
+    if (attribute.end >= text.length) throw unparsable(`Unclosed start tag ${at()}`)
+    attributes.set(attribute.name, attribute.value)
+    i = attribute.end
+  }
+  return { name, attributes, end: i }
+}
+
+/** The index after the characters of a tag's name. */
+export function skipName(text: string, from: number): number {
+  let i = from
+  while (!isSpace(text[i]) && text[i] !== '>') i++
+  return i
+}
+
+export function skipSpaces(text: string, from: number): number {
+  let i = from
+  while (i < text.length && isSpace(text[i])) i++
+  return i
+}
+
+/** `isCut`: the text ends before the value begins. */
+type Attribute = { name: string; value: string; end: number; isCut: boolean }
+
+function readAttribute(text: string, start: number): Attribute {
+  let i = start
+  while (!isSpace(text[i]) && !`=>/"'`.includes(text[i]!)) i++
+  const name = text.slice(start, i)
+  const next = skipSpaces(text, i)
+  if (text[next] !== '=') return { name, value: '', end: next, isCut: next >= text.length }
+  const valueStart = skipSpaces(text, next + 1)
+  if (valueStart >= text.length) return { name, value: '', end: valueStart, isCut: true }
+  const quote = text[valueStart]
+  const read = quote === '"' || quote === "'" ? readQuoted : readToken
+  return { name, ...read(text, valueStart), isCut: false }
+}
+
+function readToken(text: string, start: number): { value: string; end: number } {
+  let end = start
+  while (/[\dA-Za-z.-]/.test(text[end] ?? '')) end++
+  if (!isSpace(text[end]) && text[end] !== '>') {
+    throw unparsable(`Unexpected end of name token at byte offset ${byteOffset(text, start)}`)
+  }
+  return { value: asciiLower(text.slice(start, end)), end }
+}
+
+function readQuoted(text: string, start: number): { value: string; end: number } {
+  const quote = text[start]
+  let value = ''
+  let i = start + 1
+  while (i < text.length && text[i] !== quote) {
+    const reference = text[i] === '&' ? readReference(text, i) : undefined
+    value += reference?.char ?? text[i]
+    i = reference?.end ?? i + 1
+  }
+  return { value, end: Math.min(i + 1, text.length) }
+}
+
+/** What an HTML element means: the entity it makes of the text between its tags. */
+type Meaning = Omit<MessageEntity, 'offset' | 'length'>
+
+const plain: Readonly<Record<string, EntityKind>> = {
+  b: 'bold',
+  strong: 'bold',
+  i: 'italic',
+  em: 'italic',
+  u: 'underline',
+  ins: 'underline',
+  s: 'strikethrough',
+  strike: 'strikethrough',
+  del: 'strikethrough',
+  span: 'spoiler',
+  'tg-spoiler': 'spoiler',
+  pre: 'pre',
+}
+
+export function meaningOf({ name, attributes }: StartTag, content: string): Meaning | undefined {
+  switch (name) {
+    case 'a':
+      return readTextLink(attributes.get('href') || content)
+    case 'blockquote':
+      return { type: attributes.has('expandable') ? 'expandable_blockquote' : 'blockquote' }
+    case 'code':
+      return { type: 'code', ...languageOf(attributes.get('class')) }
+    case 'tg-emoji':
+      return readEmoji(attributes.get('emoji-id') ?? '')
+    case 'tg-time':
+      return readTime(attributes.get('unix') ?? '', attributes.get('format') ?? '')
+    default:
+      return { type: plain[name]! }
+  }
+}
+
+function languageOf(className = ''): { language?: string } {
+  const [, language] = /^language-(.+)$/s.exec(className) ?? []
+  return language === undefined ? {} : { language }
+}
+
+function readEmoji(id: string): Meaning {
+  if (!parseInteger(id, 64)) throw unparsable('Invalid custom emoji identifier specified')
+  return { type: 'custom_emoji', custom_emoji_id: id }
+}
+
+function readTime(unix: string, given: string): Meaning | undefined {
+  const format = dateTimeFormat(given)
+  if (format === undefined) throw unparsable('Invalid date format used')
+  const time = Number(parseInteger(unix, 32) ?? 0)
+  return time > 0 ? { type: 'date_time', unix_time: time, date_time_format: format } : undefined
+}
 
 type OpenElement = StartTag & { offset: number }
 

@@ -1,8 +1,7 @@
 /** What stands behind the `]` of a MarkdownV2 link or custom emoji. */
 import { unparsable } from './error.ts'
-import { readEmoji, readTime } from './own-link.ts'
+import { readEmoji, readTextLink, readTime } from './link.ts'
 import { byteOffset } from './scan.ts'
-import { readTextLink } from './text-link.ts'
 import type { MessageEntity } from './types.ts'
 
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>

@@ -1,8 +1,8 @@
 /** The legacy Markdown parse mode: no nesting, an entity runs to the next of its end characters. */
 import { unparsable } from './error.ts'
+import { readTextLink } from './link.ts'
 import { codeBlock, isFence, readFenceHead } from './markdown-part.ts'
 import { byteOffset } from './scan.ts'
-import { readTextLink } from './text-link.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
 
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>

@@ -1,15 +1,191 @@
 /** The parameters of a bot call, in whatever encoding they come: query, urlencoded, JSON or multipart. */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import { createGunzip, createInflate } from 'node:zlib'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
-import { formEntries, utf8 } from './form.ts'
-import { jsonEntries } from './json.ts'
-import { partsOf } from './multipart.ts'
-import { encodingOf, isMultipart, wholeBody } from './payload.ts'
-import { noUploads, Receiving, releaseAll, type UploadPlace, type Uploads } from './uploads.ts'
+import { isDeeperThan } from '../../json/depth.ts'
+import {
+  noUploads,
+  partsOf,
+  Receiving,
+  releaseAll,
+  type UploadPlace,
+  type Uploads,
+} from './multipart.ts'
+
+/** `form` has one character a byte, as Node hands out request lines. An escape that is none stays as it is. */
+export function* formEntries(form: string): IterableIterator<[string, string]> {
+  for (const pair of form.split('&')) {
+    if (pair === '') continue
+    const at = pair.indexOf('=')
+    if (at < 0) yield [decoded(pair), '']
+    else yield [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))]
+  }
+}
+
+function decoded(text: string): string {
+  if (/^[\w.~*-]*$/.test(text)) return text
+  const bytes = Buffer.from(
+    text
+      .replaceAll('+', ' ')
+      .replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+  return utf8(bytes)
+}
+
+/** Rejects bytes that a decoder would silently replace. */
+export function utf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw failed('bad_request', 'strings must be encoded in UTF-8')
+  return bytes.toString()
+}
+
+/** How many there are. `text` is an object in valid JSON. */
+export function memberCount(text: string): number {
+  let count = 0
+  for (const _ of colons(text)) count++
+  return count
+}
+
+/** `text` is an object in valid JSON. */
+export function membersInOrder(text: string): [name: string, value: unknown][] {
+  const members: [string, unknown][] = []
+  let from = text.indexOf('{') + 1
+  for (const { colon, end } of colons(text)) {
+    const [name, value] = [text.slice(from, colon), text.slice(colon + 1, end)]
+    members.push([JSON.parse(name), JSON.parse(value)])
+    from = end + 1
+  }
+  return members
+}
+
+/** Where each member of the outermost object has its colon, and where it ends. */
+function* colons(text: string): IterableIterator<{ colon: number; end: number }> {
+  let depth = 0
+  let colon = -1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) at = closingQuote(text, at)
+    else if (code === 0x7b || code === 0x5b) depth++
+    else if (code === 0x3a && depth === 1) colon = at
+    else {
+      const isClosing = code === 0x7d || code === 0x5d
+      if (depth === 1 && colon >= 0 && (isClosing || code === 0x2c)) {
+        yield { colon, end: at }
+        colon = -1
+      }
+      if (isClosing) depth--
+    }
+  }
+}
+
+function closingQuote(text: string, opening: number): number {
+  let at = opening + 1
+  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1
+  return at
+}
+
+/** The reference's nesting limit. */
+const DEPTH = 100
+
+/** What clients write that always send JSON, when they have no parameters. */
+const NOTHING = ['null', '[]']
+
+/** A string member is its text, anything else stays JSON; `null` is absent. */
+export function* jsonEntries(body: string, isNeeded = true): IterableIterator<[string, string]> {
+  const trimmed = body.trim()
+  // Where something is needed, its absence is told by what stands in its place.
+  if (trimmed === '' || (!isNeeded && NOTHING.includes(trimmed))) return
+  const value = parse(body)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failed('bad_request', "can't parse the request body: a JSON object is expected")
+  }
+  // The first of a name counts, as everywhere among parameters; a parser would keep the last.
+  const isRepeated = memberCount(body) > Object.keys(value).length
+  for (const [name, member] of isRepeated ? membersInOrder(body) : Object.entries(value)) {
+    if (typeof member === 'string') yield [name, member]
+    else if (member !== null) yield [name, JSON.stringify(member)]
+  }
+}
+
+function parse(body: string): unknown {
+  if (isDeeperThan(body, DEPTH)) {
+    throw failed('bad_request', "can't parse the request body: the JSON is nested too deeply")
+  }
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw failed('bad_request', "can't parse the request body: it is not valid JSON")
+  }
+}
+
+/** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
+const multipartForm = /^multipart\/form-data/i
+
+export const isMultipart = (headers: IncomingHttpHeaders): boolean =>
+  multipartForm.test(headers['content-type'] ?? '')
+
+type Encoding = 'plain' | 'gzip' | 'deflate'
+
+const encodings: ReadonlyMap<string, Encoding> = new Map([
+  ['', 'plain'],
+  ['none', 'plain'],
+  ['identity', 'plain'],
+  ['gzip', 'gzip'],
+  ['deflate', 'deflate'],
+])
+
+export function encodingOf({ headers }: FastifyRequest): Encoding {
+  const encoding = encodings.get((headers['content-encoding'] ?? '').trim().toLowerCase())
+  if (encoding) return encoding
+  throw Object.assign(new Error('unknown content encoding'), { statusCode: 415 })
+}
+
+export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
+  const encoding = encodingOf(request)
+  const received = await collect(request.raw, limit)
+  if (encoding === 'plain') return received
+  const unpacking = encoding === 'gzip' ? createGunzip() : createInflate()
+  unpacking.end(received)
+  try {
+    return await collect(unpacking, limit)
+  } catch (cause) {
+    if (cause instanceof Error && 'statusCode' in cause) throw cause
+    const description = `can't parse the request body: it is not valid ${encoding}`
+    throw failed('bad_request', description, {}, { cause })
+  } finally {
+    unpacking.destroy()
+  }
+}
+
+/** By events, since an iterator costs more than all of the rest. The connection lives on for the answer. */
+function collect(source: Readable, limit: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= limit) return chunks.push(chunk)
+    source.off('data', take).pause()
+    reject(Object.assign(new Error('the parameters are too long'), { statusCode: 413 }))
+  }
+  const cutOff = () => reject(source.errored ?? new Error('the request ended before its body'))
+  if (source.destroyed) cutOff()
+  source.on('data', take)
+  source.once('end', () => {
+    // Every source closes in the end, and an error costs its stack.
+    source.off('close', cutOff)
+    resolve(Buffer.concat(chunks))
+  })
+  source.once('error', reject)
+  source.once('close', cutOff)
+  return promise
+}
 
 /** All parameters together; files are not counted (the reference's figure). */
 const PARAMETER_BYTES = 1_048_576

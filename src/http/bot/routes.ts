@@ -1,16 +1,57 @@
 /** /bot<key>/<method>: every method of the bot API, in every encoding the reference takes. */
+
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
+import type { Leaving } from '../../../actors/host/callers.ts'
 import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
 import type { CallWorld, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
-import { type CallRequest, parametersOf, parseCalls } from './arguments.ts'
-import { Departure } from './departure.ts'
-import { unitsAfter, unitsAhead } from './units.ts'
-import { noUploads, releaseAll, type UploadPlace } from './uploads.ts'
+import { type CallRequest, isMultipart, parametersOf, parseCalls } from './arguments.ts'
+import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
+
+/** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
+export class Departure implements Leaving {
+  readonly #reply: FastifyReply
+
+  constructor(reply: FastifyReply) {
+    this.#reply = reply
+  }
+
+  get aborted(): boolean {
+    return this.#reply.raw.destroyed
+  }
+
+  /** For one at a time. It is removed before the answer is sent, and so hears nothing of an ordinary end. */
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.#reply.request.left = listener
+  }
+
+  removeEventListener(): void {
+    this.#reply.request.left = undefined
+  }
+}
+
+/** What a call counts for among the calls of its key: parameters are parsed on the one thread that serves everybody. */
+const BYTES_PER_UNIT = 10_000
+/** Files go past that thread to the disk. */
+const FILE_BYTES_PER_UNIT = 1_000_000
+
+/** Before anything of the body is read. What cannot be told yet is counted afterwards. */
+export function unitsAhead(headers: IncomingHttpHeaders): number {
+  const bytes = Number(headers['content-length'] ?? 0)
+  return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
+}
+
+/** `length` is that of all parameters. */
+export function unitsAfter(headers: IncomingHttpHeaders, length: number): number {
+  const isTold = headers['content-length'] !== undefined && !isMultipart(headers)
+  const isPacked = headers['content-encoding'] !== undefined
+  return isTold && !isPacked ? 0 : Math.floor(length / BYTES_PER_UNIT)
+}
 
 export interface BotRoutesOptions extends Carrier {
   readonly gate: KeyGate
