@@ -9,10 +9,9 @@ import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import { type CallWorld, canDo, type Method, type Result } from './method.ts'
-import { methodName } from './method-names.ts'
 import { methods } from './methods/index.ts'
-import { assertParameters } from './parameter-rules.ts'
-import { methodRefused } from './refusals.ts'
+import { assertParameters, methodRefused } from './parameter-rules.ts'
+import { methodName } from './reference.ts'
 
 export interface Carrier {
   readonly credentials: {

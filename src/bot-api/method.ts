@@ -11,7 +11,7 @@ import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/info.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileIds } from './file-id.ts'
-import type { ProfileStore } from './profile-store.ts'
+import type { ProfileStore } from './profile.ts'
 
 export interface Call {
   readonly method: string

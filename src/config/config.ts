@@ -1,18 +1,102 @@
 /** The environment, validated once; nobody else reads it. */
+
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { OtpSenderOptions } from '../accounts/senders/sender.ts'
 import type { RoomLimits } from '../sandbox/people/room.ts'
-import { databaseUrlFrom, redisUrlFrom } from './addresses.ts'
-import { type BotApiSettings, botApiFrom, botApiVariables } from './bot-api.ts'
 import { environmentFrom } from './environment.ts'
 import { ConfigurationError } from './error.ts'
 import { type Limits, limitsFrom, limitVariables } from './limits.ts'
 import { type MediaSettings, mediaFrom, mediaVariables } from './media.ts'
 import { proxiesFrom } from './proxies.ts'
 import { otpSenderFrom } from './sender.ts'
-import { type WebhookSettings, webhooksFrom, webhookVariables } from './webhooks.ts'
+
+/** The addresses of the database and of the queues: told to be malformed before anything tries to reach them. */
+const advice = 'with the special characters of its password percent-encoded'
+
+/** As PostgreSQL's own programs take it: the host may be left out where a parameter names a socket. */
+export function databaseUrlFrom(url: string | undefined): string | undefined {
+  if (url === undefined || URL.canParse(url.replace('@/', '@socket/'))) return url
+  throw new ConfigurationError(
+    `DATABASE_URL must be an address such as postgres://user:password@host:5432/name, ${advice}`,
+  )
+}
+
+/** A part that is not understood is left out by the client, which then connects to another place. */
+export function redisUrlFrom(url: string | undefined): string | undefined {
+  if (url === undefined) return undefined
+  const parsed = URL.parse(url)
+  if (parsed?.hostname && /^(\/\d*)?$/.test(parsed.pathname)) return url
+  throw new ConfigurationError(
+    `REDIS_URL must be an address such as redis://user:password@host:6379/0, ${advice}`,
+  )
+}
+
+/** Where the networks that speak the bot API are, as the environment has it. */
+const Address = Type.Optional(
+  Type.String({
+    pattern: '^https?://[^?#@\\s]+$',
+    description: 'must be an address such as https://api.example.org',
+  }),
+)
+
+export const botApiVariables = {
+  TELEGRAM_BOT_API_URL: Address,
+  BALE_BOT_API_URL: Address,
+}
+
+const BotApiVariables = Type.Object(botApiVariables)
+
+export interface BotApiAddress {
+  readonly url: string
+  /** An address that was chosen may be on this machine or its network. */
+  readonly allowPrivate: boolean
+}
+
+export interface BotApiSettings {
+  readonly telegram: BotApiAddress
+  readonly bale: BotApiAddress
+}
+
+export const botApiFrom = (env: Static<typeof BotApiVariables>): BotApiSettings => ({
+  telegram: addressOf(env.TELEGRAM_BOT_API_URL, 'https://api.telegram.org'),
+  bale: addressOf(env.BALE_BOT_API_URL, 'https://tapi.bale.ai'),
+})
+
+const addressOf = (chosen: string | undefined, usual: string): BotApiAddress => ({
+  url: (chosen ?? usual).replace(/\/+$/, ''),
+  allowPrivate: chosen !== undefined,
+})
+
+/** How webhooks are delivered, as the environment has it. */
+export const webhookVariables = {
+  /** Seconds for one whole attempt. */
+  WEBHOOK_TIMEOUT: Type.Number({ minimum: 0.1, maximum: 60, default: 10 }),
+  WEBHOOK_ALLOW_PRIVATE: Type.Optional(Type.Boolean()),
+  WEBHOOK_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+}
+
+const WebhookVariables = Type.Object(webhookVariables)
+
+export interface WebhookSettings {
+  readonly timeoutMs: number
+  /** Plain http, any port and private addresses: so that a bot on this machine can be tried. */
+  readonly allowPrivate: boolean
+  readonly logDays: number
+}
+
+/** `isTrial`: nobody else is meant to reach this service. */
+export function webhooksFrom(
+  env: Static<typeof WebhookVariables>,
+  isTrial: boolean,
+): WebhookSettings {
+  return {
+    timeoutMs: Math.round(1000 * env.WEBHOOK_TIMEOUT),
+    allowPrivate: env.WEBHOOK_ALLOW_PRIVATE ?? isTrial,
+    logDays: env.WEBHOOK_LOG_RETENTION,
+  }
+}
 
 const Url = Type.String({
   pattern: '^https?://[^/]+$',

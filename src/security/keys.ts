@@ -1,6 +1,30 @@
 /** The secrets that clients carry: how they look, how they are made, and how they are compared. */
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { checksum, hasChecksum, randomBase62 } from './base62.ts'
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/** Random text of letters and digits, and a checksum that tells typing errors from unknown tokens. */
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const CHECKSUM_LENGTH = 6
+
+/** 43 characters carry 256 bits. */
+export function randomBase62(length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
+}
+
+export function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let place = 0; place < CHECKSUM_LENGTH; place++) {
+    digits = alphabet.charAt(rest % alphabet.length) + digits
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return digits
+}
+
+/** Whether the end of `text` is the checksum of what stands before it. */
+export function hasChecksum(text: string): boolean {
+  return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
+}
 
 /** Libraries of the reference API check this shape. Fifteen digits are still an exact number. */
 const apiKeyForm = /^([1-9]\d{5,14}):([\w-]{43})$/

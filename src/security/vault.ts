@@ -1,10 +1,178 @@
 /** Seals secrets before they are stored, and opens them only where they were stored. */
-import { hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
-import { type DataKey, DataKeys } from './data-keys.ts'
-import { decrypt, encrypt } from './gcm.ts'
 import { createKeyFile, type Kek, readKeyFile } from './key-file.ts'
+
+/** AES-256-GCM with a random nonce, bound to a text that says what is sealed. */
+const ALGORITHM = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Without the explicit length Node accepts tags cut to four bytes. */
+const tagged = { authTagLength: TAG_BYTES }
+
+/** nonce ‖ tag ‖ ciphertext */
+export function encrypt(key: Buffer, plaintext: Buffer, binding: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(ALGORITHM, key, nonce, tagged).setAAD(Buffer.from(binding))
+  const body = Buffer.concat([cipher.update(plaintext), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), body])
+}
+
+/** Throws when anything was changed or the binding is another one. */
+export function decrypt(key: Buffer, sealed: Buffer, binding: string): Buffer {
+  const nonce = sealed.subarray(0, NONCE_BYTES)
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, tagged)
+  decipher.setAAD(Buffer.from(binding)).setAuthTag(tag)
+  const body = sealed.subarray(NONCE_BYTES + TAG_BYTES)
+  return Buffer.concat([decipher.update(body), decipher.final()])
+}
+
+/** The keys that secrets are sealed with: one in use for each owner, stored wrapped by a key-encryption key. */
+export interface DataKey {
+  readonly id: string
+  readonly key: Buffer
+}
+
+interface Row {
+  readonly id: string
+  readonly owner: string
+  readonly kek: string
+  readonly wrapped: Buffer
+}
+
+interface InUse extends DataKey {
+  left: number
+}
+
+/** Random nonces are safe for 2^32 messages under one key (SP 800-38D); we stop long before. */
+const MAX_SEALS = 2 ** 24
+/** Seals are counted in blocks, so that a seal is not a write. */
+const BLOCK = 1024
+
+const keyInUse = `
+  update data_key set seals = seals + $2 where owner = $1 and retired_at is null
+  returning id, owner, kek, wrapped, seals, created_at < now() - interval '1 year' as aged`
+const addKey = `
+  insert into data_key (id, owner, kek, wrapped) values ($1, $2, $3, $4)
+  on conflict (owner) where retired_at is null do nothing`
+const retire = `
+  update data_key set retired_at = now() where id = $1 and retired_at is null`
+
+export class DataKeys {
+  readonly #db: Database
+  readonly #keks: readonly [Kek, ...Kek[]]
+  readonly #opened = new LRUCache<string, DataKey>({ max: 10_000 })
+  readonly #inUse = new LRUCache<string, InUse>({ max: 10_000 })
+
+  constructor(db: Database, keks: readonly Kek[]) {
+    const [first, ...rest] = keks
+    if (!first) throw new Error('there is no key-encryption key')
+    this.#db = db
+    this.#keks = [first, ...rest]
+  }
+
+  /** The key to seal the next secret of this owner with. */
+  async toSeal(owner: string): Promise<DataKey> {
+    const known = this.#inUse.get(owner)
+    if (known && known.left > 0) {
+      known.left--
+      return known
+    }
+    const key = { ...(await this.#reserve(owner)), left: BLOCK - 1 }
+    this.#inUse.set(owner, key)
+    return key
+  }
+
+  async toOpen(id: string): Promise<DataKey> {
+    const known = this.#opened.get(id)
+    if (known) return known
+    const [row] = await this.#db.query<Row>('select * from data_key where id = $1', [id])
+    if (!row) throw new Error('the data key is gone')
+    return this.#unwrap(row)
+  }
+
+  /** A key that is never replaced: for what must stay the same, not for sealing. */
+  async forGood(owner: string): Promise<DataKey> {
+    const first = 'select * from data_key where owner = $1 order by created_at, id limit 1'
+    for (;;) {
+      const [row] = await this.#db.query<Row>(first, [owner])
+      if (row) return this.#unwrap(row)
+      await this.#add(owner)
+    }
+  }
+
+  /** Wraps every key anew with the first key-encryption key. What is sealed stays as it is. */
+  async rewrap(batch = 500): Promise<number> {
+    const [current] = this.#keks
+    const stale = 'select * from data_key where kek <> $1 order by id limit $2'
+    let count = 0
+    for (;;) {
+      const rows = await this.#db.query<Row>(stale, [current.id, batch])
+      if (rows.length === 0) return count
+      await this.#db.query(
+        `update data_key set kek = $1, wrapped = fresh.wrapped
+         from unnest($2::uuid[], $3::bytea[]) as fresh (id, wrapped) where data_key.id = fresh.id`,
+        [
+          current.id,
+          rows.map(({ id }) => id),
+          rows.map((row) => this.#wrap(this.#unwrap(row), row)),
+        ],
+      )
+      count += rows.length
+    }
+  }
+
+  /** Everything ever sealed for this owner becomes unreadable. */
+  async shred(owner: string): Promise<void> {
+    const gone = 'delete from data_key where owner = $1 returning id'
+    for (const { id } of await this.#db.query<DataKey>(gone, [owner])) this.#opened.delete(id)
+    this.#inUse.delete(owner)
+  }
+
+  /** Throws unless every stored key can be unwrapped by the keys at hand. */
+  async assertReadable(): Promise<void> {
+    const sample = 'select distinct on (kek) * from data_key order by kek'
+    for (const row of await this.#db.query<Row>(sample)) this.#unwrap(row)
+  }
+
+  async #reserve(owner: string): Promise<DataKey> {
+    for (;;) {
+      const [row] = await this.#db.query<Row & { seals: number; aged: boolean }>(keyInUse, [
+        owner,
+        BLOCK,
+      ])
+      if (row && row.seals <= MAX_SEALS && !row.aged) return this.#unwrap(row)
+      if (row) await this.#db.query(retire, [row.id])
+      await this.#add(owner)
+    }
+  }
+
+  /** Does nothing when another node was faster. */
+  async #add(owner: string): Promise<void> {
+    const id = randomUUID()
+    const wrapped = this.#wrap({ id, key: randomBytes(32) }, { id, owner })
+    await this.#db.query(addKey, [id, owner, this.#keks[0].id, wrapped])
+  }
+
+  #wrap({ key }: DataKey, { id, owner }: Pick<Row, 'id' | 'owner'>): Buffer {
+    const [kek] = this.#keks
+    return encrypt(kek.key, key, `${kek.id}|${id}|${owner}`)
+  }
+
+  #unwrap({ id, owner, kek: name, wrapped }: Row): DataKey {
+    const known = this.#opened.get(id)
+    if (known) return known
+    const kek = this.#keks.find((each) => each.id === name)
+    if (!kek) throw new Error(`the key file lacks the key ${name}, with which secrets are stored`)
+    const opened = { id, key: decrypt(kek.key, wrapped, `${kek.id}|${id}|${owner}`) }
+    this.#opened.set(id, opened)
+    return opened
+  }
+}
 
 /** Where a secret is stored. A blob that was moved to another place does not open. */
 export interface Place {

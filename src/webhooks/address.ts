@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { failed } from '../../machines/model/failure.ts'
-import type { Resolve } from '../net/resolve.ts'
+import type { Resolve } from '../net/guard.ts'
 import { isPublicAddress } from '../security/public-address.ts'
 
 const PORTS = new Set(['', '80', '88', '443', '8443'])

@@ -1,9 +1,9 @@
 /** What docs/platforms.md tells of the platforms in tables, out of the same data as GET /platforms. */
 import type { Capabilities } from '../../actors/ports/platform.ts'
 import { canDo, type Method } from '../../src/bot-api/method.ts'
-import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
 import { parametersKnown, type Treatment, treatmentOf } from '../../src/bot-api/parameter-rules.ts'
+import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/capabilities.ts'
 import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'

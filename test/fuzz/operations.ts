@@ -1,5 +1,5 @@
 /** What can be asked of the service: every operation of its own description, and every method name of the bot API. */
-import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
+import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 

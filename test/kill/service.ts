@@ -1,6 +1,6 @@
 /** The service as the kill test runs it, a process to be killed: real core and routes, the spool or XMPP below. */
 import { flushCompileCache } from 'node:module'
-import { profileStore } from '../../src/bot-api/profile-store.ts'
+import { profileStore } from '../../src/bot-api/profile.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/roster.ts'

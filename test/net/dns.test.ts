@@ -5,8 +5,12 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { safeFetch } from '../../src/net/fetch.ts'
-import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
-import { publicResolver } from '../../src/net/resolve.ts'
+import {
+  AddressRefused,
+  createGuardedAgent,
+  type GuardOptions,
+  publicResolver,
+} from '../../src/net/guard.ts'
 import { checkReachable } from '../../src/webhooks/address.ts'
 import { Sender } from '../../src/webhooks/sender.ts'
 import { nameServer, type Zone } from './name-server.ts'

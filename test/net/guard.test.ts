@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { safeFetch } from '../../src/net/fetch.ts'
+import type { Resolve } from '../../src/net/guard.ts'
 import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
-import type { Resolve } from '../../src/net/resolve.ts'
 
 let hits = 0
 const canary = createServer((_, response) => {

@@ -1,6 +1,6 @@
 /** Every way a bot call can be written on the wire, and every way that is none. */
 import t from 'tap'
-import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
+import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { type RawRequest, raw, refused, scene } from './scene.ts'
 
 const { service, client, ada, key } = await scene(t)

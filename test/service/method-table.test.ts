@@ -1,6 +1,6 @@
 /** Every method of the reference on the sandbox: what it answers with, or that it is refused in plain words. */
 import t from 'tap'
-import { METHOD_NAMES } from '../../src/bot-api/method-names.ts'
+import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { methodRows } from './method-rows.ts'
 import { methodStage } from './method-stage.ts'
 import { refused } from './scene.ts'

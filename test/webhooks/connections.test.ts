@@ -1,6 +1,6 @@
 /** How many attempts are under way at once over all endpoints, with endpoints that hang. */
 import t, { type Test } from 'tap'
-import { resolveAnything } from '../../src/net/resolve.ts'
+import { resolveAnything } from '../../src/net/guard.ts'
 import { Connections, usualConnections } from '../../src/webhooks/connections.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { SigningSecrets } from '../../src/webhooks/secrets.ts'

@@ -1,7 +1,7 @@
 /** Calls in the answers to updates: what fails in them is told in the log, and to nobody else. */
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { resolveAnything } from '../../src/net/resolve.ts'
+import { resolveAnything } from '../../src/net/guard.ts'
 import { Connections } from '../../src/webhooks/connections.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'

@@ -1,18 +1,125 @@
 /** The MarkdownV2 parse mode: entities nest, and every reserved character outside them is escaped. */
 import { unparsable } from './error.ts'
-import { codeBlock, readFenceHead } from './markdown-part.ts'
-import {
-  closerLength,
-  isReserved,
-  isVerbatim,
-  names,
-  type OpenKind,
-  openerAt,
-} from './markdown-v2-kind.ts'
-import { isEscape, readImageEnd, readLinkEnd } from './markdown-v2-link.ts'
+import { readEmoji, readTextLink, readTime } from './link.ts'
+import { codeBlock, isFence, readFenceHead } from './markdown-part.ts'
 import { sortEntities } from './order.ts'
 import { byteOffset } from './scan.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
+
+/** What stands behind the `]` of a MarkdownV2 link or custom emoji. */
+type Read = { meaning: Meaning | undefined; end: number }
+
+/** `end` is the index after the link. Without parentheses the text is its own address. */
+export function readLinkEnd(source: string, close: number, content: string): Read {
+  if (source[close + 1] !== '(') return { meaning: readTextLink(content), end: close + 1 }
+  const { url, end } = readAddress(source, close + 2)
+  return { meaning: readTextLink(url), end }
+}
+
+export function readImageEnd(source: string, close: number): Read {
+  if (source[close + 1] !== '(') {
+    throw unparsable('The entity must contain a tg://emoji or tg://time URL')
+  }
+  const { url, end } = readAddress(source, close + 2)
+  const meaning = readEmoji(url) ?? readTime(url)
+  if (!meaning) throw unparsable('Invalid tg://emoji or tg://time URL specified')
+  return { meaning, end }
+}
+
+function readAddress(source: string, start: number): { url: string; end: number } {
+  let url = ''
+  let i = start
+  while (i < source.length && source[i] !== ')') {
+    if (isEscape(source, i)) i++
+    url += source[i]
+    i++
+  }
+  if (i >= source.length) {
+    throw unparsable(`Can't find end of a URL at byte offset ${byteOffset(source, start)}`)
+  }
+  return { url, end: i + 1 }
+}
+
+/** A backslash takes the meaning from any ASCII character but DEL. */
+export function isEscape(source: string, index: number): boolean {
+  const next = source.charCodeAt(index + 1)
+  return source[index] === '\\' && next >= 1 && next <= 126
+}
+
+/** The entities of MarkdownV2 while they are open: how they begin, how they end, what they are called. */
+export type OpenKind = keyof typeof names
+
+/** As error texts call them. A block of code is named by whether it has a language. */
+export const names = {
+  bold: 'Bold',
+  italic: 'Italic',
+  underline: 'Underline',
+  strikethrough: 'Strikethrough',
+  spoiler: 'Spoiler',
+  code: 'Code',
+  pre: 'Pre',
+  preWithLanguage: 'PreCode',
+  link: 'TextUrl',
+  image: 'CustomEmoji',
+  blockquote: 'BlockQuote',
+} as const
+
+const closers: Readonly<Record<OpenKind, string>> = {
+  bold: '*',
+  italic: '_',
+  underline: '__',
+  strikethrough: '~',
+  spoiler: '||',
+  code: '`',
+  pre: '```',
+  preWithLanguage: '```',
+  link: ']',
+  image: ']',
+  blockquote: '',
+}
+
+/** How many characters end an entity of that kind here; 0 if none do. */
+export function closerLength(kind: OpenKind, source: string, index: number): number {
+  const closer = closers[kind]
+  // Two underscores are never the end of an italic: they begin or end an underline.
+  if (kind === 'italic' && source.startsWith('__', index)) return 0
+  return source.startsWith(closer, index) ? closer.length : 0
+}
+
+/** What begins at a reserved character; undefined if it must be escaped. */
+export function openerAt(
+  source: string,
+  index: number,
+): { kind: OpenKind; length: number } | undefined {
+  switch (source[index]) {
+    case '*':
+      return { kind: 'bold', length: 1 }
+    case '_':
+      return source[index + 1] === '_'
+        ? { kind: 'underline', length: 2 }
+        : { kind: 'italic', length: 1 }
+    case '~':
+      return { kind: 'strikethrough', length: 1 }
+    case '|':
+      return source[index + 1] === '|' ? { kind: 'spoiler', length: 2 } : undefined
+    case '`':
+      return isFence(source, index) ? { kind: 'pre', length: 3 } : { kind: 'code', length: 1 }
+    case '[':
+      return { kind: 'link', length: 1 }
+    case '!':
+      return source[index + 1] === '[' ? { kind: 'image', length: 2 } : undefined
+    default:
+      return undefined
+  }
+}
+
+export const isVerbatim = (kind: OpenKind | undefined): boolean =>
+  kind === 'code' || kind === 'pre' || kind === 'preWithLanguage'
+
+const reserved = '_*[]()~`>#+-=|{}.!\n'
+
+export const isReserved = (char: string, inside: OpenKind | undefined): boolean =>
+  isVerbatim(inside) ? char === '`' : reserved.includes(char)
 
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>
 type Open = { kind: OpenKind; start: number; offset: number; language: string }

@@ -3,10 +3,16 @@
 import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
-import { changing, targetOf } from '../changing.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { replyOf } from '../reply.ts'
-import { delivery, deliveryOf, forBusiness, replying } from '../sending.ts'
+import {
+  changing,
+  delivery,
+  deliveryOf,
+  forBusiness,
+  replying,
+  replyOf,
+  targetOf,
+} from '../sending.ts'
 import { mediaContent } from './media.ts'
 
 const ITEMS = 10

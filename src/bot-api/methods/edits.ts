@@ -1,10 +1,8 @@
 /** Methods that change a message that was sent before. */
 import { failed } from '../../../machines/model/failure.ts'
-import { changing, targetOf } from '../changing.ts'
 import { type Method, result } from '../method.ts'
-import { previewed, previewOf } from '../preview.ts'
-import { captioned } from '../sending.ts'
-import { captionOf, textOf } from '../text.ts'
+import { captioned, changing, targetOf } from '../sending.ts'
+import { captionOf, previewed, previewOf, textOf } from '../text.ts'
 import { liveLocation, locationOf } from './structured.ts'
 
 const required = ['chat_id', 'message_id']

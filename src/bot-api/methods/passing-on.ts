@@ -2,12 +2,30 @@
 
 import type { Json } from '../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
-import { messageIdsOf } from '../message-ids.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { replyOf } from '../reply.ts'
-import { captioned, delivery, deliveryOf, replying } from '../sending.ts'
+import { captioned, delivery, deliveryOf, replying, replyOf } from '../sending.ts'
 import { captionOf } from '../text.ts'
+
+/** `message_ids`: the messages of a call about many. */
+const MESSAGES = 100
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** Numbers, or text that writes them in the one way numbers are written. */
+export function messageIdsOf(args: Arguments): number[] {
+  if (!args.hasJson('message_ids')) throw bad('message identifiers are not specified')
+  const ids = args.json('message_ids')
+  if (!Array.isArray(ids)) throw bad('expected an Array of message identifiers')
+  if (ids.length === 0) throw bad('message identifiers are not specified')
+  if (ids.length > MESSAGES) throw bad('too many message identifiers specified')
+  return ids.map((id: unknown) => {
+    const number = typeof id === 'string' && /^(0|-?[1-9]\d*)$/.test(id) ? Number(id) : id
+    if (typeof number === 'number' && Number.isSafeInteger(number)) return number
+    throw bad('message identifier must be a valid Integer')
+  })
+}
 
 const one = { chat_id: 'chat', from_chat_id: 'chat', message_id: 'integer', ...delivery } as const
 const many = { chat_id: 'chat', from_chat_id: 'chat', message_ids: 'json', ...delivery } as const

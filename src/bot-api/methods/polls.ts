@@ -3,9 +3,8 @@
 import type { Poll, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
-import { changing, targetOf } from '../changing.ts'
 import { type Method, result } from '../method.ts'
-import { send, sending } from '../sending.ts'
+import { changing, send, sending, targetOf } from '../sending.ts'
 import { pollTextOf } from '../text.ts'
 
 const bad = (description: string) => failed('bad_request', description)

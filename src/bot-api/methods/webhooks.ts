@@ -1,9 +1,135 @@
 /** Methods about the webhook: setting it, removing it, and asking how it stands. */
-import { currentKinds, DEFAULT_KINDS, kindNames } from '../../../machines/model/update-kinds.ts'
+
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { failed } from '../../../machines/model/failure.ts'
+import {
+  currentKinds,
+  DEFAULT_KINDS,
+  kindNames,
+  kindsFrom,
+} from '../../../machines/model/update-kinds.ts'
+import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { outError } from '../../credentials/out-error.ts'
-import { kindsOf } from '../allowed-updates.ts'
+import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
+import type { Arguments } from '../arguments.ts'
+import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
-import { isSameTarget, webhookTargetOf } from '../webhook-target.ts'
+
+/** What is no array of strings keeps the stored setting, without an error. */
+export function kindsOf(args: Arguments): number | undefined {
+  const names = args.json('allowed_updates')
+  const isList = Array.isArray(names) && names.every((name) => typeof name === 'string')
+  return isList ? kindsFrom(names) : undefined
+}
+
+/** Where a setWebhook call wants updates delivered, checked in the reference's order and words. */
+const CERTIFICATE_BYTES = 3 * 1024 * 1024
+const CONNECTIONS = { min: 1, max: 100 }
+const USUAL_CONNECTIONS = 40
+
+export async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
+  const { args, world } = call
+  const parsed = parseWebhookUrl(url, world.webhooks.allowPrivate)
+  const secretToken = args.text('secret_token')
+  checkSecretToken(secretToken ?? '')
+  const ipAddress = args.text('ip_address')
+  if (ipAddress !== undefined && !isIP(ipAddress)) {
+    throw failed('bad_request', 'bad webhook: Invalid IP address specified')
+  }
+  return {
+    url: parsed.href,
+    ipAddress,
+    secretToken,
+    certificate: await certificateOf(call),
+    maxConnections: args.has('max_connections')
+      ? args.integer('max_connections', CONNECTIONS)
+      : USUAL_CONNECTIONS,
+  }
+}
+
+/** Only a file counts: plain text in its place is passed over. */
+async function certificateOf(call: Call): Promise<string | undefined> {
+  const upload = uploadOf(call, call.args, 'certificate')
+  if (!upload) return undefined
+  if (upload.size > CERTIFICATE_BYTES) {
+    throw failed('bad_request', `certificate size is too big (${upload.size} bytes)`)
+  }
+  return checkCertificate(await readFile(upload.path))
+}
+
+/** Whether setting it would change nothing. A certificate always counts as a change. */
+export function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget): boolean {
+  return (
+    current !== undefined &&
+    current.certificate === undefined &&
+    wanted.certificate === undefined &&
+    current.url === wanted.url &&
+    current.maxConnections === wanted.maxConnections &&
+    current.secretToken === wanted.secretToken &&
+    current.ipAddress === wanted.ipAddress
+  )
+}
+
+/** getUpdates: receiving by long polling. */
+const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 }
+
+const getUpdates: Method = {
+  name: 'getUpdates',
+  summary: 'Receives updates by long polling',
+  scope: 'bot:receive',
+  operation: undefined,
+  admitsItself: true,
+  unlimited: true,
+  parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
+  required: [],
+  // Not async: while it waits, nothing of the call is kept.
+  run: ({ args, key, leaving }) => {
+    const kinds = kindsOf(args)
+    const request = {
+      offset: args.integer('offset', INT32),
+      limit: args.has('limit') ? args.integer('limit', { min: 1, max: 100 }) : 100,
+      timeoutMs: 1000 * args.integer('timeout', { min: 0, max: 50 }),
+      ...(kinds !== undefined && { kinds }),
+    }
+    return key.poll(request, leaving())
+  },
+}
+
+export const updateMethods = [getUpdates]
+
+/** Methods that end a bot's stay on this server. The account itself stays linked: it is its owner's, not the key's. */
+const close: Method = {
+  name: 'close',
+  summary: 'Lets go of what waits; everything is kept, and the next call goes on',
+  scope: 'bot:receive',
+  operation: undefined,
+  unlimited: true,
+  parameters: {},
+  required: [],
+  run: async ({ key }) => {
+    key.letGo()
+    return result(true)
+  },
+}
+
+const logOut: Method = {
+  name: 'logOut',
+  summary: 'Removes the webhook and drops what is pending',
+  scope: 'bot:receive',
+  operation: undefined,
+  unlimited: true,
+  parameters: {},
+  required: [],
+  run: async ({ key }) => {
+    key.letGo()
+    if (key.hasWebhook) await key.changeWebhook({ kind: 'delete', dropTo: key.newest })
+    else await key.dropPending()
+    return result(true)
+  },
+}
+
+export const sessionMethods = [logOut, close]
 
 const setWebhook: Method = {
   name: 'setWebhook',

@@ -6,15 +6,43 @@ import type {
   Location,
   Message,
   Origin,
+  Preview,
+  Topic,
+  TopicLook,
   Venue,
 } from '../../../machines/model/content.ts'
 import { chatJson, present, userJson } from './chat.ts'
 import { mediaJson, photoJson } from './media.ts'
 import type { Names } from './names.ts'
 import { pollJson } from './poll.ts'
-import { previewJson } from './preview.ts'
 import { entitiesJson } from './text.ts'
-import { threadJson, topicLookJson } from './topic.ts'
+
+/** What is shown of a linked page, in the reference's JSON. */
+export const previewJson = (preview: Preview | undefined) =>
+  preview && {
+    link_preview_options: present({
+      is_disabled: preview.isOff,
+      url: preview.url,
+      prefer_small_media: preview.size === 'small' || undefined,
+      prefer_large_media: preview.size === 'large' || undefined,
+      show_above_text: preview.isAbove,
+    }),
+  }
+
+/** Topics of forums in the reference's JSON. */
+export const topicLookJson = ({ name, iconColor, icon }: TopicLook) =>
+  present({ name, icon_color: iconColor, icon_custom_emoji_id: icon })
+
+export const topicJson = (chat: string, topic: Topic, ids: Names): object => ({
+  message_thread_id: ids.message(chat, topic.native),
+  ...topicLookJson(topic),
+})
+
+/** Where a message stands; nothing for a topic that no client was told of. */
+export function threadJson(chat: string, topic: string, ids: Names): object {
+  const message_thread_id = ids.message(chat, topic)
+  return message_thread_id === undefined ? {} : { message_thread_id, is_topic_message: true }
+}
 
 /** Undefined where the bot API has no word for what the message carries. */
 export const messageJson = (message: Message, ids: Names): object | undefined =>

@@ -1,13 +1,54 @@
 /** What an operation resolved with, in the reference's JSON. */
+import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
-import { chatJson } from './chat.ts'
-import { fullChatJson } from './full-chat.ts'
-import { photoJson, stickerSetJson } from './media.ts'
-import { inviteJson, memberJson } from './membership.ts'
-import { bareMessageJson, messageJson } from './message.ts'
+import { chatJson, present } from './chat.ts'
+import { photoJson, sizeJson, stickerSetJson } from './media.ts'
+import { inviteJson, memberJson, permissionsJson } from './membership.ts'
+import { bareMessageJson, messageJson, topicJson } from './message.ts'
 import type { Names } from './names.ts'
 import { pollJson } from './poll.ts'
-import { topicJson } from './topic.ts'
+
+/** A chat as getChat shows it: what is known, with the members that are always there. */
+export const fullChatJson = (chat: Chat, ids: Names) => ({
+  ...chatJson(chat, ids),
+  ...present({
+    photo: chat.photo && chatPhotoJson(chat.photo, ids),
+    invite_link: chat.inviteLink,
+    join_by_request: chat.needsApproval || undefined,
+    permissions: chat.permissions && permissionsJson(chat.permissions),
+    pinned_message: chat.pinned && pinnedJson(chat.pinned, ids),
+    bio: chat.surface === 'private' ? chat.description : undefined,
+    description: chat.surface === 'private' ? undefined : chat.description,
+    active_usernames: chat.username === undefined ? undefined : [chat.username],
+  }),
+  accent_color_id: 0,
+  max_reaction_count: 0,
+  accepted_gift_types: {
+    unlimited_gifts: false,
+    limited_gifts: false,
+    unique_gifts: false,
+    premium_subscription: false,
+    gifts_from_channels: false,
+  },
+})
+
+/** A message that no client was told of has no number to be shown under. */
+const pinnedJson = (pinned: Message, ids: Names): object | undefined =>
+  ids.message(pinned.chat.native, pinned.native) === undefined
+    ? undefined
+    : messageJson(pinned, ids)
+
+function chatPhotoJson(photo: Media, ids: Names): object {
+  const [small, big] = [photo.sizes?.[0] ?? photo, photo].map((size) =>
+    sizeJson(size, ids, 'photo'),
+  )
+  return {
+    small_file_id: small?.file_id,
+    small_file_unique_id: small?.file_unique_id,
+    big_file_id: big?.file_id,
+    big_file_unique_id: big?.file_unique_id,
+  }
+}
 
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Message as MessageRecord } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { replyKeyboardFrom } from '../../bot-api/reply-keyboard.ts'
+import { replyKeyboardFrom } from '../../bot-api/markup.ts'
 import type { Change } from '../../sandbox/people/hands.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
