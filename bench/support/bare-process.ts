@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { Type } from 'typebox'
-import { validators } from '../../src/http/validators.ts'
+import { validators } from '../../src/http/validation.ts'
 import { answerParent, memory } from './child.ts'
 
 const SendMessage = Type.Object({

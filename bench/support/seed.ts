@@ -1,7 +1,7 @@
 /** Users, credentials and keys, put into the tables as linking and the management API would leave them. */
 import { randomBytes } from 'node:crypto'
 import { secretsOf } from '../../src/credentials/store.ts'
-import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/keys.ts'
+import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/secrets.ts'
 import type { Stage } from './stage.ts'
 
 export const FIRST_UPDATE = 5_000_001

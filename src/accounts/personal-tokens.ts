@@ -2,7 +2,7 @@
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities/accounts.ts'
-import { hashSecret, isToken, newToken } from '../security/keys.ts'
+import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'

@@ -2,7 +2,7 @@
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
-import { hashSecret, isToken, newToken } from '../security/keys.ts'
+import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import type { Sessions } from './sessions.ts'

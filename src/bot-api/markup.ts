@@ -1,4 +1,4 @@
-/** `reply_markup`: keyboards, where the platform has them; what cannot be shown is refused. */
+/** Parses `reply_markup`: inline keyboards and reply keyboards. */
 
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Button, Buttons } from '../../machines/model/content.ts'

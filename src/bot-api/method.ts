@@ -26,11 +26,11 @@ export interface Call {
   leaving(): Leaving
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
-  readonly world: CallWorld
+  readonly world: CallServices
 }
 
 /** What methods need that is not the account itself. */
-export interface CallWorld {
+export interface CallServices {
   /** The account as getMe shows it. */
   profile(credentialId: number): Promise<Json>
   readonly profileStore: ProfileStore

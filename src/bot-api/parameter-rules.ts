@@ -1,4 +1,4 @@
-/** What becomes of each parameter of the reference: carried out, refused with the reason, or cosmetic. */
+/** Decides for each parameter of the reference: executed, cosmetic, or refused with a reason. */
 import type { Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'

@@ -1,4 +1,4 @@
-/** getMe: the account in the reference's shape of a bot, whatever it is. */
+/** getMe, and the names, descriptions and commands that the gateway keeps for a bot. */
 import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'

@@ -1,4 +1,4 @@
-/** What the reference knows, version 10.3: its methods, and the names of their parameters in its own order. */
+/** The reference (Telegram Bot API 10.3) as data: its methods, and their parameters in its own order. */
 
 export const REFERENCE_VERSION = '10.3'
 

@@ -1,4 +1,4 @@
-/** What every sending method shares: its parameters, and the operation they become. */
+/** Parameters that all sending and editing methods share, and the operation they become. */
 
 import type { Json } from '../../actors/ports/platform.ts'
 import type { Content } from '../../machines/model/content.ts'

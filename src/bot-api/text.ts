@@ -1,4 +1,4 @@
-/** The formatted texts of a call, as neutral content. */
+/** The formatted text of a call with its entities and link preview, as neutral content. */
 import type { Preview, Text, TextEntity } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'

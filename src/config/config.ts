@@ -1,4 +1,4 @@
-/** The environment, validated once; nobody else reads it. */
+/** Reads and validates the environment once; no other file reads it. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'

@@ -4,7 +4,7 @@ import type { OtpLimits } from '../accounts/limits.ts'
 import type { ConnectionLimits } from '../http/connections.ts'
 import type { KeyLimits } from '../keys/changes.ts'
 import type { LinkLimits } from '../links/limits.ts'
-import type { GuessLimits, RateLimit } from '../security/gcra.ts'
+import type { GuessLimits, RateLimit } from '../security/rate-limits.ts'
 
 const Count = (standard: number) =>
   Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: standard })

@@ -1,4 +1,4 @@
-/** How many connections are open, in all and from each address, and who gives way when there are too many. */
+/** Limits open connections, in all and for each address, and closes them in order when the server stops. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'

@@ -1,4 +1,4 @@
-/** /file/bot<key>/<file_path>: the bytes of a file whose path getFile gave out. */
+/** /file/bot<key>/<file_path>: serves the bytes of a file whose path getFile returned, with ranges. */
 import type { ServerResponse } from 'node:http'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-/** GET /health/live and /health/ready: for whoever restarts this process or sends it requests. */
+/** GET /health/live and /health/ready, and the checks that decide whether this node is ready. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'

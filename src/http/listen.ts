@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { downloadFrom } from '../../actors/credential/actor.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import type { CallWorld } from '../bot-api/method.ts'
+import type { CallServices } from '../bot-api/method.ts'
 import { botPaths } from '../bot-api/openapi.ts'
 import { profileOf, profileStore } from '../bot-api/profile.ts'
 import type { Config } from '../config/config.ts'
@@ -221,7 +221,7 @@ function downloadsFrom({ core, media }: ListenOptions): Downloads {
   })
 }
 
-function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads): CallWorld {
+function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads): CallServices {
   return {
     profile: async (credentialId) =>
       profileOf(await core.store.identity(credentialId), (native) =>

@@ -1,4 +1,4 @@
-/** Signing in for the panel: the refresh token stays in a cookie that no script can read. */
+/** The panel signs in here: a cookie that no script can read holds the refresh token; other sites cannot use it. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'

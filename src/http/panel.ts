@@ -1,4 +1,4 @@
-/** The panel's pages and their assets, as the build left them: /login, /dashboard, /link and below. */
+/** Serves the panel's pages and assets from memory, as the build left them. */
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'

@@ -1,4 +1,4 @@
-/** The HTTP server: limits, ids, headers, the log, and one envelope for everything that fails. */
+/** The HTTP server: limits, time limits, headers, the request log, and one envelope for every failure. */
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
@@ -8,17 +8,17 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
+import { drainLeftovers, forgetTypeOfNothing, parseJsonBodies } from './bodies.ts'
+import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
+import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import {
   answerClientError,
   answerForNode,
   followAnswers,
   refuseUnclearLines,
-} from './client-error.ts'
-import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
-import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { drainLeftovers, forgetTypeOfNothing, parseJsonBodies } from './json-body.ts'
+} from './malformed-requests.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
-import { refuseHugeNumbers, refuseNul, validators } from './validators.ts'
+import { refuseHugeNumbers, refuseNul, validators } from './validation.ts'
 
 /** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
 declare module 'fastify' {

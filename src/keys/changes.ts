@@ -2,7 +2,7 @@
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/hold.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { formatApiKey, hashSecret, newApiKeySecret } from '../security/keys.ts'
+import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
 
 export interface NewKey {
   readonly userId: number

@@ -3,7 +3,7 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { type Out, outError } from '../credentials/out-error.ts'
 import type { Database } from '../database/database.ts'
-import { parseApiKey } from '../security/keys.ts'
+import { parseApiKey } from '../security/secrets.ts'
 import {
   changeKey,
   createKey,

@@ -4,8 +4,8 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
-import { Gcra, Guesses, type GuessLimits, type RateLimit } from '../security/gcra.ts'
-import { parseApiKey } from '../security/keys.ts'
+import { Gcra, Guesses, type GuessLimits, type RateLimit } from '../security/rate-limits.ts'
+import { parseApiKey } from '../security/secrets.ts'
 import { opens } from './opens.ts'
 
 /** Another node may have made the key meanwhile: bots give up for good on being told that there is none. */

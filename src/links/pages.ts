@@ -1,7 +1,7 @@
 /** Who may open the page of one link flow: whoever has its token, until the flow's time is over. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { hashSecret, isToken, newToken } from '../security/keys.ts'
+import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 
 export interface PagePlace {
   readonly sessionId: string

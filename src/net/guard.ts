@@ -1,4 +1,4 @@
-/** Connections to public addresses only: what was checked is what is dialled, at every connection anew. */
+/** Connects to public addresses only: the address that was checked is the one that is dialled. */
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, Pool } from 'undici'

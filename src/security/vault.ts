@@ -1,4 +1,4 @@
-/** Seals secrets before they are stored, and opens them only where they were stored. */
+/** Seals secrets with AES-256-GCM under data keys, which are stored wrapped by a key-encryption key. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'

@@ -4,9 +4,9 @@ import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments } from '../bot-api/arguments.ts'
-import { type Carrier, carryOut } from '../bot-api/carry-out.ts'
-import { formEntries, jsonEntries, utf8 } from '../http/bot/arguments.ts'
+import { type CallExecution, execute } from '../bot-api/execute.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
+import { formEntries, jsonEntries, utf8 } from '../http/bot/parameters.ts'
 import type { Reply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536
@@ -37,7 +37,7 @@ export async function callIn(reply: Reply): Promise<CallBack | undefined> {
   }
 }
 
-export interface CallBackWorld extends Carrier {
+export interface CallBackWorld extends CallExecution {
   readonly uploads: UploadPlace
 }
 
@@ -57,7 +57,7 @@ export async function carryBack(
     }
     const { uploads } = receiving
     const own = { signal: () => signal, leaving: () => signal }
-    await carryOut({ method, key, args, uploads, traceId, ...own }, carrier)
+    await execute({ method, key, args, uploads, traceId, ...own }, carrier)
   } finally {
     await releaseAll(receiving.uploads)
   }

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { Arguments, chatFrom } from '../../src/bot-api/arguments.ts'
-import { messageIdsOf } from '../../src/bot-api/methods/passing-on.ts'
+import { messageIdsOf } from '../../src/bot-api/methods/forwarding.ts'
 import fc from '../support/fast-check.ts'
 
 const given = (value: string) => new Arguments([['it', value]])

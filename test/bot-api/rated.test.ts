@@ -4,7 +4,7 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
-import { type Asked, type Carrier, prepare } from '../../src/bot-api/carry-out.ts'
+import { type Asked, type CallExecution, prepare } from '../../src/bot-api/execute.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
 import { only } from '../support/fakes.ts'
 
@@ -33,7 +33,7 @@ async function admitted(t: Parameters<typeof only>[0], method: string, chat: str
     },
   })
   const call = { method, key, args: new Arguments([['chat_id', chat]]), uploads: new Map() }
-  const carrier = only<Carrier>(t, 'Carrier', { platformOf: async () => able })
+  const carrier = only<CallExecution>(t, 'CallExecution', { platformOf: async () => able })
   try {
     await prepare({ ...call, traceId: 't' } as unknown as Asked, carrier)
   } catch (cause) {

@@ -1,7 +1,7 @@
 /** The members of a JSON object in the order of its text, those of one name included. */
 
 import t from 'tap'
-import { memberCount, membersInOrder } from '../../src/http/bot/arguments.ts'
+import { memberCount, membersInOrder } from '../../src/http/bot/parameters.ts'
 import fc from '../support/fast-check.ts'
 
 t.test('members of one name stand side by side', async (t) => {

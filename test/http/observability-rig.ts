@@ -7,7 +7,7 @@ import { requestIds, setSecurityHeaders } from '../../src/http/headers.ts'
 import { logRoutes } from '../../src/http/management/logs.ts'
 import { usageRoutes } from '../../src/http/management/usage.ts'
 import { recordRequests } from '../../src/http/request-log.ts'
-import { refuseHugeNumbers } from '../../src/http/validators.ts'
+import { refuseHugeNumbers } from '../../src/http/validation.ts'
 import { journalRig } from '../observability/journal-rig.ts'
 
 /** Lets `x-user: 7` in as user 7. */

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { failed } from '../../machines/model/failure.ts'
 import { sandboxRoutes } from '../../src/http/sandbox/routes.ts'
-import { validators } from '../../src/http/validators.ts'
+import { validators } from '../../src/http/validation.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { ownedSandbox } from '../platforms/sandbox/owned.ts'
 import { testDatabase } from '../support/database.ts'

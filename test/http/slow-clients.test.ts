@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { LEAST_BYTES_PER_SECOND } from '../../src/http/client-error.ts'
+import { LEAST_BYTES_PER_SECOND } from '../../src/http/malformed-requests.ts'
 import { usualLimits } from '../../src/http/server.ts'
 import { until } from '../support/client.ts'
 

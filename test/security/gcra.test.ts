@@ -1,6 +1,6 @@
 /** The rate limit: a burst after a pause, then an even pace, for each key by itself. */
 import t from 'tap'
-import { Gcra } from '../../src/security/gcra.ts'
+import { Gcra } from '../../src/security/rate-limits.ts'
 
 function rig() {
   const time = { now: 0 }

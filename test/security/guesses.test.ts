@@ -1,6 +1,6 @@
 /** Wrong guesses, counted within a minute and within an hour. */
 import t from 'tap'
-import { Guesses } from '../../src/security/gcra.ts'
+import { Guesses } from '../../src/security/rate-limits.ts'
 
 t.test('each network has so many guesses a minute', async (t) => {
   const guesses = new Guesses({ perMinute: 2, perHour: 100 })

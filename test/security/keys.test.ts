@@ -8,7 +8,7 @@ import {
   newToken,
   parseApiKey,
   sameHash,
-} from '../../src/security/keys.ts'
+} from '../../src/security/secrets.ts'
 
 t.test('an API key is an id and 256 random bits, and reads back as written', async (t) => {
   const key = { id: 123456, secret: newApiKeySecret() }

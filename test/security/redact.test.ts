@@ -1,7 +1,7 @@
 /** Redaction: no secret survives it, whatever stands around. */
 import t from 'tap'
-import { formatApiKey, newApiKeySecret, newToken } from '../../src/security/keys.ts'
 import { maskPhone, redact } from '../../src/security/redact.ts'
+import { formatApiKey, newApiKeySecret, newToken } from '../../src/security/secrets.ts'
 
 const secret = newApiKeySecret()
 

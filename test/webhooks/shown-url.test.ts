@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { migrate } from '../../src/database/migrate.ts'
-import { formatApiKey, newApiKeySecret } from '../../src/security/keys.ts'
+import { formatApiKey, newApiKeySecret } from '../../src/security/secrets.ts'
 import { shownUrl, wholeUrl } from '../../src/webhooks/address.ts'
 import { testDatabase } from '../support/database.ts'
 

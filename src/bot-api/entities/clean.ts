@@ -1,4 +1,4 @@
-/** Cleans a text of what would spoil its display, and moves its entities along. */
+/** Removes characters that would spoil a text, and moves its entities along. */
 import { FormatError } from './error.ts'
 import { fixEntities } from './merge.ts'
 import { endOf } from './order.ts'

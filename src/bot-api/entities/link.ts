@@ -1,4 +1,4 @@
-/** Links given by the sender: which are accepted, and in what form they are kept. */
+/** Links in markup: which URLs are accepted, and links to people, custom emoji and points in time. */
 import { dateTimeFormat } from './date-time.ts'
 import { asciiLower, parseInteger } from './scan.ts'
 import type { MessageEntity } from './types.ts'

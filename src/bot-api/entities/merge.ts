@@ -1,4 +1,4 @@
-/** Makes entities fit together: sorted, no forbidden nesting, at most as many as a message takes. */
+/** Makes entities fit together: sorted, joined, no forbidden nesting, at most as many as a message takes. */
 import { endOf, isCode, isQuote, isStyle, sortEntities, styleKinds } from './order.ts'
 import { dropCrossing, dropOverlapping, dropTouching } from './overlap.ts'
 import type { MessageEntity } from './types.ts'

@@ -1,25 +1,25 @@
 /** Every method that is carried out, by its lower-case name. */
 import type { Method } from '../method.ts'
 import { albumMethods } from './albums.ts'
+import { emptyMethods } from './always-empty.ts'
 import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
 import { commandMethods } from './commands.ts'
 import { editMethods } from './edits.ts'
 import { fileMethods } from './files.ts'
 import { forumTopicMethods } from './forum-topics.ts'
-import { emptyMethods } from './honest-nothing.ts'
+import { passingOnMethods } from './forwarding.ts'
 import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
 import { memberMethods } from './members.ts'
 import { draftMethods, messageMethods } from './messages.ts'
-import { passingOnMethods } from './passing-on.ts'
 import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
+import { sessionMethods, updateMethods, webhookMethods } from './receiving.ts'
 import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
 import { structuredMethods } from './structured.ts'
-import { sessionMethods, updateMethods, webhookMethods } from './webhooks.ts'
 
 export const methods: ReadonlyMap<string, Method> = new Map(
   [

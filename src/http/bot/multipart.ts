@@ -1,11 +1,11 @@
-/** Bot calls as `multipart/form-data`: what libraries send once a file is among the parameters. */
+/** Bot calls as `multipart/form-data`, and the files that come with them, kept in temporary places. */
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { lend } from '../../media/give-back.ts'
 import { TooLarge } from '../../media/intake.ts'
 import type { Upload } from '../../media/media.ts'
-import { formEntries } from './arguments.ts'
+import { formEntries } from './parameters.ts'
 
 /** Names of files that stand without quotes, as grammY writes them: the parser would drop their spaces and quotes. */
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]

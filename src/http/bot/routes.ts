@@ -4,14 +4,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { Leaving } from '../../../actors/host/callers.ts'
-import { type Carrier, carryOut, prepare } from '../../bot-api/carry-out.ts'
-import type { CallWorld, Result } from '../../bot-api/method.ts'
+import { type CallExecution, execute, prepare } from '../../bot-api/execute.ts'
+import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
-import { type CallRequest, isMultipart, parametersOf, parseCalls } from './arguments.ts'
 import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
+import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
 
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
 export class Departure implements Leaving {
@@ -53,7 +53,7 @@ export function unitsAfter(headers: IncomingHttpHeaders, length: number): number
   return isTold && !isPacked ? 0 : Math.floor(length / BYTES_PER_UNIT)
 }
 
-export interface BotRoutesOptions extends Carrier {
+export interface BotRoutesOptions extends CallExecution {
   readonly gate: KeyGate
   readonly uploads: UploadPlace
 }
@@ -107,7 +107,7 @@ async function begun(
   if (uploads === noUploads) return { key, run: await prepare(asked, options) }
   const run = async () => {
     try {
-      return await carryOut(asked, options)
+      return await execute(asked, options)
     } finally {
       await releaseAll(uploads)
     }
@@ -120,7 +120,7 @@ function answerWith(
   result: Promise<Result>,
   reply: FastifyReply,
   key: ApiKeyActor,
-  world: CallWorld,
+  world: CallServices,
 ): void {
   const fail = (error: unknown) => void reply.send(error)
   const send = (result: Result) => {

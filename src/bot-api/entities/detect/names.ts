@@ -1,4 +1,4 @@
-/** Finds mentions (`@name`) and bot commands (`/start`, `/start@name`). */
+/** Detects mentions, bot commands, hashtags, cashtags and phone numbers in text. */
 import type { MessageEntity } from '../types.ts'
 import { found } from './found.ts'
 

@@ -1,4 +1,4 @@
-/** Finds URLs and e-mail addresses. */
+/** Detects URLs and e-mail addresses in text. */
 import { topLevelDomains } from '../tlds.ts'
 import type { MessageEntity } from '../types.ts'
 import { found } from './found.ts'

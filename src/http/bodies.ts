@@ -1,4 +1,4 @@
-/** JSON bodies of the management API: an empty one is none, and what nobody needs is turned away. */
+/** Request bodies: JSON ones are parsed, and the unread rest of any body is read away or its connection closed. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'

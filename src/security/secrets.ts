@@ -1,4 +1,4 @@
-/** The secrets that clients carry: how they look, how they are made, and how they are compared. */
+/** Secrets that clients carry: their format, how they are made, and how they are compared. */
 import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 

@@ -1,4 +1,4 @@
-/** A rate limit by the generic cell rate algorithm: one number for each key, no timers. */
+/** Rate limits: the generic cell rate algorithm, and counters of wrong guesses by network. */
 import { LRUCache } from 'lru-cache'
 
 /** Counts wrong guesses of each network: so many within a minute, and so many within an hour. */

@@ -1,4 +1,4 @@
-/** Validation by what a part of a request can carry: bodies have types, paths and queries have only text. */
+/** Checks requests before their handler runs: types, text and numbers that the database can store. */
 
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'

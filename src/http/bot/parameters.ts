@@ -1,4 +1,4 @@
-/** The parameters of a bot call, in whatever encoding they come: query, urlencoded, JSON or multipart. */
+/** Reads the parameters of a bot call: query, urlencoded, JSON or multipart, compressed or not. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'

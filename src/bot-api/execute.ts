@@ -1,4 +1,4 @@
-/** Carries a call out, wherever it came from: asked over HTTP, or in the answer to a webhook. */
+/** Executes one call of the bot API, made over HTTP or in the answer to a webhook. */
 
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { CredentialActor } from '../../actors/credential/actor.ts'
@@ -8,16 +8,16 @@ import { failed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
-import { type CallWorld, canDo, type Method, type Result } from './method.ts'
+import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, methodRefused } from './parameter-rules.ts'
 import { methodName } from './reference.ts'
 
-export interface Carrier {
+export interface CallExecution {
   readonly credentials: {
     ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
   }
-  readonly world: CallWorld
+  readonly world: CallServices
   platformOf(credentialId: number): Promise<Platform>
 }
 
@@ -35,13 +35,16 @@ export interface Asked {
   named?(name: string): void
 }
 
-export async function carryOut(asked: Asked, carrier: Carrier): Promise<Result> {
+export async function execute(asked: Asked, carrier: CallExecution): Promise<Result> {
   const perform = await prepare(asked, carrier)
   return perform()
 }
 
 /** Resolves with what carries the call out, once nothing speaks against it. Rejects with what does. */
-export async function prepare(asked: Asked, carrier: Carrier): Promise<() => Promise<Result>> {
+export async function prepare(
+  asked: Asked,
+  carrier: CallExecution,
+): Promise<() => Promise<Result>> {
   const { key, args, uploads, traceId } = asked
   const { credentials, world, platformOf } = carrier
   const { apiKeyId, credentialId } = key.facts

@@ -1,4 +1,4 @@
-/** Methods whose true answer is "none": no network behind the gateway has what they ask for. */
+/** Methods whose true answer is always "none": no network behind the gateway has these things. */
 import type { Json } from '../../../actors/ports/platform.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 

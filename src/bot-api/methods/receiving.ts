@@ -1,4 +1,4 @@
-/** Methods about the webhook: setting it, removing it, and asking how it stands. */
+/** Methods by which a bot receives updates: getUpdates, the webhook, logOut and close. */
 
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'

@@ -1,4 +1,4 @@
-/** Methods that send what was sent before: forwards, copies, and deleting, of one message or many. */
+/** Methods that forward, copy and delete messages, one or many. */
 
 import type { Json } from '../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'

@@ -1,4 +1,4 @@
-/** Requests that never become one: what Node cannot read is answered like everything else, and the line is closed. */
+/** Answers requests that Node.js cannot parse, that are ambiguous, or that arrive too slowly. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
