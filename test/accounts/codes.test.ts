@@ -1,6 +1,14 @@
 /** One-time codes: few tries, one use, a short life, and the same answer for everybody. */
 import t from 'tap'
-import { accountsRig, client, failureOf, newPhone, noLimits, wrong } from '../support/accounts.ts'
+import {
+  accountsRig,
+  client,
+  failureOf,
+  inlineJobs,
+  newPhone,
+  noLimits,
+  wrong,
+} from '../support/accounts.ts'
 
 const wrongCode = { code: 'unauthorized', description: 'the code is wrong' }
 
@@ -134,4 +142,20 @@ t.test('neither code nor phone is in the database in clear text', async (t) => {
   for (const secret of [code, phone, phone.slice(1), Buffer.from(phone).toString('hex')]) {
     t.notOk(dump.includes(secret), secret)
   }
+})
+
+t.test('a job that the queue hands over twice sends its code once, and no other', async (t) => {
+  const { jobs } = inlineJobs()
+  async function sendCode(id: string) {
+    await jobs.sendCode(id)
+    await jobs.sendCode(id)
+  }
+  const { accounts, codeFor, messages } = await accountsRig(t, { jobs: { ...jobs, sendCode } })
+  const phones = [newPhone(), newPhone()]
+  for (const phone of phones) await accounts.sendOtp(phone, client)
+  t.same(
+    messages.map(({ phone }) => phone),
+    phones,
+  )
+  for (const phone of phones) t.ok(await accounts.login(phone, codeFor(phone), client))
 })

@@ -1,7 +1,10 @@
 /** Limits of sign-in: resending, caps by phone, network, country and in all, and locks after failures. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Accounts } from '../../src/accounts/accounts.ts'
 import { networksOf } from '../../src/accounts/client.ts'
+import { defaultOtpLimits } from '../../src/accounts/limits.ts'
 import { accountsRig, client, failureOf, newPhone, noLimits, wrong } from '../support/accounts.ts'
 
 /** The seconds to wait, or 0 when it went through. */
@@ -73,6 +76,35 @@ t.test('IPv6 counts by /64, and the /48 around it four times as much', async (t)
     }
   }
   t.equal(sent, 40)
+})
+
+t.test('they are what the README says', async (t) => {
+  const { sendsPerPhone, sendBurstPerPhone, resendDelays, ...all } = defaultOtpLimits
+  const { sendsPerNetwork, sendsPerCountry, sendsInAll, triesPerNetwork, failuresInAll } = all
+  const anHour = [sendsPerNetwork, sendsPerCountry, sendsInAll]
+  const seconds = [...anHour, triesPerNetwork, sendBurstPerPhone, sendsPerPhone].map(
+    ({ seconds }) => seconds,
+  )
+  t.same(seconds, [3_600, 3_600, 3_600, 3_600, 600, 86_400])
+  const [sent, burst, ...counts] = [sendsPerPhone, sendBurstPerPhone, ...anHour].map(({ count }) =>
+    count.toLocaleString('en-US'),
+  )
+  const ends = [
+    `| ${sent} a day, ${burst} in ten minutes, ${resendDelays.join(', ')} s apart |`,
+    `| ${counts.join('; ')} an hour |`,
+    `| ${all.triesPerCode} |`,
+    `| ${triesPerNetwork.count} an hour |`,
+    `| ${all.failuresBeforeLock} |`,
+    `| ${failuresInAll} |`,
+  ]
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const [, section = ''] = readme.split('### Limits of sign-in\n')
+  const rows = section.split('\n').filter((line) => line.startsWith('| '))
+  t.same(
+    rows.slice(1, 1 + ends.length).map((row, at) => row.endsWith(ends[at] ?? '')),
+    ends.map(() => true),
+    ends.join('\n'),
+  )
 })
 
 t.test('a refused code counts nowhere', async (t) => {

@@ -1,10 +1,12 @@
 /** The stream of a credential's changes: nothing is lost while it begins, none begins while the service goes down. */
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Transition } from '../../actors/ports/ports.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
 import type { Database } from '../../src/database/database.ts'
+import { credentialChangesRoute } from '../../src/http/management/credential-changes.ts'
 import { EventStreams } from '../../src/http/management/event-stream.ts'
 import { timelineRoutes } from '../../src/http/management/timeline.ts'
 import { until } from '../support/client.ts'
@@ -31,7 +33,7 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
   const db = { query: async () => [row] } as unknown as Database
   const timeline = new TimelineBuffer(db, 'node', quietLog)
   const app = bareServer(t)
-  await app.register(timelineRoutes, {
+  const options: Parameters<typeof credentialChangesRoute>[1] & { node: string } = {
     source: {
       db,
       flush: async () => whileRead(),
@@ -40,12 +42,15 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
     },
     timeline,
     node: 'node',
+    ownerOf: (credentialId) => (credentialId === 7 ? 1 : 2),
     draining: draining.signal,
     streams: new EventStreams(5),
     authenticate: async (request) => {
       Object.assign(request, { user: { id: 1, stands: async () => true } })
     },
-  })
+  }
+  await app.register(timelineRoutes, options)
+  await app.register(credentialChangesRoute, options)
   const ask = () => app.inject('/platforms/credentials/7/events')
   return { timeline, ask, app }
 }
@@ -60,6 +65,25 @@ t.test('what happens while the record is read is told after it', async (t) => {
   t.equal(statusCode, 200)
   t.match(body, /^event: state\ndata: {.*}\n\nevent: transition\ndata: {.*"to":"signedOut".*}\n\n$/)
 })
+
+t.test(
+  'of all accounts only what changed is told, once, and nothing while nothing does',
+  async (t) => {
+    const draining = new AbortController()
+    const { timeline, app } = await streaming(t, draining, () => undefined)
+    const answer = app.inject('/platforms/credentials/events')
+    await pause(700)
+    timeline.add({ ...transition, credentialId: 8 })
+    timeline.add({ ...transition, to: 'starting' })
+    timeline.add(transition)
+    await pause(700)
+    draining.abort()
+    const [state, changes, ...more] = (await answer).body.split('\n\n')
+    t.match(state, /^event: state\ndata: {.*}$/)
+    t.match(changes, /^event: changes\ndata: \[{"credential_id":7,[^{]*"to":"signedOut"[^{]*}\]$/)
+    t.same(more, [''])
+  },
+)
 
 t.test('none begins once the service goes down', async (t) => {
   const draining = new AbortController()

@@ -30,8 +30,8 @@ async function ids(
     stored()
   }
   return drafts.map(({ payload }) => {
-    const { message } = JSON.parse(`{${payload}}`)
-    return { chat: message.chat.id, message: message.message_id }
+    const { message, channel_post: { chat, message_id } = message } = JSON.parse(`{${payload}}`)
+    return { chat: chat.id, message: message_id }
   })
 }
 
@@ -53,6 +53,23 @@ t.test('ids stay what they are over restarts and ascend in each chat', async (t)
   t.equal(other?.message, 1)
   t.not(other?.chat, before[0]?.chat)
   t.same(await ids(scene, again, id, [written('e')]), [{ chat: before[0]?.chat, message: 4 }])
+})
+
+t.test('the id of a chat says of which kind it is, as those of the reference do', async (t) => {
+  const scene = await stage(t)
+  const id = await scene.credential()
+  const book = translator(scene)
+  const surfaces = ['private', 'group', 'supergroup', 'channel'] as const
+  const events = surfaces.map((surface): Happening => {
+    const event = written(surface, { chat: surface })
+    if (event.kind !== 'message' || surface === 'private') return event
+    const chat = { native: surface, surface, title: surface }
+    return { ...event, message: { ...event.message, chat } }
+  })
+  const [one, group, supergroup, channel] = (await ids(scene, book, id, events)).map(
+    ({ chat }) => chat,
+  ) as [number, number, number, number]
+  t.strictSame([group, supergroup, channel], [-one - 1, -1e12 - one - 2, -1e12 - one - 3])
 })
 
 t.test('the same chat has another id for another credential', async (t) => {

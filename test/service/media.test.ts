@@ -1,5 +1,6 @@
 /** Files of every kind, sent by bots and by people, and opened again. */
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { callWithFiles, film, picture, soundOf } from './files.ts'
 import { refused, scene } from './scene.ts'
 
@@ -97,6 +98,24 @@ t.test(
     )
   },
 )
+
+t.test('a caption above and a cover over the picture stay with it, both ways', async (t) => {
+  const wanted = { show_caption_above_media: true, has_spoiler: true }
+  const shown = { show_caption_above_media: true, has_media_spoiler: true }
+  const { body } = await call('sendPhoto', { photo: ids.photo, caption: 'above', ...wanted })
+  t.match(body.result, { caption: 'above', ...shown })
+  const plain = await call('sendPhoto', { photo: ids.photo, caption: 'below' })
+  for (const name of Object.keys(shown)) t.notOk(name in plain.body.result, name)
+
+  const media = { type: 'photo', data: photo.toString('base64'), caption: 'theirs', ...wanted }
+  await client.result('POST', `/sandbox/people/${ada.id}/messages`, { to: bot.id, media })
+  const { message, update_id } = await until(async () => {
+    const updates = (await client.bot(key, 'getUpdates')).body.result
+    return updates.at(-1)
+  })
+  t.match(message, { caption: 'theirs', ...shown })
+  await client.bot(key, 'getUpdates', { offset: update_id + 1 })
+})
 
 t.test('a document keeps its bytes', async (t) => {
   t.same(await bytesOf(ids.document!), files.document)

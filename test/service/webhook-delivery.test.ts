@@ -54,6 +54,31 @@ t.test('what fails is tried again, in order, and the owner sees every attempt', 
   t.equal(info.ip_address, '127.0.0.1', 'where the receiver was found')
 })
 
+t.test(
+  'an own message is delivered to other keys, with the id of the call that sent it',
+  async (t) => {
+    const settings = `/platforms/credentials/${credentialId}/settings`
+    const include = (include_self_updates: boolean) =>
+      client.result('PATCH', settings, { include_self_updates })
+    const receiver = await Receiver.open(t)
+    const { deliveries } = await hooked(receiver.url)
+    const { key } = await client.key(credentialId)
+    await include(true)
+    const sent = await client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'traced' })
+    await include(false)
+    const trace_id = sent.headers.get('x-request-id')
+    t.type(trace_id, 'string')
+    await receiver.count(1)
+    await write('of a person')
+    await receiver.count(2)
+    const found = await until(async () => {
+      const items = await deliveries()
+      return items.length === 2 && items
+    })
+    t.match(found, [{ trace_id: null }, { trace_id }])
+  },
+)
+
 t.test('a slow chat and a failing one delay nobody else', async (t) => {
   const bob = await client.person('Bob')
   const cyd = await client.person('Cyd')

@@ -140,6 +140,14 @@ t.test('Retry-After is honoured, up to an hour', async (t) => {
   t.equal(rig.sent.length, before + 1)
 })
 
+t.test('a rest that is short is remembered here only', async (t) => {
+  const rig = new WebhookRig(t)
+  rig.answer = () => failure(429, { retryAfterMs: MINUTE / 2 })
+  await rig.write('a')
+  t.same(rig.reminders, [])
+  t.notOk(rig.delivery.isIdle(0))
+})
+
 t.test('a rest that is long is remembered elsewhere, and leaves the actor idle', async (t) => {
   const rig = new WebhookRig(t)
   rig.answer = () => failure(429, { retryAfterMs: 30 * MINUTE })

@@ -64,7 +64,9 @@ t.test('all at once: one command takes what is left', async (t) => {
 
 t.test('while a step is taken nobody else takes one', async (t) => {
   const walk = begin().send(next(), next(false, 'n2'))
-  t.match(walk.replies, [{ requestId: 'n2', outcome: no('conflict') }])
+  const description = 'a step of the diagnosis is being taken'
+  const failure = { code: 'conflict', description, retryAfterSeconds: 1 }
+  t.strictSame(walk.replies, [{ type: 'reply', requestId: 'n2', outcome: { ok: false, failure } }])
   t.same(walk.send(checked(found('get_me'))).replies, [yes()])
 })
 

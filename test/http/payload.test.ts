@@ -1,0 +1,42 @@
+/** Compressed bodies are read up to a limit, and nothing that unpacks one outlives it. */
+import { Readable, type Transform } from 'node:stream'
+import { createGunzip, deflateSync, gzipSync } from 'node:zlib'
+import type { FastifyRequest } from 'fastify'
+import t from 'tap'
+import { wholeBody } from '../../src/http/bot/payload.ts'
+import { failureOf } from '../support/accounts.ts'
+
+const LIMIT = 100_000
+const small = Buffer.from('{"text":"hi"}')
+const bomb = Buffer.alloc(50 * LIMIT)
+
+/** What gunzips and inflates have in common. */
+const unpacking: Transform = [1, 2, 3].reduce(
+  (it: Transform) => Object.getPrototypeOf(it),
+  createGunzip(),
+)
+const destroyed = t.capture(unpacking, '_destroy', unpacking._destroy)
+
+function read(encoding: string, body: Buffer): Promise<Buffer> {
+  const request = { headers: { 'content-encoding': encoding }, raw: Readable.from([body]) }
+  return wholeBody(request as unknown as FastifyRequest, LIMIT)
+}
+
+const notValid = (encoding: string) => ({
+  code: 'bad_request',
+  description: `can't parse the request body: it is not valid ${encoding}`,
+})
+
+for (const [encoding, pack] of [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+] as const) {
+  t.test(encoding, async (t) => {
+    destroyed()
+    t.same(await read(encoding, pack(small)), small)
+    t.match(await failureOf(read(encoding, pack(bomb))), { statusCode: 413 })
+    t.strictSame(await failureOf(read(encoding, pack(small).subarray(0, -6))), notValid(encoding))
+    t.strictSame(await failureOf(read(encoding, small)), notValid(encoding))
+    t.equal(destroyed().length, 4, 'none of the four is left')
+  })
+}
