@@ -46,10 +46,10 @@ export class Wire {
 
   async #sendOn(socket: Socket, bytes: Buffer, isHead: boolean, withinMs: number): Promise<Reply> {
     const reply = await new Promise<Reply>((resolve, reject) => {
-      let received: Buffer = Buffer.alloc(0)
+      const received = new Received()
       const look = (chunk: Buffer) => {
-        received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-        const reply = replyIn(received, isHead)
+        const whole = received.add(chunk)
+        const reply = whole && replyIn(whole, isHead)
         if (reply) settle(() => resolve(reply))
       }
       const fail = (why: string) => () => settle(() => reject(new Error(why)))
@@ -86,6 +86,29 @@ export class Wire {
   close(): void {
     this.#socket?.destroy()
     this.#socket = undefined
+  }
+}
+
+/** An answer as it arrives. Looking at a long one after each part would take longer than the service needs for it. */
+class Received {
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #tail = ''
+
+  /** All of it so far, if that may be the whole answer. */
+  add(chunk: Buffer): Buffer | undefined {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    this.#tail = (this.#tail + chunk.subarray(-5).toString('latin1')).slice(-5)
+    if (this.#bytes > 1_000_000 && this.#isChunked && this.#tail !== '0\r\n\r\n') return undefined
+    const whole = Buffer.concat(this.#chunks)
+    this.#chunks = [whole]
+    return whole
+  }
+
+  get #isChunked(): boolean {
+    const head = this.#chunks[0]?.subarray(0, 4_096).toString('latin1') ?? ''
+    return /^transfer-encoding: chunked\r$/im.test(head)
   }
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 import { problemsOf } from '../../src/http/invalid.ts'
-import { validators } from '../../src/http/validators.ts'
+import { validators } from '../../src/http/validation.ts'
 
 /** What is said of a member `value` of a body. */
 function reasons(form: TSchema, value: unknown) {

@@ -15,8 +15,8 @@ function fresh() {
     ...db,
     query: (...asked) => db.query<never>(...asked).finally(() => statements++),
   }
-  const log = { info() {}, error() {}, warn: (fields: object) => void warnings.push(fields) }
-  const notices = new Notices({ db: counting, log, node: 'node' })
+  const logger = { info() {}, error() {}, warn: (fields: object) => void warnings.push(fields) }
+  const notices = new Notices({ db: counting, logger, node: 'node' })
   const tell = async (key: WebhookKey, notice: 'suspended' | 'removed', since: number) => {
     const before = statements
     notices.tell(key, notice, since)

@@ -3,7 +3,7 @@ import { Readable, type Transform } from 'node:stream'
 import { createGunzip, deflateSync, gzipSync } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { wholeBody } from '../../src/http/bot/payload.ts'
+import { wholeBody } from '../../src/http/bot/parameters.ts'
 import { failureOf } from '../support/accounts.ts'
 
 const LIMIT = 100_000
