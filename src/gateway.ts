@@ -11,7 +11,6 @@ import { warnOfMemory } from './credentials/memory-need.ts'
 import { startAll } from './credentials/roster.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
-import { openOrm } from './database/orm.ts'
 import { openWriteProbe } from './database/write-probe.ts'
 import { WriteWatch } from './database/write-watch.ts'
 import { createReadiness } from './http/health.ts'
@@ -94,8 +93,6 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const onUnavailable = (cause: unknown) => writes.suspect(cause)
   const db = openDatabase({ url: databaseUrl, log: logger, onUnavailable })
   opened.defer(() => db.close())
-  const orm = await concerning(store, openOrm(databaseUrl))
-  opened.defer(() => orm.close())
   const { keyFile } = config
   const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
   const rewrapped = await vault.rewrap()
@@ -118,7 +115,6 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const usual = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
   const accounts = createAccounts({
     db,
-    orm,
     vault,
     jobs,
     sender,

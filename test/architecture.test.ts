@@ -63,6 +63,7 @@ const homes: Readonly<Record<string, string>> = {
   '@mikro-orm/migrations': 'src/database/',
   '@mikro-orm/postgresql': 'src/database/',
   pg: 'src/database/',
+  kysely: 'src/database/',
   bullmq: 'src/jobs/',
   ioredis: 'src/jobs/',
   piscina: 'src/media/',

@@ -12,11 +12,10 @@ import { createCodes, type SentCode } from './codes.ts'
 import { defaultOtpLimits, type OtpLimits } from './limits.ts'
 import { createPersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
-import type { Orm, Page } from './records.ts'
+import type { Page } from './records.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import type { OtpSender } from './senders/sender.ts'
 import { createSessions } from './sessions.ts'
-import { listSignIns } from './sign-ins.ts'
 import { createSigningKeys } from './signing-keys.ts'
 import { tidy } from './tidy.ts'
 import { LIFETIME_SECONDS } from './token-times.ts'
@@ -24,7 +23,6 @@ import { createUsers, type User } from './users.ts'
 
 export interface AccountsOptions {
   readonly db: Database
-  readonly orm: Orm
   readonly vault: Vault
   readonly jobs: Jobs
   readonly sender: OtpSender
@@ -50,7 +48,7 @@ const UPKEEP_SECONDS = 3_600
 const callsPerUser: RateLimit = { perSecond: 10, burst: 600 }
 
 export function createAccounts(options: AccountsOptions) {
-  const { db, orm, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
+  const { db, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
   const limits = { ...defaultOtpLimits, ...options.limits }
   const codeLength = options.codeLength ?? (sender.channel === 'sms' ? 8 : 6)
   const domain = new URL(issuer).hostname
@@ -61,7 +59,7 @@ export function createAccounts(options: AccountsOptions) {
   const refreshTokens = createRefreshTokens(db, sessions, clock, log)
   const signingKeys = createSigningKeys(db, vault, clock)
   const accessTokens = createAccessTokens(signingKeys, issuer, clock)
-  const tokens = createPersonalTokens(db, orm, clock)
+  const tokens = createPersonalTokens(db, clock)
 
   async function signedIn(user: User, sessionId: number, refreshToken: string): Promise<SignedIn> {
     const accessToken = await accessTokens.sign({ userId: user.id, sessionId })
@@ -129,7 +127,7 @@ export function createAccounts(options: AccountsOptions) {
       await tokens.deleteAll(userId)
     },
 
-    sessions: (userId: number, page: Page) => listSignIns(orm, clock, userId, page),
+    sessions: (userId: number, page: Page) => sessions.list(userId, page),
 
     async endSession(id: number, userId: number): Promise<void> {
       if (!(await sessions.endOwn(id, userId))) throw failed('not_found')

@@ -1,6 +1,7 @@
 /** One-time codes: made, sent by a job, tried a few times, used once. */
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
 import type { Database } from '../database/database.ts'
+import { OtpChallenge } from '../database/entities/accounts.ts'
 import type { Log } from '../database/log.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { sameHash } from '../security/secrets.ts'
@@ -45,6 +46,7 @@ export interface GivenCode {
 /** A code asked for one purpose is good for nothing else. */
 export type CodePurpose = 'sign_in'
 
+/** SQL, since the code is stored in the transaction that counts it. */
 const store = `
   insert into otp_challenge
     (phone_index, purpose, requester, id, code_mac, message_sealed, created_at, expires_at)
@@ -60,11 +62,7 @@ const useUp = `
   )
   select from used`
 
-const unsent = `
-  select message_sealed as sealed from otp_challenge
-  where id = $1 and expires_at > $2 and message_sealed is not null`
-const allUnsent = `
-  select id from otp_challenge where expires_at > $1 and message_sealed is not null`
+const unsentAt = (now: Date) => ({ expiresAt: { $gt: now }, messageSealed: { $ne: null } })
 
 export function createCodes(options: CodesOptions) {
   const { db, vault, jobs, sender, limits, codeLength, domain, clock, log } = options
@@ -130,17 +128,19 @@ export function createCodes(options: CodesOptions) {
 
     /** The job's part: a code that was replaced or is too old is not sent any more. */
     async deliver(id: string, signal: AbortSignal): Promise<void> {
-      const [row] = await db.query<{ sealed: Buffer }>(unsent, [id, clock()])
-      if (!row) return
-      const message = JSON.parse((await vault.open(placeOf(id), row.sealed)).toString())
+      const unsent = { id, ...unsentAt(clock()) }
+      const found = await db.records((em) => em.findOne(OtpChallenge, unsent))
+      if (!found?.messageSealed) return
+      const message = JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
       await sender.send(message, signal)
-      await db.query('update otp_challenge set message_sealed = null where id = $1', [id])
+      await db.records((em) => em.nativeUpdate(OtpChallenge, { id }, { messageSealed: null }))
     },
 
     /** Hands over again what a lost queue has forgotten. */
     async resume(): Promise<void> {
-      const rows = await db.query<{ id: string }>(allUnsent, [clock()])
-      for (const { id } of rows) await jobs.sendCode(id)
+      const unsent = unsentAt(clock())
+      const found = await db.records((em) => em.find(OtpChallenge, unsent, { fields: ['id'] }))
+      for (const { id } of found) await jobs.sendCode(id)
     },
   }
 }

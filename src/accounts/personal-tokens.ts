@@ -6,7 +6,7 @@ import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
-import { beforeId, type Orm, type Page, type PageOf, toPage } from './records.ts'
+import { beforeId, type Page, type PageOf, toPage } from './records.ts'
 
 const DAY = 86_400
 const MAX_PER_USER = 100
@@ -16,12 +16,13 @@ export interface NewToken {
   readonly expiresInDays: number
 }
 
+/** SQL, since it counts in the transaction that holds the user. */
 const add = `
   insert into personal_token (user_id, name, hash, hint, created_at, expires_at)
   select $1, $2, $3, $4, $5, $6
   where (select count(*) from personal_token where user_id = $1) < ${MAX_PER_USER}
   returning id`
-/** Once a minute is exact enough for a time that only tells people which token is in use. */
+/** One statement finds the token and notes its use, at most once a minute: the time only shows people that it is in use. */
 const use = `
   with found as (
     select id, user_id, last_used_at from personal_token where hash = $1 and expires_at > $2
@@ -32,7 +33,7 @@ const use = `
   )
   select user_id from found`
 
-export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
+export function createPersonalTokens(db: Database, clock: Clock) {
   const owners = new Recent<string, number | undefined>(clock)
 
   async function find(token: string): Promise<number | undefined> {
@@ -56,29 +57,26 @@ export function createPersonalTokens(db: Database, orm: Orm, clock: Clock) {
         return await tx.query<{ id: number }>(add, values)
       })
       if (!added) throw failed('conflict', `there are ${MAX_PER_USER} tokens already`)
-      const record = await orm.em.fork().findOneOrFail(PersonalToken, { id: added.id })
+      const record = await db.records((em) => em.findOneOrFail(PersonalToken, { id: added.id }))
       return { token, record }
     },
 
     async list(userId: number, page: Page): Promise<PageOf<PersonalToken>> {
-      const found = await orm.em
-        .fork()
-        .find(
-          PersonalToken,
-          { userId, ...beforeId(page) },
-          { orderBy: { id: 'desc' }, limit: page.limit + 1 },
-        )
+      const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
+      const found = await db.records((em) =>
+        em.find(PersonalToken, { userId, ...beforeId(page) }, newest),
+      )
       return toPage(found, page.limit)
     },
 
     async delete(id: number, userId: number): Promise<void> {
-      const deleted = await orm.em.fork().nativeDelete(PersonalToken, { id, userId })
+      const deleted = await db.records((em) => em.nativeDelete(PersonalToken, { id, userId }))
       if (deleted === 0) throw failed('not_found')
       owners.forgetAll()
     },
 
     async deleteAll(userId: number): Promise<void> {
-      await orm.em.fork().nativeDelete(PersonalToken, { userId })
+      await db.records((em) => em.nativeDelete(PersonalToken, { userId }))
       owners.forgetAll()
     },
 

@@ -1,8 +1,5 @@
 /** What users see of their account, page by page, newest first. */
 import { failed } from '../../machines/model/failure.ts'
-import type { openOrm } from '../database/orm.ts'
-
-export type Orm = Awaited<ReturnType<typeof openOrm>>
 
 export interface Page {
   readonly limit: number

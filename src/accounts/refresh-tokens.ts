@@ -1,6 +1,7 @@
 /** Refresh tokens: each is good for one use, and a second use ends the session they belong to. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
+import { RefreshToken } from '../database/entities/accounts.ts'
 import type { Log } from '../database/log.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { Client } from './client.ts'
@@ -16,11 +17,11 @@ export interface Refreshed {
 /** Two tabs of one browser may use the same token at once: the slower one is refused, the session lives on. */
 const GRACE_SECONDS = 10
 
+/** SQL, since both are part of the transaction that touches the session. */
 const add = 'insert into refresh_token (hash, session_id, created_at) values ($1, $2, $3)'
 const use = `
   update refresh_token set used_at = $2 where hash = $1 and used_at is null
   returning session_id`
-const find = 'select session_id, used_at from refresh_token where hash = $1'
 
 const invalid = () => failed('unauthorized', 'the refresh token is not valid')
 
@@ -40,12 +41,14 @@ export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clo
     return { userId, sessionId, refreshToken: await issue(tx, sessionId) }
   }
 
-  /** Somebody has a copy: whoever has the newer token, the owner or the thief, is stopped with it. */
+  const find = (hash: Buffer) => db.records((em) => em.findOne(RefreshToken, { hash }))
+
+  /** A second use means that the token was copied: the session ends for the owner and the thief alike. */
   async function noticeReuse(hash: Buffer): Promise<void> {
-    const [token] = await db.query<{ session_id: number; used_at: Date | null }>(find, [hash])
-    if (!token?.used_at || secondsAfter(token.used_at, GRACE_SECONDS) > clock()) return
-    log.warn({ session: token.session_id }, 'a refresh token was used twice; its session is ended')
-    await sessions.end(db, token.session_id)
+    const token = await find(hash)
+    if (!token?.usedAt || secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) return
+    log.warn({ session: token.sessionId }, 'a refresh token was used twice; its session is ended')
+    await sessions.end(token.sessionId)
   }
 
   return {
@@ -63,8 +66,8 @@ export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clo
     /** Ends the session that the token belongs to, if there is one. */
     async revoke(token: string): Promise<void> {
       if (!isToken('ref', token)) return
-      const [found] = await db.query<{ session_id: number }>(find, [hashSecret(token)])
-      if (found) await sessions.end(db, found.session_id)
+      const found = await find(hashSecret(token))
+      if (found) await sessions.end(found.sessionId)
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The keys that sign access tokens: made here, sealed in the database, replaced every ninety days. */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { Database } from '../database/database.ts'
+import { SigningKey } from '../database/entities/accounts.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'
@@ -15,22 +16,12 @@ const PUBLISHED_BEFORE_SECONDS = DAY
 const RELOAD_MILLISECONDS = 5_000
 
 type Key = Awaited<ReturnType<typeof importJWK>>
+type Newest = Pick<SigningKey, 'signsFrom'>
 
-interface PublicJwk {
-  readonly kty: string
-  readonly crv: string
-  readonly x: string
-}
-
-interface Row {
-  readonly kid: string
-  readonly public_jwk: PublicJwk
-  readonly private_sealed: Buffer
-  readonly signs_from: Date
-}
-
-const published = `
-  select * from signing_key where expires_at is null or expires_at > $1 order by signs_from desc`
+/** SQL, as all of the transaction under the lock that lets one node add a key. */
+const newestKey = `
+  select signs_from as "signsFrom" from signing_key where expires_at is null or expires_at > $1
+  order by signs_from desc limit 1`
 const add = `
   insert into signing_key (kid, public_jwk, private_sealed, created_at, signs_from)
   values ($1, $2, $3, $4, $5)`
@@ -41,14 +32,17 @@ const placeOf = (kid: string) => ({ table: 'signing_key', column: 'private_seale
 
 export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
   const imported = new Map<string, Promise<Key>>()
-  let loaded: { readonly rows: readonly Row[]; readonly at: number } | undefined
+  let loaded: { readonly rows: readonly SigningKey[]; readonly at: number } | undefined
 
-  async function rows(): Promise<readonly Row[]> {
+  async function rows(): Promise<readonly SigningKey[]> {
     const now = clock()
     const age = loaded ? now.getTime() - loaded.at : Number.POSITIVE_INFINITY
     if (loaded && age >= 0 && age < RELOAD_MILLISECONDS) return loaded.rows
-    loaded = { rows: await db.query<Row>(published, [now]), at: now.getTime() }
-    return loaded.rows
+    const published = { $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] }
+    const newestFirst = { orderBy: { signsFrom: 'desc' } } as const
+    const rows = await db.records((em) => em.find(SigningKey, published, newestFirst))
+    loaded = { rows, at: now.getTime() }
+    return rows
   }
 
   function once(name: string, load: () => Promise<Key>): Promise<Key> {
@@ -60,13 +54,13 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
     return key
   }
 
-  async function privateKey({ kid, private_sealed }: Row): Promise<Key> {
-    const jwk = JSON.parse((await vault.open(placeOf(kid), private_sealed)).toString())
+  async function privateKey({ kid, privateSealed }: SigningKey): Promise<Key> {
+    const jwk = JSON.parse((await vault.open(placeOf(kid), privateSealed)).toString())
     return await importJWK(jwk, ALGORITHM)
   }
 
   /** Adds a key unless another node just did; the ones before it stay for as long as their tokens live. */
-  async function create(signsFrom: Date, unless: (newest: Row | undefined) => boolean) {
+  async function create(signsFrom: Date, unless: (newest: Newest | undefined) => boolean) {
     const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
     const [publicJwk, privateJwk] = await Promise.all([
       exportJWK(pair.publicKey),
@@ -81,7 +75,7 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
     await db.transaction(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtext('signing_key'))")
       const now = clock()
-      const [newest] = await tx.query<Row>(published, [now])
+      const [newest] = await tx.query<Newest>(newestKey, [now])
       if (unless(newest)) return
       await tx.query(add, [kid, publicJwk, sealed, now, signsFrom])
       const last = secondsAfter(signsFrom, LIFETIME_SECONDS + LEEWAY_SECONDS)
@@ -92,14 +86,14 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
 
   const signing = async () => {
     const now = clock()
-    return (await rows()).find(({ signs_from }) => signs_from <= now)
+    return (await rows()).find(({ signsFrom }) => signsFrom <= now)
   }
 
   return {
     async current(): Promise<{ readonly kid: string; readonly key: Key }> {
       if (!(await signing())) {
         const now = clock()
-        await create(now, (newest) => newest !== undefined && newest.signs_from <= now)
+        await create(now, (newest) => newest !== undefined && newest.signsFrom <= now)
       }
       const row = await signing()
       if (!row) throw new Error('there is no key to sign with')
@@ -110,12 +104,15 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
     async find(kid: string): Promise<Key | undefined> {
       const row = (await rows()).find((each) => each.kid === kid)
       if (!row) return undefined
-      return await once(`public ${kid}`, async () => await importJWK(row.public_jwk, ALGORITHM))
+      return await once(
+        `public ${kid}`,
+        async () => await importJWK({ ...row.publicJwk }, ALGORITHM),
+      )
     },
 
     /** As RFC 7517 has them. */
     async jwks() {
-      const keys = (await rows()).map(({ kid, public_jwk: { kty, crv, x } }) => {
+      const keys = (await rows()).map(({ kid, publicJwk: { kty, crv, x } }) => {
         return { kty, crv, x, kid, alg: ALGORITHM, use: 'sig' }
       })
       return { keys }
@@ -125,16 +122,16 @@ export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
     async rotate(): Promise<void> {
       const now = clock()
       const next = secondsAfter(now, PUBLISHED_BEFORE_SECONDS)
-      const isFresh = (key: Row | undefined) =>
-        key !== undefined && secondsAfter(key.signs_from, SIGNS_FOR_SECONDS) > next
+      const isFresh = (key: Newest | undefined) =>
+        key !== undefined && secondsAfter(key.signsFrom, SIGNS_FOR_SECONDS) > next
       const [newest] = await rows()
       if (newest && !isFresh(newest)) await create(next, isFresh)
-      await db.query('delete from signing_key where expires_at <= $1', [now])
+      await db.records((em) => em.nativeDelete(SigningKey, { expiresAt: { $lte: now } }))
     },
 
     /** In an emergency: every token signed with this key is void, on other nodes after a few seconds. */
     async drop(kid: string): Promise<void> {
-      await db.query('delete from signing_key where kid = $1', [kid])
+      await db.records((em) => em.nativeDelete(SigningKey, { kid }))
       loaded = undefined
     },
   }
@@ -144,5 +141,5 @@ export type SigningKeys = ReturnType<typeof createSigningKeys>
 
 /** In an emergency: every token signed so far is void, on all nodes within seconds; sign-ins live on and refresh. */
 export async function dropSigningKeys(db: Database): Promise<number> {
-  return (await db.query('delete from signing_key returning kid')).length
+  return await db.records((em) => em.nativeDelete(SigningKey, {}))
 }

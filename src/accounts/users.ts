@@ -1,6 +1,7 @@
 /** Users: known by their phone, which is stored sealed and found by a keyed hash. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import { AppUser } from '../database/entities/accounts.ts'
 import type { Vault } from '../security/vault.ts'
 import { beingErased } from './hold.ts'
 
@@ -10,47 +11,40 @@ export interface User {
   readonly createdAt: Date
 }
 
-interface Row {
-  readonly id: number
-  readonly phone_sealed: Buffer
-  readonly created_at: Date
-  readonly erasing_at: Date | null
-}
-
-const columns = 'id, phone_sealed, created_at, erasing_at'
-const byPhone = `select ${columns} from app_user where phone_index = $1`
+/** SQL, since the phone is sealed for this id before the row exists. */
 const nextId = `select nextval('app_user_id_seq') as id`
-const add = `
-  insert into app_user (id, phone_index, phone_sealed, created_at) values ($1, $2, $3, $4)
-  on conflict (phone_index) do nothing`
 
 const placeOf = (id: number) => ({ table: 'app_user', column: 'phone_sealed', row: id })
 
 export function createUsers(db: Database, vault: Vault) {
-  const toUser = async ({ id, phone_sealed, created_at }: Row): Promise<User> => ({
+  const toUser = async ({ id, phoneSealed, createdAt }: AppUser): Promise<User> => ({
     id,
-    phone: (await vault.open(placeOf(id), phone_sealed)).toString(),
-    createdAt: created_at,
+    phone: (await vault.open(placeOf(id), phoneSealed)).toString(),
+    createdAt,
   })
 
   return {
     /** The first sign-in with a phone creates its account. */
     async findOrCreate(phone: string, index: Buffer, now: Date): Promise<User> {
       for (;;) {
-        const [row] = await db.query<Row>(byPhone, [index])
-        if (row?.erasing_at) throw beingErased()
-        if (row) return toUser(row)
+        const found = await db.records((em) => em.findOne(AppUser, { phoneIndex: index }))
+        if (found?.erasingAt) throw beingErased()
+        if (found) return toUser(found)
         const [next] = await db.query<{ id: number }>(nextId)
         const id = next!.id
-        const sealed = await vault.seal(`user:${id}`, placeOf(id), Buffer.from(phone))
-        await db.query(add, [id, index, sealed, now])
+        const phoneSealed = await vault.seal(`user:${id}`, placeOf(id), Buffer.from(phone))
+        const row = { id, phoneIndex: index, phoneSealed, createdAt: now }
+        // Of two first sign-ins at the same moment one adds the row; the next turn finds it.
+        await db.records((em) =>
+          em.upsert(AppUser, row, { onConflictFields: ['phoneIndex'], onConflictAction: 'ignore' }),
+        )
       }
     },
 
     async get(id: number): Promise<User> {
-      const [row] = await db.query<Row>(`select ${columns} from app_user where id = $1`, [id])
-      if (!row) throw failed('unauthorized')
-      return toUser(row)
+      const found = await db.records((em) => em.findOne(AppUser, { id }))
+      if (!found) throw failed('unauthorized')
+      return toUser(found)
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
+import { Credential } from '../database/entities/credentials.ts'
 import type { CredentialRecord } from './record.ts'
 
 type Settings = CredentialRecord['settings']
@@ -66,9 +67,9 @@ export class ReceiveSettingsDesk {
       owned.epoch,
     ])
     if (!row) {
-      const still = 'select from credential where id = $1 and deleting_at is null'
-      const isThere = (await db.query(still, [credentialId])).length > 0
-      throw isThere ? new OwnershipLost() : failed('not_found')
+      const kept = { id: credentialId, deletingAt: null }
+      const isKept = (await db.records((em) => em.count(Credential, kept))) > 0
+      throw isKept ? new OwnershipLost() : failed('not_found')
     }
     const settings = settingsFrom(row)
     credentials.keepSettings(credentialId, settings)

@@ -17,10 +17,11 @@ import {
 import type { Happening } from '../../machines/model/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
+import { Credential } from '../database/entities/credentials.ts'
 import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
-import { type IdentityRow, identityColumns, sealIdentity } from './identity.ts'
+import { type IdentityRow, sealIdentity } from './identity.ts'
 import { Irregularities } from './irregularities.ts'
 import { OpenedIdentities } from './opened-identities.ts'
 import { storedReason } from './reasons.ts'
@@ -164,13 +165,10 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** A write that is fenced says nothing: nothing waits for it. */
   async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
-    const [row] = await this.#db.query<IdentityRow & { readonly user_id: number }>(
-      `select user_id, ${identityColumns} from credential where id = $1`,
-      [credentialId],
-    )
-    const known = row && (await this.identityOf(row))
-    if (!row || !known || isDeepStrictEqual(known, identity)) return
-    const sealed = await sealIdentity(this.#vault, row.user_id, credentialId, identity)
+    const found = await this.#find(credentialId)
+    const known = found && (await this.identityOf(found))
+    if (!found || !known || isDeepStrictEqual(known, identity)) return
+    const sealed = await sealIdentity(this.#vault, found.userId, credentialId, identity)
     // What was wiped stays wiped.
     await this.#db.query(
       `update credential set account = null, account_sealed = $3
@@ -181,11 +179,17 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** What is known of the account; undefined once it was wiped. */
   async identity(credentialId: number): Promise<AccountIdentity | undefined> {
-    const [row] = await this.#db.query<IdentityRow>(
-      `select ${identityColumns} from credential where id = $1`,
-      [credentialId],
+    const found = await this.#find(credentialId)
+    return found && (await this.identityOf(found))
+  }
+
+  async #find(id: number): Promise<(IdentityRow & { readonly userId: number }) | undefined> {
+    const found = await this.#db.records((em) =>
+      em.findOne(Credential, { id }, { fields: ['userId', 'account', 'accountSealed'] }),
     )
-    return row && (await this.identityOf(row))
+    if (!found) return undefined
+    const { userId, account = null, accountSealed = null } = found
+    return { id, userId, account, account_sealed: accountSealed }
   }
 
   identityOf(row: IdentityRow): Promise<AccountIdentity | undefined> {

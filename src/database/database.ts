@@ -1,4 +1,5 @@
-/** The way to PostgreSQL for plain SQL: a bounded pool, short statements, short transactions. */
+/** The way to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
+import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { types } from './int8.ts'
@@ -23,6 +24,8 @@ export interface Database extends Queryable {
   readonly pool: pg.Pool
   /** Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** Reads or writes rows of the record tables with an entity manager that nothing else uses. */
+  records<T>(work: (em: EntityManager) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -45,10 +48,10 @@ const limits = {
   keepAlive: true,
 }
 
-/** The statement that is under way or comes next fails of it; without a listener the process would end. */
-const toldByTheNextStatement = () => undefined
+/** The current or the next statement on the connection reports the error. Without a listener the process would end. */
+const reportedByStatement = () => undefined
 
-/** A database that is away is no defect of the request: the caller is told when to come back. */
+/** Turns the error of an unavailable database into an answer that says when to try again. */
 const explainer =
   (onUnavailable: (cause: unknown) => void = () => undefined) =>
   (error: unknown): never => {
@@ -76,14 +79,25 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: maxConnections,
     types,
   })
-  // While a connection is lent, and until its borrower has it, the pool itself does not listen to it.
-  pool.on('connect', (client) => client.on('error', toldByTheNextStatement))
+  // The pool does not listen to a connection while it is borrowed.
+  pool.on('connect', (client) => client.on('error', reportedByStatement))
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  // Loaded when the first record is asked for: most commands of the operator do without.
+  const orm = once(async () => (await import('./orm.ts')).openOrm(pool))
   return {
     pool,
     ...queryableOn(pool, explain),
     transaction: (work) =>
       inTransaction(pool, (client) => work(queryableOn(client, explain))).catch(explain),
+    records: async (work) => work((await orm()).em.fork()).catch(explain),
     close: () => pool.end(),
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }

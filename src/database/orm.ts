@@ -1,26 +1,23 @@
-/** MikroORM for records: what is read and written one row at a time. */
+/** MikroORM for the record tables: rows that are read and written one at a time. */
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql'
+import { PostgresDialect } from 'kysely'
+import type pg from 'pg'
 import { entities } from './entities/index.ts'
 
-const driverOptions = {
-  application_name: 'chapar records',
-  connectionTimeoutMillis: 5_000,
-  statement_timeout: 5_000,
-  lock_timeout: 2_000,
-  idle_in_transaction_session_timeout: 3_000,
-  query_timeout: 8_000,
-  keepAlive: true,
-}
-
-/** Fork the entity manager for each request: the global one refuses to be used. */
-export async function openOrm(url: string, maxConnections = 10): Promise<MikroORM> {
-  const config = defineConfig({
-    clientUrl: url,
-    entities: [...entities],
-    allowGlobalContext: false,
-    discovery: { warnWhenNoEntities: false },
-    pool: { min: 0, max: maxConnections, idleTimeoutMillis: 30_000 },
-    driverOptions,
-  })
-  return await MikroORM.init(config)
+/** It borrows connections from the pool of plain SQL, which outlives it. Fork the entity manager for each use. */
+export function openOrm(pool: pg.Pool): MikroORM {
+  const borrowed = {
+    connect: () => pool.connect(),
+    end: async () => undefined,
+    options: pool.options,
+  }
+  return new MikroORM(
+    defineConfig({
+      entities: [...entities],
+      // Required, although only the pool knows how to connect.
+      dbName: '-',
+      driverOptions: new PostgresDialect({ pool: borrowed }),
+      allowGlobalContext: false,
+    }),
+  )
 }

@@ -23,6 +23,8 @@ export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.some(isUnavailable)
   const { code, syscall } = error as NodeJS.ErrnoException
+  // MikroORM throws errors of its own, with the fields of pg's.
+  if (code !== undefined && states.test(code)) return true
   if (code !== undefined && system.has(code)) return true
   // A server that is down has removed its socket.
   if (code === 'ENOENT' && syscall === 'connect') return true
@@ -38,6 +40,7 @@ export function whyUnavailable(error: unknown): string {
 
 /** The SQLSTATE, also of an error that is the cause of this one. */
 function codeOf(error: unknown): string | undefined {
-  if (error instanceof pg.DatabaseError) return error.code
-  return error instanceof Error ? codeOf(error.cause) : undefined
+  if (!(error instanceof Error)) return undefined
+  const { code } = error as NodeJS.ErrnoException
+  return code !== undefined && states.test(code) ? code : codeOf(error.cause)
 }

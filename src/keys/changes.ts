@@ -1,7 +1,11 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
+
+import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/hold.ts'
 import type { Database, Queryable } from '../database/database.ts'
+import { databaseNow } from '../database/entities/columns.ts'
+import { ApiKey } from '../database/entities/credentials.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
 
 export interface NewKey {
@@ -33,6 +37,7 @@ async function assertRoom(tx: Queryable, key: NewKey, limits: KeyLimits): Promis
   if (count.of_user >= limits.perUser) throw full(limits.perUser, 'user')
 }
 
+/** SQL, since one statement reads the log's position and locks the credential. */
 const insert = `
   insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, cursor)
   select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
@@ -61,26 +66,23 @@ export async function createKey(
 
 export interface KeyChange {
   readonly name: string | undefined
-  readonly scopes: readonly string[] | undefined
+  readonly scopes: readonly Scope[] | undefined
   /** Null takes the expiry away. */
   readonly expiresAt: Date | null | undefined
 }
 
 export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
-  await db.query(
-    `update api_key set name = coalesce($2, name), scopes = coalesce($3, scopes),
-            expires_at = case when $4 then $5::timestamptz else expires_at end where id = $1`,
-    [
-      apiKeyId,
-      change.name ?? null,
-      change.scopes ? [...change.scopes] : null,
-      change.expiresAt !== undefined,
-      change.expiresAt ?? null,
-    ],
-  )
+  const { name, scopes, expiresAt } = change
+  const changed = {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes: [...scopes] }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  }
+  if (Object.keys(changed).length === 0) return
+  await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))
 }
 
-/** A new secret; the old one opens the key for `overlapSeconds` more. */
+/** A new secret; the old one opens the key for `overlapSeconds` more. SQL, since it copies a column of the row. */
 export async function rotateKey(
   db: Database,
   apiKeyId: number,
@@ -99,11 +101,9 @@ export async function rotateKey(
 
 /** False when it was revoked before. */
 export async function revokeKey(db: Database, apiKeyId: number): Promise<boolean> {
-  const rows = await db.query(
-    'update api_key set revoked_at = now() where id = $1 and revoked_at is null returning id',
-    [apiKeyId],
-  )
-  return rows.length > 0
+  const live = { id: apiKeyId, revokedAt: null }
+  const revoked = { revokedAt: databaseNow() }
+  return (await db.records((em) => em.nativeUpdate(ApiKey, live, revoked))) > 0
 }
 
 const hintOf = (secret: string) => `…${secret.slice(-4)}`

@@ -7,6 +7,8 @@ import { holdUser } from '../accounts/hold.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
+import { Credential } from '../database/entities/credentials.ts'
+import { LinkSession } from '../database/entities/links.ts'
 import type { Vault } from '../security/vault.ts'
 
 /** Where the update ids of a new log begin (the reference's range). */
@@ -60,26 +62,23 @@ async function finishOnce(
   held: Held,
 ): Promise<Finished> {
   const { sessionId, account, secrets } = ending
-  const [session] = await db.query<{ user_id: number; platform: string; relinks: number | null }>(
-    'select user_id, platform, relinks from link_session where id = $1',
-    [sessionId],
-  )
+  const session = await db.records((em) => em.findOne(LinkSession, { id: sessionId }))
   if (!session) throw failed('not_found')
-  const native = nativeIndex(vault, account.native)
-  const known = await existing(db, session.user_id, session.platform, native)
-  if (session.relinks !== null && session.relinks !== known) {
-    throw await refusal(db, session.relinks)
-  }
+  const { userId, platform, relinks } = session
+  const nativeId = nativeIndex(vault, account.native)
+  const linked = { userId, platform, nativeId, deletingAt: null }
+  const known = (await db.records((em) => em.findOne(Credential, linked, { fields: ['id'] })))?.id
+  if (typeof relinks === 'number' && relinks !== known) throw await refusal(db, relinks)
   const credentialId = known ?? (await nextCredentialId(db))
   // Sealed before the transaction: it may need a connection of its own.
   const sealed = {
-    native,
-    account: await sealIdentity(vault, session.user_id, credentialId, account),
+    native: nativeId,
+    account: await sealIdentity(vault, userId, credentialId, account),
     secrets: await sealSecrets(vault, credentialId, secrets),
   }
   let epoch = 0
   await db.transaction(async (tx) => {
-    await holdUser(tx, session.user_id)
+    await holdUser(tx, userId)
     if (known === undefined) await insert(tx, credentialId, session, sealed)
     else epoch = await revive(tx, credentialId, held(credentialId)?.epoch, sealed)
     await tx.query(
@@ -91,10 +90,7 @@ async function finishOnce(
 }
 
 async function refusal(db: Database, relinks: number): Promise<LinkRefused> {
-  const [row] = await db.query('select from credential where id = $1 and deleting_at is null', [
-    relinks,
-  ])
-  if (row) {
+  if ((await db.records((em) => em.count(Credential, { id: relinks, deletingAt: null }))) > 0) {
     const description = 'this is another account than the one to be linked again'
     return new LinkRefused('other_account', description)
   }
@@ -107,20 +103,6 @@ const deleted = () =>
     'the credential to be linked again was deleted; start again',
   )
 
-async function existing(
-  db: Database,
-  userId: number,
-  platform: string,
-  native: string,
-): Promise<number | undefined> {
-  const [row] = await db.query<{ id: number }>(
-    `select id from credential
-      where user_id = $1 and platform = $2 and native_id = $3 and deleting_at is null`,
-    [userId, platform, native],
-  )
-  return row?.id
-}
-
 async function nextCredentialId(db: Database): Promise<number> {
   const [row] = await db.query<{ id: number }>(`select nextval('credential_id_seq') as id`)
   if (!row) throw new Error('the sequence gave no number')
@@ -130,13 +112,13 @@ async function nextCredentialId(db: Database): Promise<number> {
 async function insert(
   tx: Queryable,
   credentialId: number,
-  session: { readonly user_id: number; readonly platform: string },
+  session: { readonly userId: number; readonly platform: string },
   { native, account, secrets }: Sealed,
 ): Promise<void> {
   await tx.query(
     `insert into credential (id, user_id, platform, native_id, account_sealed, secrets)
      values ($1, $2, $3, $4, $5, $6)`,
-    [credentialId, session.user_id, session.platform, native, account, secrets],
+    [credentialId, session.userId, session.platform, native, account, secrets],
   )
   await tx.query('insert into credential_log (credential_id, next_update_id) values ($1, $2)', [
     credentialId,

@@ -1,6 +1,8 @@
 /** Who may open the page of one link flow: whoever has its token, until the flow's time is over. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import { databaseNow } from '../database/entities/columns.ts'
+import { LinkPage, LinkSession } from '../database/entities/links.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 
 export interface PagePlace {
@@ -18,23 +20,21 @@ export class LinkPages {
   /** The token is in this answer and nowhere else; a flow's earlier one opens nothing any more. */
   async create(sessionId: string): Promise<string> {
     const token = newToken('lnk')
-    await this.#db.query(
-      `insert into link_page (session_id, hash) values ($1, $2)
-       on conflict (session_id) do update set hash = excluded.hash, created_at = now()`,
-      [sessionId, hashSecret(token)],
-    )
+    const page = { sessionId, hash: hashSecret(token), createdAt: databaseNow() }
+    await this.#db.records((em) => em.upsert(LinkPage, page))
     return token
   }
 
   /** Rejects with `not_found` whatever is wrong with the token. */
   async find(token: string): Promise<PagePlace> {
     if (!isToken('lnk', token)) throw failed('not_found')
-    const [row] = await this.#db.query<{ id: string; user_id: number }>(
-      `select s.id, s.user_id from link_page p join link_session s on s.id = p.session_id
-        where p.hash = $1 and s.expires_at > now()`,
-      [hashSecret(token)],
-    )
-    if (!row) throw failed('not_found')
-    return { sessionId: row.id, userId: row.user_id }
+    const hash = hashSecret(token)
+    const link = await this.#db.records(async (em) => {
+      const page = await em.findOne(LinkPage, { hash })
+      const live = page && { id: page.sessionId, expiresAt: { $gt: databaseNow() } }
+      return live && em.findOne(LinkSession, live, { fields: ['userId'] })
+    })
+    if (!link) throw failed('not_found')
+    return { sessionId: link.id, userId: link.userId }
   }
 }

@@ -6,6 +6,8 @@ import type { LinkState, ShownStep } from '../../machines/link/events.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'
+import { databaseNow } from '../database/entities/columns.ts'
+import { LinkSession } from '../database/entities/links.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held } from './finish.ts'
 
@@ -30,26 +32,13 @@ export interface StoredLink extends LinkFacts {
   readonly target: string | undefined
 }
 
-interface Row {
-  readonly id: string
-  readonly user_id: number
-  readonly platform: string
-  readonly method: string
-  readonly state: LinkState
-  readonly step: ShownStep | null
-  readonly stored: Buffer | null
-  readonly attempts_left: number
-  readonly reason: string | null
-  readonly credential_id: number | null
-  readonly target: string | null
-  readonly expires_at: Date
-}
-
 const placeOf = (sessionId: string) => ({
   table: 'link_session',
   column: 'stored',
   row: sessionId,
 })
+/** States in which the flow may still be answered. */
+const OPEN: readonly LinkState[] = ['code_sent', 'password_needed', 'waiting']
 const ownerOf = (userId: number) => `user:${userId}`
 
 export class PostgresLinkStore implements LinkStore {
@@ -72,60 +61,53 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async create(link: NewLink): Promise<void> {
-    const sealed = await this.#seal(link.sessionId, link.userId, link.stored)
-    await this.#db.query(
-      `insert into link_session
-         (id, user_id, platform, method, state, step, stored, attempts_left, relinks, expires_at,
-          target)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [
-        link.sessionId,
-        link.userId,
-        link.platform,
-        link.method,
-        link.step?.state ?? 'code_sent',
-        link.step === undefined ? null : JSON.stringify(link.step),
-        sealed,
-        link.attemptsLeft,
-        link.relinks ?? null,
-        new Date(link.expiresAt),
-        link.target ?? null,
-      ],
-    )
+    const { sessionId, userId, platform, method, step, attemptsLeft, expiresAt } = link
+    const row = {
+      id: sessionId,
+      userId,
+      platform,
+      method,
+      state: step?.state ?? ('code_sent' as const),
+      step: step ?? null,
+      stored: await this.#seal(sessionId, userId, link.stored),
+      attemptsLeft,
+      relinks: link.relinks ?? null,
+      expiresAt: new Date(expiresAt),
+      target: link.target ?? null,
+    }
+    await this.#db.records((em) => em.insert(LinkSession, row))
   }
 
   async load(sessionId: string): Promise<StoredLink | undefined> {
-    const [row] = await this.#db.query<Row>('select * from link_session where id = $1', [sessionId])
-    if (!row) return undefined
-    const stored = row.stored && (await this.#vault.open(placeOf(sessionId), row.stored))
+    const link = await this.#db.records((em) => em.findOne(LinkSession, { id: sessionId }))
+    if (!link) return undefined
+    const stored = link.stored && (await this.#vault.open(placeOf(sessionId), link.stored))
     return {
       sessionId,
-      userId: row.user_id,
-      platform: row.platform,
-      method: row.method,
-      state: row.state,
-      step: row.step ?? undefined,
+      userId: link.userId,
+      platform: link.platform,
+      method: link.method,
+      state: link.state,
+      step: link.step ?? undefined,
       stored: stored ? (JSON.parse(stored.toString()) as Json) : null,
-      attemptsLeft: row.attempts_left,
-      expiresAt: row.expires_at.getTime(),
-      credentialId: row.credential_id ?? undefined,
-      reason: storedReason<LinkReason>(row.reason),
-      target: row.target ?? undefined,
+      attemptsLeft: link.attemptsLeft,
+      expiresAt: link.expiresAt.getTime(),
+      credentialId: link.credentialId ?? undefined,
+      reason: storedReason<LinkReason>(link.reason ?? null),
+      target: link.target ?? undefined,
     }
   }
 
   async saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void> {
-    const [row] = await this.#db.query<{ user_id: number }>(
-      'select user_id from link_session where id = $1',
-      [sessionId],
+    const id = sessionId
+    const link = await this.#db.records((em) =>
+      em.findOne(LinkSession, { id }, { fields: ['userId'] }),
     )
-    if (!row) throw new Error('the link session is gone')
-    const sealed = await this.#seal(sessionId, row.user_id, stored)
-    await this.#db.query(
-      `update link_session set state = $2, step = $3, stored = $4
-        where id = $1 and state in ('code_sent', 'password_needed', 'waiting')`,
-      [sessionId, step.state, JSON.stringify(step), sealed],
-    )
+    if (!link) throw new Error('the link session is gone')
+    const sealed = await this.#seal(id, link.userId, stored)
+    const change = { state: step.state, step, stored: sealed }
+    const open = { id, state: { $in: [...OPEN] } }
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, change))
   }
 
   /** An ended flow keeps no secret. */
@@ -135,12 +117,10 @@ export class PostgresLinkStore implements LinkStore {
     attemptsLeft: number,
     reason?: LinkReason,
   ): Promise<void> {
-    const isOpen = ['code_sent', 'password_needed', 'waiting'].includes(state)
-    await this.#db.query(
-      `update link_session set state = $2, attempts_left = $3, reason = $4,
-              stored = case when $5 then stored end where id = $1 and state <> 'linked'`,
-      [sessionId, state, attemptsLeft, reason ?? null, isOpen],
-    )
+    const change = { state, attemptsLeft, reason: reason ?? null }
+    const unlinked = { id: sessionId, state: { $ne: 'linked' as const } }
+    const withSecret = OPEN.includes(state) ? change : { ...change, stored: null }
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, unlinked, withSecret))
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
@@ -163,8 +143,9 @@ export class PostgresLinkStore implements LinkStore {
 
 /** A flow that is over keeps no secret, and after a week not even its name. */
 export async function forgetLinks(db: Database): Promise<void> {
-  await db.query(
-    'update link_session set stored = null where stored is not null and expires_at < now()',
-  )
-  await db.query(`delete from link_session where expires_at < now() - interval '7 days'`)
+  await db.records(async (em) => {
+    const over = { stored: { $ne: null }, expiresAt: { $lt: databaseNow() } }
+    await em.nativeUpdate(LinkSession, over, { stored: null })
+    await em.nativeDelete(LinkSession, { expiresAt: { $lt: databaseNow('7 days') } })
+  })
 }

@@ -1,6 +1,8 @@
 /** The paths that getFile gives out: short, per account, and good for at least an hour. */
 import { extname } from 'node:path'
 import type { Database } from '../database/database.ts'
+import { databaseNow } from '../database/entities/columns.ts'
+import { MediaPath, type PathFile } from '../database/entities/media.ts'
 import type { FilePaths, IssuedPath, PathRequest } from './media.ts'
 
 /** Longer than what is promised, so that a path asked for again is usually the same. */
@@ -22,11 +24,9 @@ const extensions: Readonly<Record<string, string>> = {
   'application/x-tgsticker': 'tgs',
 }
 
-interface Row {
-  readonly path: string
-  readonly file: Omit<IssuedPath, 'path'>
-}
+type Row = Pick<IssuedPath, 'path'> & { readonly file: PathFile }
 
+/** SQL, since each reads and writes the row in one statement: many may ask for one file at the same moment. */
 const again = `update media_path set expires_at = now() + interval '${LIFETIME}', file = $3
   where credential_id = $1 and source = $2 and expires_at > now() returning path, file`
 const count = `insert into media_path_count as c (credential_id, issued) values ($1, 0)
@@ -40,11 +40,6 @@ const issue = `insert into media_path as p (credential_id, number, path, source,
     number = case when p.expires_at > now() then p.number else excluded.number end,
     path = case when p.expires_at > now() then p.path else excluded.path end
   returning path, file`
-const find = {
-  name: 'media_path_find',
-  text: `select path, file from media_path
-    where credential_id = $1 and path = $2 and expires_at > now()`,
-}
 
 export class PostgresFilePaths implements FilePaths {
   readonly #db: Database
@@ -66,12 +61,14 @@ export class PostgresFilePaths implements FilePaths {
   }
 
   async find(credentialId: number, path: string): Promise<IssuedPath | undefined> {
-    const [row] = await this.#db.query<Row>(find, [credentialId, path])
-    return row && { ...row.file, path: row.path }
+    const live = { credentialId, path, expiresAt: { $gt: databaseNow() } }
+    const found = await this.#db.records((em) => em.findOne(MediaPath, live))
+    return found ? { ...found.file, path } : undefined
   }
 
   async sweep(): Promise<void> {
-    await this.#db.query('delete from media_path where expires_at < now()')
+    const over = { expiresAt: { $lt: databaseNow() } }
+    await this.#db.records((em) => em.nativeDelete(MediaPath, over))
   }
 }
 

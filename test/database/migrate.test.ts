@@ -43,9 +43,8 @@ t.test('every migration file is listed under its name, in order', async (t) => {
 })
 
 t.test('records refuse an entity manager that requests would share', async (t) => {
-  const { url } = await testDatabase(t)
-  const orm = await openOrm(url)
-  t.teardown(() => orm.close())
+  const { database } = await testDatabase(t)
+  const orm = openOrm(database.pool)
   t.same(await orm.em.fork().execute('select 1 as one'), [{ one: 1 }])
   await t.rejects(orm.em.flush(), { name: 'ValidationError' })
 })

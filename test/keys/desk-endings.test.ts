@@ -12,7 +12,7 @@ function deskOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }
   return new KeyDesk({
     limits: { perCredential: 100, perUser: 1_000 },
-    db: { query: async () => [row] } as unknown as Database,
+    db: { query: async () => [row], records: async () => 1 } as unknown as Database,
     store: { flush: async () => undefined, load: async () => ({}) } as never,
     live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,
     gate: {} as KeyDeskOptions['gate'],

@@ -4,7 +4,6 @@ import type { Failure } from '../../machines/model/protocol.ts'
 import { type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
 import type { Client } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
-import { openOrm } from '../../src/database/orm.ts'
 import type { JobHandler, Jobs } from '../../src/jobs/jobs.ts'
 import { testDatabase } from './database.ts'
 import { quietLog } from './log.ts'
@@ -53,15 +52,13 @@ export async function accountsRig(
 ) {
   const { url, database } = await testDatabase(t)
   const vault = await testVault(t, database)
-  const orm = await openOrm(url, 4)
-  t.teardown(() => orm.close())
   const { messages, sender, codeFor } = outbox()
   const time = { now: new Date('2026-01-01T12:00:00Z') }
   const advance = (seconds: number) => {
     time.now = new Date(time.now.getTime() + seconds * 1_000)
   }
   const all = {
-    ...{ db: database, orm, vault, jobs: inlineJobs().jobs, sender, issuer, log: quietLog },
+    ...{ db: database, vault, jobs: inlineJobs().jobs, sender, issuer, log: quietLog },
     clock: () => time.now,
     ...options,
   }

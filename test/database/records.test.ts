@@ -1,0 +1,89 @@
+/** Records by MikroORM: on the connections of plain SQL, for the tables that the migrations made. */
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { AppUser, UserSession } from '../../src/database/entities/accounts.ts'
+import { Diagnosis } from '../../src/database/entities/diagnoses.ts'
+import { entities } from '../../src/database/entities/index.ts'
+import { openOrm } from '../../src/database/orm.ts'
+import { failureOf } from '../support/accounts.ts'
+import { testDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { quietLog } from '../support/log.ts'
+
+t.test('records and plain SQL share one pool', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const most = 3
+  const db = openDatabase({ url, log: quietLog, maxConnections: most })
+  const counting = 'select count(*)::int as open from pg_stat_activity where datname = $1'
+  const name = new URL(url).pathname.slice(1)
+  const open = async () => {
+    const [row] = await database.query<{ open: number }>(
+      `${counting} and pid <> pg_backend_pid()`,
+      [name],
+    )
+    return row?.open
+  }
+  await database.query('select 1')
+  t.equal(await open(), 0)
+  const slowRecord = () => db.records((em) => em.execute('select pg_sleep(0.5)'))
+  const slowSql = () => db.query('select pg_sleep(0.5)')
+  const work = Promise.all([slowRecord, slowSql, slowRecord, slowSql].map((slow) => slow()))
+  let seen = 0
+  for (let count = 0; count < 12; count++) {
+    seen = Math.max(seen, (await open()) ?? 0)
+    await pause(50)
+  }
+  await work
+  t.equal(seen, most, 'no connection beside those of the pool')
+  await db.close()
+  for (let count = 0; count < 40 && (await open()) !== 0; count++) await pause(50)
+  t.equal(await open(), 0, 'and closing the database closes all of them')
+})
+
+t.test('entities agree with the columns that the migrations made', async (t) => {
+  const { database } = await testDatabase(t)
+  const { schema } = openOrm(database.pool)
+  const change = await schema.getUpdateSchemaSQL({ wrap: false, dropTables: false })
+  // Indexes, foreign keys and comments are the migrations' alone.
+  const own = /^(drop index|comment on|alter table \S+ (drop|add) constraint) /
+  const statements = change.split(/;\s*/).filter((each) => each !== '' && !own.test(each))
+  // It takes the identity of this column, which is declared, for a default.
+  t.same(statements, ['alter table "otp_challenge" alter column "number" drop default'])
+  t.equal(entities.length, 12)
+})
+
+t.test('a record is written and read as it was', async (t) => {
+  const { database } = await testDatabase(t)
+  const createdAt = new Date('2026-01-02T03:04:05.678Z')
+  const user = { phoneIndex: Buffer.from([0, 255]), phoneSealed: Buffer.from('…'), createdAt }
+  const id = await database.records((em) => em.insert(AppUser, user))
+  const found = await database.records((em) => em.findOneOrFail(AppUser, { id }))
+  t.same({ ...found }, { id, ...user, erasingAt: null })
+  const session = { userId: id, createdAt, lastUsedAt: createdAt, expiresAt: createdAt }
+  const userAgent = `it's \\ "50%" ? $1 :x`
+  const row = { ...session, ip: '::1', userAgent, endedAt: null }
+  const sessionId = await database.records((em) => em.insert(UserSession, row))
+  const [stored] = await database.query<{ user_agent: string; at: Date }>(
+    'select user_agent, created_at as at from user_session where id = $1',
+    [sessionId],
+  )
+  t.same(stored, { user_agent: userAgent, at: createdAt })
+})
+
+t.test('a database that is away is an answer that says when to try again', async (t) => {
+  const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`
+  const db = openDatabase({ url, log: quietLog })
+  t.teardown(() => db.close())
+  const failure = { code: 'unavailable', description: 'the database does not answer' }
+  const read = db.records((em) => em.findOne(Diagnosis, { id: 'x' }))
+  t.match(await failureOf(read), { ...failure, retryAfterSeconds: 1 })
+  const server = await testDatabase(t)
+  const slow = server.database.records((em) =>
+    em.transactional(async (tx) => {
+      await tx.execute(`set local statement_timeout = '20ms'`)
+      await tx.execute('select pg_sleep(1)')
+    }),
+  )
+  t.match(await failureOf(slow), failure, 'also by an error of the server')
+})
