@@ -5,7 +5,8 @@ import { Lease } from '../actors/credential/lease.ts'
 import { missingPlatform } from '../actors/credential/missing-platform.ts'
 import { StartBudget } from '../actors/credential/start-budget.ts'
 import { CredentialSupervisor } from '../actors/credential/supervisor.ts'
-import { Directory } from '../actors/host/directory.ts'
+import { ActorRegistry } from '../actors/host/registry.ts'
+import { Supervision } from '../actors/host/supervision.ts'
 import type { Platform } from '../actors/ports/platform.ts'
 import type { Clock } from '../actors/ports/ports.ts'
 import type { WebhookKey } from '../actors/ports/webhooks.ts'
@@ -174,11 +175,11 @@ export function createCore({
     callsInFlight: config.limits.callsInFlight,
     webhooks: webhooks.port,
     whyOut: (credentialId) => supervisor.whyOut(credentialId)?.failure,
-    ended: (key) => keys.drop(key.facts.apiKeyId, key),
   })
-  const keys: Directory<number, ApiKeyActor> = new Directory<number, ApiKeyActor>(
+  const onCrash = (kind: string) => metrics.actorRestarted(kind)
+  const keys: ActorRegistry<number, ApiKeyActor> = new ActorRegistry<number, ApiKeyActor>(
     (apiKeyId) => beginKey(apiKeyId),
-    { isTold: true },
+    new Supervision({ kind: 'key', clock, onCrash }),
   )
   /** A key lives where its credential is owned; one that is revoked only says so. */
   const beginKey = async (apiKeyId: number): Promise<ApiKeyActor> => {
@@ -237,6 +238,7 @@ export function createCore({
     logger,
     answerTakes: config.timing.performTakes,
     gate: limitLinks(db, vault, config.limits.links),
+    onCrash,
   })
 
   return {

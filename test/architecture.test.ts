@@ -157,7 +157,8 @@ t.test('no file switches a check off', async (t) => {
 /** Promises that nobody waits for, each looked at: it catches whatever may go wrong. Some of the calls make none at all. */
 const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/effects.ts': ['this.read'],
-  'actors/api-key/all.ts': ['keyOf'],
+  'actors/api-key/all.ts': ['host.effectsOf'],
+  'actors/host/host.ts': ['failure.then'],
   'actors/webhook/pump.ts': ['this.#attempt', 'this.#feed.read'],
   'src/core.ts': ['roster.begin'],
   'src/credentials/ownership.ts': ['this.check'],

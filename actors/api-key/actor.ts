@@ -1,11 +1,11 @@
 /** One API key as an actor: what may be asked of it. */
-import type { ActorRefFrom, SnapshotFrom } from 'xstate'
-import type { ApiKeyEvent, Scope, UpdatePage } from '../../machines/api-key/events.ts'
+import type { Actor } from 'xstate'
+import type { Scope, UpdatePage } from '../../machines/api-key/events.ts'
 import type { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { KindSet } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
-import { Callers, type Leaving } from '../host/callers.ts'
+import { type AbortLike, HostedActor, type Hosting } from '../host/actor.ts'
 import type { KeyFacts } from '../ports/ports.ts'
 import type { WebhookDelivery } from '../webhook/delivery.ts'
 import { ApiKeyEffects, type EffectsWorld } from './effects.ts'
@@ -15,8 +15,6 @@ export interface ApiKeyWorld extends EffectsWorld {
   readonly rates: SendRates
   /** Calls of one key at the same time; the reference's figure unless given. */
   readonly callsInFlight?: number
-  /** Told of every key that has ended, however it did. */
-  ended?(key: ApiKeyActor): void
 }
 
 const CALLS_IN_FLIGHT = 1_000
@@ -29,53 +27,24 @@ export interface PollRequest {
   readonly kinds?: KindSet
 }
 
-export type KeyRef = ActorRefFrom<typeof apiKeyMachine>
+export type KeyRef = Actor<typeof apiKeyMachine>
 
-/** Where keys live. */
-export interface KeyHome {
-  readonly world: ApiKeyWorld
-  readonly now: () => number
-  stop(key: KeyRef): void
-}
-
-export class ApiKeyActor extends Callers<ApiKeyEvent> {
-  readonly effects: ApiKeyEffects
+export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects> {
   #facts: KeyFacts
-  readonly #home: KeyHome
-  readonly #actor: KeyRef
+  readonly #world: ApiKeyWorld
   /** Made for the first message: most keys that wait never send one. */
   #limiter: RateLimiter | undefined
   #calls = 0
-  #asked = 0
 
-  constructor(facts: KeyFacts, home: KeyHome, actor: KeyRef) {
-    super(home.now)
-    this.effects = new ApiKeyEffects(facts, home.world, actor)
+  constructor(
+    facts: KeyFacts,
+    world: ApiKeyWorld,
+    ref: KeyRef,
+    host: Hosting<typeof apiKeyMachine>,
+  ) {
+    super(ref, new ApiKeyEffects(facts, world, ref), world.clock, host)
     this.#facts = facts
-    this.#home = home
-    this.#actor = actor
-  }
-
-  override tell(event: ApiKeyEvent): void {
-    this.#actor.send(event)
-  }
-
-  override get isActive(): boolean {
-    return this.snapshot.status === 'active'
-  }
-
-  get snapshot(): SnapshotFrom<typeof apiKeyMachine> {
-    return this.#actor.getSnapshot()
-  }
-
-  stop(): void {
-    this.#home.stop(this.#actor)
-  }
-
-  /** An actor that crashes or is stopped leaves its state without a word. */
-  override end(cause?: unknown): void {
-    this.effects.end()
-    super.end(cause)
+    this.#world = world
   }
 
   get facts(): KeyFacts {
@@ -132,7 +101,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
     this.tell({ type: 'polls.end' })
   }
 
-  poll(request: PollRequest, leaving: Leaving): Promise<UpdatePage> {
+  poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {
     const next = this.#world.updates.next(this.facts.credentialId)
     return this.ask(
       {
@@ -141,7 +110,7 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
         next,
         now: this.#world.clock.now(),
       },
-      leaving,
+      signal,
     )
   }
 
@@ -208,17 +177,8 @@ export class ApiKeyActor extends Callers<ApiKeyEvent> {
     await this.ask({ type: 'key.revoke' })
   }
 
-  get #world(): ApiKeyWorld {
-    return this.#home.world
-  }
-
   get #rates(): RateLimiter {
     this.#limiter ??= new RateLimiter(this.#world.rates)
     return this.#limiter
-  }
-
-  /** Nobody but the key's own machine sees it. */
-  protected override newRequestId(): string {
-    return String(++this.#asked)
   }
 }

@@ -1,8 +1,8 @@
 /** What an API key's actor does about its webhook: deliver while it may, and change it when nothing is under way. */
 import type { ApiKeyEvent, ChangeWebhook } from '../../machines/api-key/events.ts'
 import type { ApiKeyContext } from '../../machines/api-key/setup.ts'
-import { crashesTooOften, withCrash } from '../../machines/model/crash.ts'
 import { settle } from '../../machines/model/failure.ts'
+import { crashesTooOften, withCrash } from '../../machines/supervision/machine.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import type { Clock, Logger, UpdateLog } from '../ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../ports/webhooks.ts'

@@ -1,14 +1,12 @@
 /** The credential machine with its effects: one machine for all credentials, an actor for each. */
-import { createActor, type SnapshotFrom } from 'xstate'
-import type { CredentialEvent } from '../../machines/credential/events.ts'
+import type { InspectionEvent } from 'xstate'
 import { credentialMachine } from '../../machines/credential/machine.ts'
 import type { CredentialContext, Resume } from '../../machines/credential/setup.ts'
-import { restAfter } from '../../machines/model/crash.ts'
-import { failed } from '../../machines/model/failure.ts'
-import { Activation } from '../host/activation.ts'
-import { Services } from '../host/services.ts'
+import { HostedActor } from '../host/actor.ts'
+import { ActorHost } from '../host/host.ts'
+import { jitteredCrashDelays } from '../host/supervision.ts'
 import { jittered } from '../host/time.ts'
-import type { FileStream, Platform } from '../ports/platform.ts'
+import type { Platform } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialFacts,
@@ -25,7 +23,7 @@ import { cutShort } from './perform.ts'
 import type { StartBudget } from './start-budget.ts'
 import { Timeline } from './timeline.ts'
 
-export type CredentialActor = Activation<CredentialEvent, SnapshotFrom<typeof credentialMachine>>
+export type CredentialActor = HostedActor<typeof credentialMachine, CredentialEffects>
 
 /** Milliseconds. */
 export interface Timing {
@@ -55,64 +53,53 @@ export interface CredentialWorld {
   changed?(): void
 }
 
-const services = new Services<CredentialEffects>()
-
-const effectsOf = new WeakMap<CredentialActor, CredentialEffects>()
-
-/** The bytes of a native file from `offset` on, past the machine. */
-export async function downloadFrom(
-  credential: CredentialActor,
-  file: string,
-  offset: number,
-  signal: AbortSignal,
-): Promise<FileStream> {
-  const effects = effectsOf.get(credential)
-  if (effects) return await effects.download(file, offset, signal)
-  throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
-}
-
-const logic = credentialMachine.provide({
-  delays: {
-    probeEvery: ({ system }) => jittered(services.of({ system }).world.timing.probeEvery),
-    probeAgain: ({ system }) => jittered(services.of({ system }).world.timing.probeAgain),
-    crashRest: ({ context }) => jittered(restAfter(context.crashes)),
-    tryAgain: () => jittered(300_000),
-    backoff: ({ context }) =>
-      Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
-    // What is left of it: a lost session or a wait for its turn may have come in between.
-    limitEnds: ({ context, system }) =>
-      Math.max(0, (context.limit?.until ?? 0) - services.of({ system }).world.clock.now()),
-  },
-  actors: {
-    turn: services.create((effects, send) => effects.awaitTurn(send)),
-    session: services.create((effects, send) => effects.openSession(send)),
-    recovery: services.create((effects, send) => effects.awaitStorage(send)),
-    probe: services.create((effects, send) => effects.probe(send)),
-    deletion: services.create((effects, send) => effects.storeDeletion(send)),
-    signOut: services.create((effects, send) => effects.signOut(send)),
-    deactivation: services.create((effects, send) => effects.deactivate(send)),
-  },
-  actions: {
-    releaseTurn: ({ system }) => services.of({ system }).releaseTurn(),
-    forgetSession: ({ system }) => services.of({ system }).forgetSession(),
-    perform: async ({ self, system, context }, request) => {
-      const { requestId } = request
-      const outcome = await services.of({ system }).perform(context, request)
-      self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
-    },
-    check: async ({ self, system }, { requestId }) => {
-      const outcome = await services.of({ system }).check()
-      self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
-    },
-    store: ({ system }, reported) => services.of({ system }).store(reported),
-  },
+const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
+  cutShort,
+  ended: ({ effects }) => effects.releaseTurn(),
+  provide: (host) =>
+    credentialMachine.provide({
+      delays: {
+        ...jitteredCrashDelays,
+        probeEvery: ({ self }) => jittered(host.effectsOf(self).world.timing.probeEvery),
+        probeAgain: ({ self }) => jittered(host.effectsOf(self).world.timing.probeAgain),
+        backoff: ({ context }) =>
+          Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
+        // The rest of it: a lost session or a wait for its turn may have come in between.
+        limitEnds: ({ self, context }) =>
+          Math.max(0, (context.limit?.until ?? 0) - host.effectsOf(self).world.clock.now()),
+      },
+      actors: {
+        turn: host.service((effects, send) => effects.awaitTurn(send)),
+        session: host.service((effects, send) => effects.openSession(send)),
+        recovery: host.service((effects, send) => effects.awaitStorage(send)),
+        probe: host.service((effects, send) => effects.probe(send)),
+        deletion: host.service((effects, send) => effects.storeDeletion(send)),
+        signOut: host.service((effects, send) => effects.signOut(send)),
+        deactivation: host.service((effects, send) => effects.deactivate(send)),
+      },
+      actions: {
+        reply: host.reply,
+        releaseTurn: ({ self }) => host.effectsOf(self).releaseTurn(),
+        forgetSession: ({ self }) => host.effectsOf(self).forgetSession(),
+        perform: async ({ self, context }, request) => {
+          const { requestId } = request
+          const outcome = await host.effectsOf(self).perform(context, request)
+          self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
+        },
+        check: async ({ self }, { requestId }) => {
+          const outcome = await host.effectsOf(self).check()
+          self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
+        },
+        store: ({ self }, reported) => host.effectsOf(self).store(reported),
+      },
+    }),
 })
 
-/** What the actors before left to the next one of their credential. */
+/** What the earlier actors of a credential leave to the next one. */
 export interface Past {
   readonly timeline: Timeline
   readonly crashes: readonly number[]
-  /** A restriction that was in force. */
+  /** The restriction in force. */
   readonly limit?: CredentialContext['limit']
 }
 
@@ -125,38 +112,28 @@ export function activateCredential(
     crashes: [],
   },
 ): CredentialActor {
-  const { clock } = world
-  const actor = createActor(logic, {
-    clock,
-    inspect(inspection) {
-      // An inspector that throws would leave the actor standing still.
-      try {
-        timeline.observe(inspection)
-      } catch (cause) {
-        effects.onDefect(cause)
-      }
-    },
-    input: {
-      credentialId: facts.credentialId,
-      settings: facts.settings,
-      resume,
-      crashes,
-      ...(facts.reason !== undefined && resume !== 'queued' && { reason: facts.reason }),
-      ...limitLeft(facts, limit, clock.now()),
-    },
+  const { clock, changed } = world
+  const input = {
+    credentialId: facts.credentialId,
+    settings: facts.settings,
+    resume,
+    crashes,
+    ...(facts.reason !== undefined && resume !== 'queued' && { reason: facts.reason }),
+    ...limitLeft(facts, limit, clock.now()),
+  }
+  let effects: CredentialEffects | undefined
+  const inspect = (inspection: InspectionEvent) => {
+    // An inspector that throws would stop the actor.
+    try {
+      timeline.observe(inspection)
+    } catch (cause) {
+      effects?.onDefect(cause)
+    }
+  }
+  return host.begin({ clock, input, inspect, ...(changed && { changed }) }, (ref) => {
+    effects = new CredentialEffects(facts, world, ref)
+    return new HostedActor(ref, effects, clock, host)
   })
-  const effects = new CredentialEffects(facts, world, actor)
-  const { changed } = world
-  // Its crash is told to those who live with it.
-  if (changed) actor.subscribe({ next: changed, error: () => undefined })
-  services.admit(actor, effects)
-  const activation: CredentialActor = new Activation(actor, () => clock.now(), { cutShort })
-  effectsOf.set(activation, effects)
-  activation.closed.then(() => {
-    services.endAll(actor)
-    effects.releaseTurn()
-  })
-  return activation
 }
 
 /** The row has one reason: that of the restriction only while the restriction is all that is wrong. */

@@ -2,10 +2,10 @@
 
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
-import { withCrash } from '../../machines/model/crash.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
+import { withCrash } from '../../machines/supervision/machine.ts'
 import type { CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
 import {
   activateCredential,

@@ -1,14 +1,11 @@
-/** The diagnosis machine with its effects: a step is looked into, and stored before it is told. */
-import { createActor, type SnapshotFrom } from 'xstate'
-import type { DiagnosisEvent, Finding, Step } from '../../machines/diagnosis/events.ts'
+/** The diagnosis machine with its effects: each step is examined, and its finding stored before the reply. */
+import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import { diagnosisMachine } from '../../machines/diagnosis/machine.ts'
 import { failed, settle } from '../../machines/model/failure.ts'
-import { Activation } from '../host/activation.ts'
-import { Services } from '../host/services.ts'
+import { HostedActor } from '../host/actor.ts'
+import { ActorHost } from '../host/host.ts'
 import { within } from '../host/time.ts'
 import type { Clock, Logger } from '../ports/ports.ts'
-
-export type DiagnosisActor = Activation<DiagnosisEvent, SnapshotFrom<typeof diagnosisMachine>>
 
 export interface DiagnosisFacts {
   readonly diagnosisId: string
@@ -21,11 +18,11 @@ export interface DiagnosisFacts {
   readonly findings: readonly Finding[]
 }
 
-/** What a step is looked into with. */
+/** The input of one step. */
 export interface Examination {
   readonly facts: DiagnosisFacts
   readonly sendTo: string | undefined
-  /** What the steps before it found. */
+  /** The findings of the steps before. */
   readonly earlier: readonly Finding[]
   readonly signal: AbortSignal
 }
@@ -39,34 +36,59 @@ export interface DiagnosisWorld {
   saveFindings(diagnosisId: string, findings: readonly Finding[]): Promise<void>
 }
 
-const services = new Services<{ facts: DiagnosisFacts; world: DiagnosisWorld }>()
+interface DiagnosisEffects {
+  readonly facts: DiagnosisFacts
+  readonly world: DiagnosisWorld
+}
 
-const logic = diagnosisMachine.provide({
-  actions: {
-    check: async ({ self, system, context }, { step, sendTo }) => {
-      const { facts, world } = services.of({ system })
-      const { diagnosisId } = facts
-      const earlier = context.findings
-      const outcome = await settle(
-        async () => {
-          if (!step) throw failed('bad_request', 'no step is left')
-          const finding = await within(world.stepTakes, undefined, (signal) =>
-            world.examine(step, { facts, sendTo, earlier, signal }),
-          )
-          await world.saveFindings(diagnosisId, [...earlier, finding])
-          return finding
-        },
-        (cause) => world.logger.error({ diagnosisId, err: cause }, 'a step of a diagnosis failed'),
-      )
-      if (outcome.ok) self.send({ type: 'step.checked', finding: outcome.result })
-      else self.send({ type: 'step.unchecked', failure: outcome.failure })
-    },
+export type DiagnosisActor = HostedActor<typeof diagnosisMachine, DiagnosisEffects>
+
+/** Resolves with the finding once it is stored. */
+async function takeStep(
+  { facts, world }: DiagnosisEffects,
+  earlier: readonly Finding[],
+  step: Step | undefined,
+  sendTo: string | undefined,
+): Promise<Finding> {
+  if (!step) throw failed('bad_request', 'no step is left')
+  const finding = await within(world.stepTakes, undefined, (signal) =>
+    world.examine(step, { facts, sendTo, earlier, signal }),
+  )
+  await world.saveFindings(facts.diagnosisId, [...earlier, finding])
+  return finding
+}
+
+const host = new ActorHost<typeof diagnosisMachine, DiagnosisEffects>({
+  ended({ effects: { facts, world } }, err) {
+    if (err === undefined) return
+    world.logger.error({ diagnosisId: facts.diagnosisId, err }, 'a diagnosis crashed')
   },
+  provide: (host) =>
+    diagnosisMachine.provide({
+      actions: {
+        reply: host.reply,
+        check: async ({ self, context }, { step, sendTo }) => {
+          const effects = host.effectsOf(self)
+          const { facts, world } = effects
+          const onDefect = (err: unknown) =>
+            world.logger.error(
+              { diagnosisId: facts.diagnosisId, err },
+              'a step of a diagnosis failed',
+            )
+          const take = () => takeStep(effects, context.findings, step, sendTo)
+          const outcome = await settle(take, onDefect)
+          if (outcome.ok) self.send({ type: 'step.checked', finding: outcome.result })
+          else self.send({ type: 'step.unchecked', failure: outcome.failure })
+        },
+      },
+    }),
 })
 
 export function activateDiagnosis(facts: DiagnosisFacts, world: DiagnosisWorld): DiagnosisActor {
   const { findings, sendTo } = facts
-  const actor = createActor(logic, { clock: world.clock, input: { findings, sendTo } })
-  services.admit(actor, { facts, world })
-  return new Activation(actor, () => world.clock.now())
+  const { clock } = world
+  return host.begin(
+    { clock, input: { findings, sendTo } },
+    (ref) => new HostedActor(ref, { facts, world }, clock, host),
+  )
 }

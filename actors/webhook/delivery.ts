@@ -1,11 +1,11 @@
 /** The delivery of one key's updates to its webhook: the machine that judges the endpoint, and the pump it opens. */
-import { createActor, type SnapshotFrom } from 'xstate'
-import { restAfter } from '../../machines/model/crash.ts'
+import type { SnapshotFrom } from 'xstate'
 import { type Flow, webhookMachine } from '../../machines/webhook/machine.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
-import { Services } from '../host/services.ts'
-import { jittered } from '../host/time.ts'
+import { HostedActor } from '../host/actor.ts'
+import { ActorHost } from '../host/host.ts'
+import { jitteredCrashDelays } from '../host/supervision.ts'
 import type { Clock, Logger, UpdateLog } from '../ports/ports.ts'
 import type { WebhookEndpoint, WebhookKey, WebhookReader, Webhooks } from '../ports/webhooks.ts'
 import { Pump, type PumpWorld } from './pump.ts'
@@ -40,7 +40,7 @@ export class WebhookDelivery {
   readonly #options: DeliveryOptions
   readonly #endpoint: WebhookEndpoint
   readonly #pump: Pump
-  readonly #actor: ReturnType<typeof createWebhook>
+  readonly #actor: HostedActor<typeof webhookMachine, Own>
   /** What the key's machine is to be told, while it waits for that. */
   #moved: { cursor: number; readonly cancel: () => void } | undefined
 
@@ -50,12 +50,11 @@ export class WebhookDelivery {
     this.#endpoint = webhooks.open(key, facts)
     const { progress, trouble } = facts
     this.#pump = new Pump(this.#world(), { cursor, progress, trouble })
-    this.#actor = createWebhook(facts, options, this.#pump)
-    this.#actor.start()
+    this.#actor = createWebhook(facts, { pump: this.#pump, options })
   }
 
   get snapshot(): SnapshotFrom<typeof webhookMachine> {
-    return this.#actor.getSnapshot()
+    return this.#actor.snapshot
   }
 
   get progress(): Progress {
@@ -137,10 +136,10 @@ export class WebhookDelivery {
       record: (attempt) => webhooks.record(key, facts, attempt),
       dropped: () => webhooks.dropped(key),
       failed: (trouble) => {
-        this.#actor.send({ type: 'endpoint.failed', trouble, now: clock.now() })
+        this.#actor.tell({ type: 'endpoint.failed', trouble, now: clock.now() })
       },
-      answered: () => this.#actor.send({ type: 'endpoint.answered' }),
-      fresh: () => this.#actor.send({ type: 'lane.fresh' }),
+      answered: () => this.#actor.tell({ type: 'endpoint.answered' }),
+      fresh: () => this.#actor.tell({ type: 'lane.fresh' }),
       defect: (err) => logger.error({ apiKeyId: key.apiKeyId, err }, 'a webhook is in trouble'),
       mayReceive,
       now: () => clock.now(),
@@ -155,41 +154,37 @@ interface Own {
   readonly options: DeliveryOptions
 }
 
-const services = new Services<Own>()
-
-const logic = webhookMachine.provide({
-  delays: {
-    crashRest: ({ context }) => jittered(restAfter(context.crashes)),
-    tryAgain: () => jittered(300_000),
-  },
-  actions: {
-    flow: ({ system }, flow: Flow) => services.of({ system }).pump.flow(flow),
-    note: ({ system, context: { trouble } }, state) => {
-      const { key, webhooks } = services.of({ system }).options
-      webhooks.saveState(key, { trouble, suspended: state === 'suspended' })
-    },
-    remind: ({ system }, at: number) => {
-      const { key, webhooks, clock } = services.of({ system }).options
-      if (at - clock.now() > LONG_MS) webhooks.remind(key.apiKeyId, at)
-    },
-    tell: ({ system, context: { trouble } }, notice) => {
-      const { key, webhooks } = services.of({ system }).options
-      if (notice && trouble) webhooks.tell(key, notice, trouble.since)
-    },
-    turnOff: ({ system }) => services.of({ system }).options.gone(),
-  },
-})
-
-function createWebhook(facts: WebhookFacts, options: DeliveryOptions, pump: Pump) {
-  const { clock, crashes } = options
-  const { trouble, suspended } = facts
-  const input = { trouble, suspended, crashes, now: clock.now() }
-  const actor = createActor(logic, { clock, input })
-  services.admit(actor, { pump, options })
-  const error = (cause: unknown) => {
+const host = new ActorHost<typeof webhookMachine, Own>({
+  ended({ effects: { pump, options } }, cause) {
+    if (cause === undefined) return
     pump.close()
     options.crashed(cause)
-  }
-  actor.subscribe({ error })
-  return actor
+  },
+  provide: (host) =>
+    webhookMachine.provide({
+      delays: jitteredCrashDelays,
+      actions: {
+        flow: ({ self }, flow: Flow) => host.effectsOf(self).pump.flow(flow),
+        note: ({ self, context: { trouble } }, state) => {
+          const { key, webhooks } = host.effectsOf(self).options
+          webhooks.saveState(key, { trouble, suspended: state === 'suspended' })
+        },
+        remind: ({ self }, at: number) => {
+          const { key, webhooks, clock } = host.effectsOf(self).options
+          if (at - clock.now() > LONG_MS) webhooks.remind(key.apiKeyId, at)
+        },
+        tell: ({ self, context: { trouble } }, notice) => {
+          const { key, webhooks } = host.effectsOf(self).options
+          if (notice && trouble) webhooks.tell(key, notice, trouble.since)
+        },
+        turnOff: ({ self }) => host.effectsOf(self).options.gone(),
+      },
+    }),
+})
+
+function createWebhook(facts: WebhookFacts, own: Own): HostedActor<typeof webhookMachine, Own> {
+  const { clock, crashes } = own.options
+  const { trouble, suspended } = facts
+  const input = { trouble, suspended, crashes, now: clock.now() }
+  return host.begin({ clock, input }, (ref) => new HostedActor(ref, own, clock, host))
 }

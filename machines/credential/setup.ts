@@ -1,11 +1,11 @@
 /** The vocabulary of the credential machine: what it knows, what it leaves to the actor, what it waits for. */
 
 import { assign, emit, setup } from 'xstate'
-import { crashesTooOften, restAfter } from '../model/crash.ts'
 import * as port from '../model/effects.ts'
 import type { ReceiveSettings } from '../model/happening.ts'
 import type { Command, Reply } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
+import { crashesTooOften, restAfter } from '../supervision/machine.ts'
 import type { CredentialEvent, EventsReported, PerformOperation } from './events.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */

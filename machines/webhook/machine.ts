@@ -1,7 +1,7 @@
 /** The delivery to one endpoint: it goes on, it rests after failures and probes, or it has given up. */
 import { assign, setup } from 'xstate'
-import { crashesTooOften, restAfter } from '../model/crash.ts'
 import * as port from '../model/effects.ts'
+import { crashesTooOften, restAfter } from '../supervision/machine.ts'
 import { GONE_MS, HOPELESS_MS } from './schedule.ts'
 
 /** How many attempts may be under way at once: as many as the webhook allows, one, or none. */

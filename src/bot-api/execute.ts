@@ -2,7 +2,7 @@
 
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { CredentialActor } from '../../actors/credential/actor.ts'
-import type { Leaving } from '../../actors/host/callers.ts'
+import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Json, Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
@@ -30,7 +30,7 @@ export interface Asked {
   readonly traceId: string
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
-  leaving(): Leaving
+  leaving(): AbortLike
   /** Told how the method is called. */
   named?(name: string): void
 }

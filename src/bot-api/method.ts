@@ -1,7 +1,7 @@
 /** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
 
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import type { Leaving } from '../../actors/host/callers.ts'
+import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Json, Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
@@ -23,7 +23,7 @@ export interface Call {
   /** Aborts when the client goes away. */
   signal(): AbortSignal
   /** Says the same, for calls of which thousands wait at once. */
-  leaving(): Leaving
+  leaving(): AbortLike
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallServices

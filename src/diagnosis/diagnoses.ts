@@ -5,7 +5,8 @@ import {
   type DiagnosisActor,
   type DiagnosisWorld,
 } from '../../actors/diagnosis/actor.ts'
-import { Directory } from '../../actors/host/directory.ts'
+import { ActorRegistry } from '../../actors/host/registry.ts'
+import { Supervision } from '../../actors/host/supervision.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { DiagnosisStore, StoredDiagnosis } from './store.ts'
 
@@ -26,21 +27,15 @@ export interface DiagnosisRequest {
 
 export class Diagnoses {
   readonly #store: DiagnosisStore
-  readonly #actors: Directory<string, DiagnosisActor>
+  readonly #actors: ActorRegistry<string, DiagnosisActor>
   readonly #stored = new WeakMap<DiagnosisActor, StoredDiagnosis>()
 
   constructor(store: DiagnosisStore, world: Omit<DiagnosisWorld, 'saveFindings'>) {
     this.#store = store
-    this.#actors = new Directory(async (diagnosisId) => {
-      const stored = await store.load(diagnosisId)
-      if (!stored) throw failed('not_found')
-      const actor = activateDiagnosis(stored, {
-        ...world,
-        saveFindings: (id, findings) => store.saveFindings(id, findings),
-      })
-      this.#stored.set(actor, stored)
-      return actor
-    })
+    this.#actors = new ActorRegistry(
+      (diagnosisId) => this.#begin(diagnosisId, world),
+      new Supervision({ kind: 'diagnosis', ...world }),
+    )
   }
 
   async start(request: DiagnosisRequest): Promise<Diagnosis> {
@@ -60,5 +55,19 @@ export class Diagnoses {
 
   stop(): Promise<void> {
     return this.#actors.stop()
+  }
+
+  async #begin(
+    diagnosisId: string,
+    world: Omit<DiagnosisWorld, 'saveFindings'>,
+  ): Promise<DiagnosisActor> {
+    const stored = await this.#store.load(diagnosisId)
+    if (!stored) throw failed('not_found')
+    const actor = activateDiagnosis(stored, {
+      ...world,
+      saveFindings: (id, findings) => this.#store.saveFindings(id, findings),
+    })
+    this.#stored.set(actor, stored)
+    return actor
   }
 }

@@ -1,7 +1,6 @@
 /** The HTTP side of the service: every route with what it needs, and the ports it listens on. */
 import type { FastifyInstance } from 'fastify'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { downloadFrom } from '../../actors/credential/actor.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { botPaths } from '../bot-api/openapi.ts'
@@ -217,7 +216,7 @@ function downloadsFrom({ core, media }: ListenOptions): Downloads {
     desk: media.desk,
     limit: media.limits.downloadBytes,
     download: async (credentialId, native, offset, signal) =>
-      downloadFrom(await core.supervisor.find(credentialId), native, offset, signal),
+      (await core.supervisor.find(credentialId)).effects.download(native, offset, signal),
   })
 }
 

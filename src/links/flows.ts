@@ -1,14 +1,10 @@
 /** Link flows of users: begun on a platform, found again by their session id, one actor each. */
 import { randomBytes } from 'node:crypto'
-import { Directory } from '../../actors/host/directory.ts'
+import { ActorRegistry } from '../../actors/host/registry.ts'
+import { Supervision } from '../../actors/host/supervision.ts'
 import { within } from '../../actors/host/time.ts'
-import {
-  activateLink,
-  type LinkActor,
-  refuseAtOnce,
-  resumable,
-  shownStep,
-} from '../../actors/link/actor.ts'
+import { activateLink, type LinkActor, refuseAtOnce, resumable } from '../../actors/link/actor.ts'
+import { shownStep } from '../../actors/link/effects.ts'
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
@@ -25,6 +21,8 @@ export interface LinkFlowsOptions {
   readonly logger: Logger
   readonly answerTakes: number
   readonly gate: LinkGate
+  /** An actor crashed; `kind` says of which kind. */
+  onCrash?(kind: string): void
 }
 
 export interface LinkFlow {
@@ -42,14 +40,17 @@ export interface LinkRequest {
 
 export class LinkFlows {
   readonly #options: LinkFlowsOptions
-  readonly #actors: Directory<string, LinkActor>
+  readonly #actors: ActorRegistry<string, LinkActor>
   readonly #links = new WeakMap<LinkActor, StoredLink>()
   /** Attempts this process began, until their actor takes them over. */
   readonly #begun = new Map<string, LinkAttempt>()
 
   constructor(options: LinkFlowsOptions) {
     this.#options = options
-    this.#actors = new Directory((sessionId) => this.#activate(sessionId))
+    this.#actors = new ActorRegistry(
+      (sessionId) => this.#activate(sessionId),
+      new Supervision({ kind: 'link', ...options }),
+    )
   }
 
   /** Rejects with what the platform has against it; nothing is stored then. */

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
-import type { Leaving } from '../../../actors/host/callers.ts'
+import type { AbortLike } from '../../../actors/host/actor.ts'
 import { type CallExecution, execute, prepare } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
@@ -14,7 +14,7 @@ import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
 import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
 
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
-export class Departure implements Leaving {
+export class Departure implements AbortLike {
   readonly #reply: FastifyReply
 
   constructor(reply: FastifyReply) {

@@ -3,13 +3,9 @@ import t from 'tap'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
-import { ApiKeyRig, keyFacts } from './rig.ts'
+import { ApiKeyRig } from './rig.ts'
 
 class Rig extends ApiKeyRig {
-  begin(apiKeyId: number) {
-    return this.keys.begin(keyFacts({ apiKeyId }))
-  }
-
   pollOf(key: ApiKeyActor, timeoutMs = 50_000) {
     return this.poll({ timeoutMs }, undefined, key)
   }
@@ -25,7 +21,11 @@ const poison = () =>
 
 t.test('the crash of one key leaves the others as they are', async (t) => {
   const rig = new Rig(t)
-  const [crashing, waiting, working] = [rig.actor, rig.begin(6), rig.begin(7)]
+  const [crashing, waiting, working] = [
+    rig.actor,
+    rig.begin({ apiKeyId: 6 }),
+    rig.begin({ apiKeyId: 7 }),
+  ]
   const [lost, held] = [rig.pollOf(crashing), rig.pollOf(waiting)]
   await settled()
   crashing.tell(poison())
@@ -40,14 +40,14 @@ t.test('the crash of one key leaves the others as they are', async (t) => {
   rig.commit()
   await rig.clock.advance(1)
   t.equal((await held).count, 1)
-  const again = rig.begin(5)
+  const again = rig.begin({ apiKeyId: 5 })
   t.equal((await rig.pollOf(again)).count, 1, 'and the one that crashed begins anew')
   t.equal(rig.clock.timers, 0)
 })
 
 t.test('many crash, and the rest can still be stopped one by one', async (t) => {
   const rig = new Rig(t)
-  const keys = Array.from({ length: 20 }, (_, index) => rig.begin(index + 10))
+  const keys = Array.from({ length: 20 }, (_, index) => rig.begin({ apiKeyId: index + 10 }))
   const polls = keys.map((key) => rig.pollOf(key))
   await settled()
   const crashing = keys.filter((_, index) => index % 2 === 0)
@@ -66,7 +66,7 @@ t.test('polls that end together end by one timer, each at its time', async (t) =
   const rig = new Rig(t)
   const ends: string[] = []
   const wait = (name: string, timeoutMs: number) =>
-    rig.pollOf(rig.begin(6), timeoutMs).then(() => ends.push(name))
+    rig.pollOf(rig.begin({ apiKeyId: 6 }), timeoutMs).then(() => ends.push(name))
   const polls = [wait('a', 5_000), wait('b', 5_000), wait('c', 8_000)]
   await settled()
   t.equal(rig.clock.timers, 2)
@@ -82,7 +82,7 @@ t.test('polls that end together end by one timer, each at its time', async (t) =
 
 t.test('what one key is answered is nothing of another', async (t) => {
   const rig = new Rig(t)
-  const [one, other] = [rig.begin(5), rig.begin(6)]
+  const [one, other] = [rig.begin({ apiKeyId: 5 }), rig.begin({ apiKeyId: 6 })]
   const held = rig.pollOf(one)
   await settled()
   const newer = rig.pollOf(other)

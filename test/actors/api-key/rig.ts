@@ -58,11 +58,16 @@ export class ApiKeyRig {
       logger: this.logger,
       webhooks: only<Webhooks>(t, 'Webhooks', {}),
       rates: { key: { perSecond: 30, burst: 30 }, chat: { perSecond: 1, burst: 2 } },
-      ended: (key) => this.ended.push(key),
       ...more,
     })
-    this.actor = this.keys.begin(keyFacts(facts))
+    this.actor = this.begin(facts)
     t.teardown(() => this.actor.stop())
+  }
+
+  begin(facts: Partial<KeyFacts> = {}): ApiKeyActor {
+    const key = this.keys.begin(keyFacts(facts))
+    key.onEnd(() => this.ended.push(key))
+    return key
   }
 
   page({ after, keepNewest, limit }: Poll): ReadUpdates {

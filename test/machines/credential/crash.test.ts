@@ -1,7 +1,7 @@
 /** What a credential makes of the crashes of the actors before. */
 import t from 'tap'
 import type { Resume } from '../../../machines/credential/setup.ts'
-import { crashesTooOften, restAfter, withCrash } from '../../../machines/model/crash.ts'
+import { crashesTooOften, restAfter, withCrash } from '../../../machines/supervision/machine.ts'
 import { begin, command, stopped } from './rig.ts'
 
 t.test('only the crashes of the last minute count', async (t) => {

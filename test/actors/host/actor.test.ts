@@ -1,8 +1,11 @@
-/** An activation: whatever happens to the actor, each command gets exactly one reply. */
-import t from 'tap'
-import { assign, createActor, emit, setup } from 'xstate'
-import { Activation } from '../../../actors/host/activation.ts'
+/** A hosted actor: whatever happens to the actor, each command gets exactly one reply. */
+import t, { type Test } from 'tap'
+import { type Actor, assign, emit, setup } from 'xstate'
+import { HostedActor } from '../../../actors/host/actor.ts'
+import { ActorHost } from '../../../actors/host/host.ts'
+import type { Clock } from '../../../actors/ports/ports.ts'
 import { accepted, type Command, type Reply } from '../../../machines/model/protocol.ts'
+import { TestClock } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 
 type Event =
@@ -17,31 +20,38 @@ const machine = setup({
     emitted: {} as Reply,
     context: {} as { kept: readonly string[]; abandoned: readonly string[] },
   },
+  actions: { reply: emit((_, reply: Reply) => reply) },
 }).createMachine({
   context: { kept: [], abandoned: [] },
   initial: 'open',
   states: {
     open: {
       on: {
-        echo: { actions: emit(({ event }) => accepted(event, 'echo')) },
+        echo: { actions: { type: 'reply', params: ({ event }) => accepted(event, 'echo') } },
         twice: {
           actions: [
-            emit(({ event }) => accepted(event, 'first')),
-            emit(({ event }) => accepted(event, 'second')),
+            { type: 'reply', params: ({ event }) => accepted(event, 'first') },
+            { type: 'reply', params: ({ event }) => accepted(event, 'second') },
           ],
         },
         keep: {
           actions: assign({ kept: ({ context, event }) => [...context.kept, event.requestId] }),
         },
         answer: {
-          actions: emit(({ context }) => accepted({ requestId: context.kept[0] ?? '' }, 'kept')),
+          actions: {
+            type: 'reply',
+            params: ({ context }) => accepted({ requestId: context.kept[0] ?? '' }, 'kept'),
+          },
         },
         crash: {
           actions: () => {
             throw new Error('boom')
           },
         },
-        end: { target: 'over', actions: emit(({ event }) => accepted(event, 'ended')) },
+        end: {
+          target: 'over',
+          actions: { type: 'reply', params: ({ event }) => accepted(event, 'ended') },
+        },
         'request.abandoned': {
           actions: assign({
             abandoned: ({ context, event }) => [...context.abandoned, event.requestId],
@@ -53,9 +63,20 @@ const machine = setup({
   },
 })
 
-const start = (now = () => 0) => {
-  const actor = createActor(machine)
-  return new Activation<Event, ReturnType<typeof actor.getSnapshot>>(actor, now)
+const clock: Clock = new TestClock()
+
+/** One host gives each actor a system of its own, the other has all its actors share one. */
+const hosts = [{}, { sharedClock: clock }].map(
+  (more) =>
+    new ActorHost<typeof machine, undefined>({
+      provide: ({ reply }) => machine.provide({ actions: { reply } }),
+      ...more,
+    }),
+)
+
+function begin(host: (typeof hosts)[number], now = () => 0) {
+  const create = (ref: Actor<typeof machine>) => new HostedActor(ref, undefined, { now }, host)
+  return host.begin({ input: undefined, clock }, create)
 }
 
 const gone = {
@@ -64,7 +85,18 @@ const gone = {
   retryAfterSeconds: 1,
 } as const
 
-t.test('a command resolves with its own reply', async (t) => {
+const every = (
+  name: string,
+  test: (t: Test, start: (now?: () => number) => ReturnType<typeof begin>) => Promise<void>,
+) => {
+  for (const [place, host] of hosts.entries()) {
+    t.test(`${name} (${place === 0 ? 'own systems' : 'one system'})`, (t) =>
+      test(t, (now) => begin(host, now)),
+    )
+  }
+}
+
+every('a command resolves with its own reply', async (t, start) => {
   const actor = start()
   const kept = actor.ask({ type: 'keep' })
   t.equal(await actor.ask({ type: 'echo' }), 'echo')
@@ -73,7 +105,7 @@ t.test('a command resolves with its own reply', async (t) => {
   t.equal(await kept, 'kept')
 })
 
-t.test('a crash answers everybody, and everybody after', async (t) => {
+every('a crash answers everybody, and everybody after', async (t, start) => {
   const actor = start()
   const waiting = [actor.ask({ type: 'keep' }), actor.ask({ type: 'crash' })]
   for (const promise of waiting) await refused(t, promise, gone)
@@ -82,7 +114,7 @@ t.test('a crash answers everybody, and everybody after', async (t) => {
   t.notOk(actor.isActive)
 })
 
-t.test('stopping answers everybody, and everybody after', async (t) => {
+every('stopping answers everybody, and everybody after', async (t, start) => {
   const actor = start()
   const waiting = actor.ask({ type: 'keep' })
   actor.stop()
@@ -91,13 +123,13 @@ t.test('stopping answers everybody, and everybody after', async (t) => {
   t.equal(await actor.closed, undefined)
 })
 
-t.test('the reply that ends an actor still arrives', async (t) => {
+every('the reply that ends an actor still arrives', async (t, start) => {
   const actor = start()
   t.equal(await actor.ask({ type: 'end' }), 'ended')
   t.equal(await actor.closed, undefined)
 })
 
-t.test('an aborted command is refused as uncertain, and the actor is told', async (t) => {
+every('an aborted command is refused as uncertain, and the actor is told', async (t, start) => {
   const actor = start()
   const leaving = new AbortController()
   const waiting = actor.ask({ type: 'keep' }, leaving.signal)
@@ -108,13 +140,13 @@ t.test('an aborted command is refused as uncertain, and the actor is told', asyn
   t.ok(actor.isIdle(0), 'a late reply is for nobody')
 })
 
-t.test('a command that was aborted before is never carried out', async (t) => {
+every('a command that was aborted before is never carried out', async (t, start) => {
   const actor = start()
   await refused(t, actor.ask({ type: 'keep' }, AbortSignal.abort()), { code: 'timeout' })
   t.same(actor.snapshot.context.kept, [])
 })
 
-t.test('an abort after the reply, or after the end, changes nothing', async (t) => {
+every('an abort after the reply, or after the end, changes nothing', async (t, start) => {
   const actor = start()
   const leaving = new AbortController()
   t.equal(await actor.ask({ type: 'echo' }, leaving.signal), 'echo')
@@ -125,7 +157,7 @@ t.test('an abort after the reply, or after the end, changes nothing', async (t) 
   t.same(actor.snapshot.context.abandoned, [])
 })
 
-t.test('beyond its capacity an actor refuses at once and goes on', async (t) => {
+every('beyond its capacity an actor refuses at once and goes on', async (t, start) => {
   const actor = start()
   const waiting = Array.from({ length: 5_000 }, () => actor.ask({ type: 'keep' }))
   await refused(t, actor.ask({ type: 'echo' }), { code: 'rate_limited', retryAfterSeconds: 1 })
@@ -137,7 +169,7 @@ t.test('beyond its capacity an actor refuses at once and goes on', async (t) => 
   t.equal(states.filter(({ status }) => status === 'rejected').length, 4_999)
 })
 
-t.test('it is idle when nobody waits and nobody has asked for a while', async (t) => {
+every('it is idle when nobody waits and nobody has asked for a while', async (t, start) => {
   let now = 20_000
   const actor = start(() => now)
   now += 50

@@ -1,0 +1,172 @@
+/** A hosted actor: takes commands and gives each of them exactly one reply, whatever happens to the actor. */
+import type {
+  Actor,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  EventFromLogic,
+  SnapshotFrom,
+} from 'xstate'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { type Reply, refused } from '../../machines/model/protocol.ts'
+import type { Clock } from '../ports/ports.ts'
+
+/** Commands that one actor may have under way; it bounds memory, and is far above the limits of its callers. */
+const CAPACITY = 5_000
+
+const gone = (requestId: string) =>
+  refused(
+    { requestId },
+    {
+      code: 'unavailable',
+      description: 'the actor stopped before it replied',
+      retryAfterSeconds: 1,
+    },
+  )
+
+const tooLong = () => failed('timeout', 'the request took too long', { certain: false })
+
+type Unsent<Event> = Event extends { requestId: string } ? Omit<Event, 'requestId'> : never
+
+/** Signals once that the caller has left: an `AbortSignal`, or something that takes less memory. */
+export interface AbortLike {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+interface Caller {
+  resolve(result: unknown): void
+  reject(cause: unknown): void
+  /** The reply if the actor ends before it gives one. */
+  readonly cutShort: Reply | undefined
+  readonly signal: AbortLike | undefined
+  readonly leave: (() => void) | undefined
+}
+
+/** What an actor needs from its host. */
+export interface Hosting<Machine extends AnyStateMachine> {
+  newRequestId(): string
+  cutShort(event: EventFromLogic<Machine>): Reply | undefined
+  stop(ref: Actor<Machine>): void
+}
+
+export class HostedActor<Machine extends AnyStateMachine, Effects> {
+  /** What this actor does in the world. */
+  readonly effects: Effects
+  readonly #ref: Actor<Machine>
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #host: Hosting<Machine>
+  readonly #waiting = new Map<string, Caller>()
+  #closed: PromiseWithResolvers<unknown> | undefined
+  #end: { readonly cause: unknown } | undefined
+  #onEnd: ((cause: unknown) => void)[] | undefined
+  #usedAt: number
+
+  constructor(
+    ref: Actor<Machine>,
+    effects: Effects,
+    clock: Pick<Clock, 'now'>,
+    host: Hosting<Machine>,
+  ) {
+    this.effects = effects
+    this.#ref = ref
+    this.#clock = clock
+    this.#host = host
+    this.#usedAt = clock.now()
+  }
+
+  get snapshot(): SnapshotFrom<Machine> {
+    return this.#ref.getSnapshot()
+  }
+
+  get isActive(): boolean {
+    return (this.#ref.getSnapshot() as AnyMachineSnapshot).status === 'active'
+  }
+
+  /** Sends an event that has no reply. */
+  tell(event: EventFromLogic<Machine>): void {
+    this.#ref.send(event)
+  }
+
+  /**
+   * Sends a command; resolves with the actor's result or rejects with `RequestFailed`. Once `signal` is aborted, it
+   * rejects with an uncertain `timeout`, and the machine gets `request.abandoned`.
+   */
+  ask<Result = unknown>(
+    command: Unsent<EventFromLogic<Machine>>,
+    signal?: AbortLike,
+  ): Promise<Result> {
+    this.#usedAt = this.#clock.now()
+    if (this.#waiting.size >= CAPACITY) {
+      return Promise.reject(failed('rate_limited', '', { retryAfterSeconds: 1 }))
+    }
+    if (signal?.aborted) return Promise.reject(tooLong())
+    const requestId = this.#host.newRequestId()
+    const event = { ...command, requestId } as unknown as EventFromLogic<Machine>
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const leave = signal && (() => this.#abandon(requestId))
+    if (leave) signal?.addEventListener('abort', leave)
+    const cutShort = this.#host.cutShort(event)
+    this.#waiting.set(requestId, { resolve, reject, cutShort, signal, leave })
+    // A stopped actor drops events without an error.
+    if (this.isActive) this.tell(event)
+    else this.settle(gone(requestId))
+    return promise as Promise<Result>
+  }
+
+  /** Resolves once the actor has ended: with the cause if it crashed, else with undefined. */
+  get closed(): Promise<unknown> {
+    this.#closed ??= Promise.withResolvers()
+    if (this.#end) this.#closed.resolve(this.#end.cause)
+    return this.#closed.promise
+  }
+
+  /** Calls back once the actor has ended. It takes less memory than `closed`, which counts for thousands of actors. */
+  onEnd(listener: (cause: unknown) => void): void {
+    if (this.#end) listener(this.#end.cause)
+    else {
+      this.#onEnd ??= []
+      this.#onEnd.push(listener)
+    }
+  }
+
+  isIdle(forMilliseconds: number): boolean {
+    return this.#waiting.size === 0 && this.#clock.now() - this.#usedAt >= forMilliseconds
+  }
+
+  stop(): void {
+    if (!this.#end) this.#host.stop(this.#ref)
+  }
+
+  /** For the host: a reply of the machine. A second reply to the same command is dropped. */
+  settle({ requestId, outcome }: Reply): void {
+    const caller = this.#dismiss(requestId)
+    if (outcome.ok) caller?.resolve(outcome.result)
+    else caller?.reject(new RequestFailed(outcome.failure))
+  }
+
+  /** For the host: the actor has ended. Answers every command that is still under way. */
+  end(cause: unknown): void {
+    for (const [requestId, { cutShort }] of [...this.#waiting]) {
+      this.settle(cutShort ?? gone(requestId))
+    }
+    this.#end = { cause }
+    this.#closed?.resolve(cause)
+    for (const listener of this.#onEnd ?? []) listener(cause)
+  }
+
+  #abandon(requestId: string): void {
+    const caller = this.#dismiss(requestId)
+    if (this.isActive) {
+      this.tell({ type: 'request.abandoned', requestId } as unknown as EventFromLogic<Machine>)
+    }
+    caller?.reject(tooLong())
+  }
+
+  #dismiss(requestId: string): Caller | undefined {
+    const caller = this.#waiting.get(requestId)
+    this.#waiting.delete(requestId)
+    if (caller?.leave) caller.signal?.removeEventListener('abort', caller.leave)
+    return caller
+  }
+}
