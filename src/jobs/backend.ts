@@ -8,6 +8,7 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
+import { Redis } from 'ioredis'
 import { prepareSchema } from './schema.ts'
 
 /** What a job is about; the facts themselves are in the database, never in the job. */
@@ -52,6 +53,8 @@ export type JobProcessor = (job: RunningJob) => Promise<void>
 type Shared<Options> = Omit<Options, 'connection'>
 
 export interface Backend {
+  /** Queues and workers use one connection, which their owner closes. */
+  readonly isShared: boolean
   queue(name: string, options: Shared<QueueOptions>): JobQueue
   worker(name: string, process: JobProcessor, options: Shared<WorkerOptions>): JobWorker
 }
@@ -70,32 +73,32 @@ export async function postgresBackend(url: string): Promise<Backend> {
     max,
   })
   return {
+    isShared: false,
     queue: (name, options) => new Queue<Target>(name, { ...options, connection: pool(2) }),
     worker: (name, process, options) =>
       new Worker<Target, void>(name, process, { ...options, connection: pool(4) }),
   }
 }
 
-/** It is asked for again every second: a machine that is back is in use again at once. */
-const RECONNECT_MILLISECONDS = 1_000
+const RECONNECT_MILLISECONDS = 500
 
-export function redisBackend(url: string): Backend {
-  const connection = {
-    url,
-    connectTimeout: CONNECT_MILLISECONDS,
+/**
+ * The connection of the service to Redis. A command fails at once while there is no connection. `null` is what BullMQ
+ * asks for: a command under way waits for the next connection, and each caller has a time limit of its own.
+ */
+export const connectRedis = (url: string): Redis =>
+  new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: null,
+    connectTimeout: 2_000,
     retryStrategy: () => RECONNECT_MILLISECONDS,
-  }
-  return {
-    // Whoever adds a job wants to know at once that it cannot be added; a worker waits for as long as it takes.
-    queue: (name, options) =>
-      new Queue<Target>(name, {
-        ...options,
-        connection: { ...connection, maxRetriesPerRequest: 0, enableOfflineQueue: false },
-      }),
-    worker: (name, process, options) =>
-      new Worker<Target, void>(name, process, {
-        ...options,
-        connection: { ...connection, maxRetriesPerRequest: null },
-      }),
-  }
-}
+  })
+
+/** BullMQ makes one connection more for each worker, since a worker's wait for jobs blocks its connection. */
+export const redisBackend = (connection: Redis): Backend => ({
+  isShared: true,
+  queue: (name, options) => new Queue<Target>(name, { ...options, connection }),
+  worker: (name, process, options) =>
+    new Worker<Target, void>(name, process, { ...options, connection }),
+})

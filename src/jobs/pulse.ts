@@ -1,7 +1,7 @@
-/** Whether Redis takes what it is given, asked twice a second on a connection of its own: a frozen one says nothing. */
+/** Whether Redis takes writes, asked twice a second: a frozen one does not answer. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
 
 const EVERY_MS = 500
@@ -9,7 +9,7 @@ const ANSWERS_WITHIN_MS = 500
 const KEPT_SECONDS = 60
 
 export interface PulseOptions {
-  readonly url: string
+  readonly redis: Redis
   /** It takes nothing any more, or never did; called once until it is back. */
   away(reason: Error): void
   back(): void
@@ -30,13 +30,7 @@ export class Pulse {
 
   constructor(options: PulseOptions) {
     this.#options = options
-    this.#redis = new Redis(options.url, {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: 2_000,
-      retryStrategy: () => EVERY_MS,
-    })
+    this.#redis = options.redis
     this.#redis.on('error', (error) => {
       this.#complaint = error
     })
@@ -61,7 +55,6 @@ export class Pulse {
 
   stop(): void {
     this.#stopping.abort()
-    this.#redis.disconnect()
   }
 
   async #connect(): Promise<Error | undefined> {

@@ -47,7 +47,8 @@ export async function openQueues(
     for (const { queue, worker } of parts) {
       // One that was only cut off would try for ever to take up work.
       worker.close(true).catch(failed)
-      for (const part of [queue, worker]) part.disconnect().catch(failed)
+      if (backend.isShared) queue.close().catch(failed)
+      else for (const part of [queue, worker]) part.disconnect().catch(failed)
     }
   }
   try {

@@ -1,8 +1,9 @@
 /** Queues on a Redis that may come and go: opened when it answers, passed by while it does not. */
+import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
-import { type JobProcessor, redisBackend } from './backend.ts'
+import { connectRedis, type JobProcessor, redisBackend } from './backend.ts'
 import type { QueueSource } from './jobs.ts'
 import { Pulse } from './pulse.ts'
 import { openQueues, type Queues } from './queues.ts'
@@ -22,10 +23,12 @@ const refusals =
 
 export class RedisQueues implements QueueSource {
   readonly #options: RedisQueuesOptions
+  readonly #redis: Redis
   readonly #pulse: Pulse
   readonly #listeners: (() => void)[] = []
   readonly #warn: Log['warn']
   #opened: Queues | undefined
+  #opening: Promise<void> | undefined
   #reason: string | undefined
   #isWorking = false
   #isClosed = false
@@ -35,8 +38,9 @@ export class RedisQueues implements QueueSource {
   private constructor(options: RedisQueuesOptions) {
     this.#options = options
     this.#warn = boundedWarnings(options.logger)
+    this.#redis = connectRedis(options.url)
     this.#pulse = new Pulse({
-      url: options.url,
+      redis: this.#redis,
       away: (reason) => this.#onAway(reason),
       back: () => this.#onBack(),
       emptied: () => {
@@ -88,13 +92,22 @@ export class RedisQueues implements QueueSource {
     // A close that waits cannot be forced any more once it has begun.
     queues?.abandon()
     this.#pulse.stop()
+    this.#redis.disconnect()
   }
 
   /** A connection that is lost in the midst of its first words never recovers: the queues are opened anew then. */
-  async #open(): Promise<void> {
-    const { url, process, logger } = this.#options
+  #open(): Promise<void> {
+    this.#opening ??= this.#openOnce().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  async #openOnce(): Promise<void> {
+    if (this.#opened || this.#isClosed) return
+    const { process, logger } = this.#options
     try {
-      const queues = await openQueues(redisBackend(url), process, logger)
+      const queues = await openQueues(redisBackend(this.#redis), process, logger)
       if (this.#isClosed) return queues.abandon()
       this.#opened = queues
       if (this.#isWorking) queues.work()

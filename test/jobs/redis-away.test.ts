@@ -1,5 +1,6 @@
 /** Redis is away, empty, frozen or full: the service starts, sends codes at once, stops at once, and says so once. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { createJobs, type Jobs } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
@@ -141,6 +142,24 @@ t.test('emptied in passing, it is told to whoever has to ask again', { skip }, a
   t.same([sent, reminded], [[], []])
   await pause(1_200)
   t.equal(told, 1, 'once')
+})
+
+t.test('the queues take one connection, and one more for each worker', { skip }, async (t) => {
+  const { redis, jobs, code } = await stage(t, { isThere: false })
+  for (let round = 0; round < 3; round++) {
+    await redis.start()
+    await isUp(jobs)
+    if (round === 2) continue
+    await redis.kill()
+    await isAway(jobs)
+  }
+  await code('back for good')
+  const asking = new Redis(redis.url)
+  t.teardown(() => asking.disconnect())
+  const clients = async () => `${await asking.client('LIST')}`.trim().split('\n').length - 1
+  await until(async () => (await clients()) === 3)
+  await pause(1_500)
+  t.equal(await clients(), 3, 'however often it came and went')
 })
 
 for (const trouble of ['killed', 'frozen', 'never there'] as const) {
