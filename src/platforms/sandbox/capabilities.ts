@@ -1,6 +1,6 @@
 /** What the sandbox can do; the contract suite proves each of it. */
 import type { Capabilities } from '../../../actors/ports/platform.ts'
-import { ALL_ENTITIES } from '../entities.ts'
+import { ALL_ENTITIES } from '../kit/text.ts'
 
 export const capabilities = {
   operations: [

@@ -15,7 +15,10 @@ import type { Connected, Hub } from '../../sandbox/delivery/hub.ts'
 import { openFile } from '../../sandbox/files/files.ts'
 import { endSessions } from '../../sandbox/people/devices.ts'
 import { type Faults, loseAnswer } from '../../sandbox/people/faults.ts'
+import { NOT_STORED } from '../kit/event-line.ts'
+import { sessionOver } from '../kit/failures.ts'
 import { reportEnding } from '../kit/session-life.ts'
+import { unlessAborted } from '../kit/unless-aborted.ts'
 import { disturbed } from './disturbance.ts'
 import { lookUpSession, type Opening } from './opening.ts'
 import { carryOut, type World } from './operations.ts'
@@ -113,7 +116,7 @@ export class LiveSession implements Session, Connected {
     } catch (error) {
       // The next session starts from the stored checkpoint, so nothing is skipped.
       this.#world.log.warn({ err: error }, 'the events of a sandbox session were not stored')
-      this.end((report) => report.lost('events_not_stored'))
+      this.end((report) => reportEnding(report, NOT_STORED))
     } finally {
       this.#isReading = false
     }
@@ -183,12 +186,12 @@ export class LiveSession implements Session, Connected {
   async #answering(signal: AbortSignal): Promise<void> {
     while (this.#state === 'open' && this.#faults.isSilent) {
       this.#flow ??= Promise.withResolvers<void>()
-      await unlessAborted(this.#flow.promise, signal)
+      await answered(this.#flow.promise, signal)
     }
     const { delayMilliseconds } = this.#faults
-    if (delayMilliseconds) await unlessAborted(pause(delayMilliseconds, null, { signal }), signal)
+    if (delayMilliseconds) await answered(pause(delayMilliseconds, null, { signal }), signal)
     if (this.#state !== 'open') {
-      throw failed('unavailable', 'the session is over', { retryAfterSeconds: 1, certain: true })
+      throw sessionOver()
     }
     if (signal.aborted) throw lostAnswer()
   }
@@ -201,11 +204,7 @@ const isAway = (cause: unknown) =>
 
 const nobody: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
 
-async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const giveUp = () => reject(lostAnswer())
-  if (signal.aborted) throw lostAnswer()
-  signal.addEventListener('abort', giveUp, { once: true })
-  wait.then(() => resolve(), giveUp)
-  await promise.finally(() => signal.removeEventListener('abort', giveUp))
-}
+const answered = (wait: Promise<unknown>, signal: AbortSignal) =>
+  unlessAborted(wait, signal).catch(() => {
+    throw lostAnswer()
+  })

@@ -2,6 +2,7 @@
 import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MediaDesk } from '../../media/media.ts'
+import { NOT_STORED } from '../kit/event-line.ts'
 import type { Log } from '../kit/platform.ts'
 import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
@@ -72,7 +73,7 @@ export function assemble(
     state,
     places,
     report,
-    failed: (cause) => life.end({ kind: 'lost', reason: 'events_not_stored' }, cause),
+    failed: (cause) => life.end(NOT_STORED, cause),
   })
   const storage = new SessionStorage({
     secrets,

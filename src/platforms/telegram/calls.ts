@@ -2,7 +2,9 @@
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { sessionOver } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
+import { unlessAborted } from '../kit/unless-aborted.ts'
 import type { Client } from './client.ts'
 import { endingOf, requestFailure, restrictionOf } from './failures.ts'
 
@@ -71,10 +73,11 @@ export class Calls {
   ): Promise<Result> {
     const { ending } = this.#options
     const milliseconds = more.milliseconds ?? this.#options.milliseconds
-    if (ending.aborted) throw over()
+    if (ending.aborted) throw sessionOver()
     const limit = AbortSignal.any([signal, ending, AbortSignal.timeout(milliseconds)])
     try {
-      return await within(work(limit), limit)
+      // The library gives up at most of its waits; here it does so at all of them.
+      return await unlessAborted(work(limit), limit)
     } catch (cause) {
       const end = endingOf(cause)
       if (end) this.#options.ended(end)
@@ -157,23 +160,5 @@ export class Calls {
     const updates = [counted as unknown as tl.TypeUpdate]
     const container = { _: 'updates', updates, users: [], chats: [], date: 0, seq: 0 } as const
     this.client.handleClientUpdate({ ...container, users: [], chats: [] }, true)
-  }
-}
-
-export const over = () =>
-  failed('unavailable', 'the session is over', { retryAfterSeconds: 1, certain: true })
-
-/** The library gives up at most of its waits; here it does so at all of them. */
-async function within<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(signal.reason)
-  if (signal.aborted) giveUp()
-  signal.addEventListener('abort', giveUp, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', giveUp)
-    promise.catch(() => undefined)
-    work.catch(() => undefined)
   }
 }

@@ -1,7 +1,7 @@
 /** What an account of Telegram can do here; the contract suite holds it to this. */
 import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
-import { ALL_ENTITIES } from '../entities.ts'
+import { ALL_ENTITIES } from '../kit/text.ts'
 
 export const capabilities: Capabilities = {
   reference: 'people',

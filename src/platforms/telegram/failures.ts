@@ -2,6 +2,7 @@
 
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { isImpatience, reconnecting } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
 
 const endings: Readonly<Record<string, Ending>> = {
@@ -86,13 +87,12 @@ export function requestFailure(cause: unknown, { looks = false } = {}): RequestF
   const retryAfterSeconds = waitOf(cause)
   if (retryAfterSeconds !== undefined) return failed('rate_limited', '', { retryAfterSeconds })
   if (isRefusal(cause)) return refused(cause)
-  const uncertain = looks ? {} : { certain: false }
+  const uncertain = looks ? {} : ({ certain: false } as const)
   if (cause instanceof MtTimeoutError || isImpatience(cause)) {
     const remark = looks ? '' : '; the message may have been sent'
     return failed('timeout', `Telegram did not answer in time${remark}`, uncertain, { cause })
   }
-  const retry = { retryAfterSeconds: 5, ...uncertain }
-  return failed('unavailable', 'the account is reconnecting', retry, { cause })
+  return reconnecting(cause, uncertain)
 }
 
 function refused(cause: tl.RpcError): RequestFailed {
@@ -108,6 +108,3 @@ function refused(cause: tl.RpcError): RequestFailed {
   if (code >= 500 || code < 0) return failed('bad_gateway', `Telegram failed: ${text}`)
   return bad(text)
 }
-
-const isImpatience = (cause: unknown) =>
-  cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)

@@ -8,6 +8,7 @@ import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { webStreamOf } from '../../media/web-stream.ts'
+import { wrongFile } from '../kit/failures.ts'
 import type { Calls } from './calls.ts'
 import { type FileName, readFileName } from './file-name.ts'
 import { findMessage } from './find-message.ts'
@@ -69,7 +70,7 @@ export async function locate(calls: Calls, name: FileName, signal: AbortSignal):
 
 export function named(native: string): FileName {
   const name = readFileName(native)
-  if (!name) throw failed('bad_request', 'wrong file identifier/HTTP URL specified')
+  if (!name) throw wrongFile()
   return name
 }
 

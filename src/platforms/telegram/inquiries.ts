@@ -2,6 +2,7 @@
 import { PeersIndex, type RawUpdateInfo, type tl } from '@mtcute/node'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Log } from '../kit/platform.ts'
+import { RecentMap } from '../kit/recent-map.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 import { nativeOf } from './natives.ts'
@@ -28,7 +29,7 @@ const REMEMBERED = 1_000
 
 export class Inquiries {
   readonly #options: InquiryOptions
-  readonly #requests = new Set<string>()
+  readonly #requests = new RecentMap<string, true>(REMEMBERED)
 
   constructor(options: InquiryOptions) {
     this.#options = options
@@ -111,7 +112,7 @@ export class Inquiries {
     return asked.importers.toReversed().flatMap(({ userId, date, about }): Happening[] => {
       const sourceKey = `j:${chat.native}:${userId}:${date}`
       if (this.#requests.has(sourceKey)) return []
-      this.#remember(sourceKey)
+      this.#requests.set(sourceKey, true)
       const facts = { kind: 'join_request', sourceKey, direction: 'incoming', at: date } as const
       return [{ ...facts, chat, person: personById(userId, view), ...(about && { bio: about }) }]
     })
@@ -124,11 +125,5 @@ export class Inquiries {
     polls.note(await findMessage(calls, nativeOf(peer), msgId, ending))
     const told = polls.read(update)
     return told ? [told] : []
-  }
-
-  #remember(sourceKey: string): void {
-    this.#requests.add(sourceKey)
-    const [oldest] = this.#requests
-    if (this.#requests.size > REMEMBERED && oldest !== undefined) this.#requests.delete(oldest)
   }
 }

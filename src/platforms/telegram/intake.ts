@@ -2,6 +2,7 @@
 import type { RawUpdateInfo } from '@mtcute/core'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import { EventLine } from '../kit/event-line.ts'
 import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
@@ -19,6 +20,7 @@ const IDLE_COUNT_MS = 500
 
 export class Intake {
   readonly #options: IntakeOptions
+  readonly #line: EventLine
   #told: RawUpdateInfo[] = []
   #found: Happening[] = []
   #committed: Promise<void> = Promise.resolve()
@@ -27,6 +29,7 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options
+    this.#line = new EventLine(options.report)
   }
 
   take(info: RawUpdateInfo): void {
@@ -66,16 +69,16 @@ export class Intake {
   #commit(): Promise<void> {
     clearTimeout(this.#waiting)
     this.#waiting = undefined
-    const { state, report, failed } = this.#options
+    const { state, failed } = this.#options
     const told = this.#told.splice(0)
     const found = this.#found.splice(0)
     state.takeChange()
     for (const { update } of told) noteMessage(state, update)
     const checkpoint = state.checkpoint()
-    this.#committed = this.#committed
-      .then(async () => {
+    this.#committed = this.#line
+      .run(async () => {
         if (this.#isOver) return
-        await report.events([...(await this.#read(told)), ...found], checkpoint)
+        await this.#line.store([...(await this.#read(told)), ...found], checkpoint)
       })
       .catch((cause) => {
         if (this.#isOver) return

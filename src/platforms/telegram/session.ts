@@ -7,10 +7,10 @@ import type {
   SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { sessionOver } from '../kit/failures.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
-import { over } from './calls.ts'
 import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './identity.ts'
@@ -65,7 +65,7 @@ export class TelegramSession implements Session {
     requestId: string,
     signal: AbortSignal,
   ): Promise<OperationResult> {
-    if (!this.#isOpened || this.#life.isOver) throw over()
+    if (!this.#isOpened || this.#life.isOver) throw sessionOver()
     const { media } = this.#options
     const self = this.#account.identity.native
     const { calls, places } = this.#parts
@@ -85,7 +85,7 @@ export class TelegramSession implements Session {
   }
 
   download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
-    if (this.#life.isOver) return Promise.reject(over())
+    if (this.#life.isOver) return Promise.reject(sessionOver())
     return download(this.#parts.calls, file, offset, this.#life.within(signal))
   }
 

@@ -4,7 +4,8 @@ import type { Dispatcher } from 'undici'
 import type { AccountIdentity, FileStream } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { type FetchOptions, type OpenResponse, openUrl } from '../../net/fetch.ts'
-import { fileAt, nothing } from './download.ts'
+import { wrongFile } from '../kit/failures.ts'
+import { fileIn, rangeFrom } from '../kit/ranged-file.ts'
 import { Refused, Unanswered, unanswered } from './failures.ts'
 import type { Form } from './multipart.ts'
 import { type Fields, fields, integer, maybeText, number, present, text } from './reading/fields.ts'
@@ -27,7 +28,6 @@ const CALL_MS = 60_000
 /** Whoever waits for a file gives up earlier, once it moves no more. */
 const UPLOAD_MS = 3_600_000
 const DOWNLOAD_MS = 900_000
-const WRONG_FILE = 'wrong file identifier/HTTP URL specified'
 const ANSWER_BYTES = 16 * 1024 * 1024
 
 export class Client {
@@ -68,18 +68,16 @@ export class Client {
     const path = pathOf(told)
     const { root, token } = this.#options
     const response = await this.#open(`${root}/file/bot${token}/${path}`, {
-      headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
+      headers: rangeFrom(offset),
       totalMs: DOWNLOAD_MS,
       signal,
     })
-    if (response.status === 200 || response.status === 206) {
-      return fileAt(response, offset, {
-        size: number(file.file_size),
-        name: told?.split('/').at(-1),
-      })
-    }
-    response.body.on('error', () => undefined).destroy()
-    if (response.status === 416) return nothing(number(file.file_size))
+    const found = fileIn(response, offset, {
+      size: number(file.file_size),
+      name: told?.split('/').at(-1),
+      vagueType: 'application/octet-stream',
+    })
+    if (found) return found
     throw new Unanswered('garbage', `a file was answered with ${response.status}`)
   }
 
@@ -88,8 +86,8 @@ export class Client {
       return fields(await this.call('getFile', { file_id }, { signal }))
     } catch (cause) {
       if (!(cause instanceof Refused) || cause.code !== 400) throw cause
-      const isTooBig = /too big/i.test(cause.description)
-      throw failed('bad_request', isTooBig ? 'file is too big' : WRONG_FILE, {}, { cause })
+      if (!/too big/i.test(cause.description)) throw wrongFile(cause)
+      throw failed('bad_request', 'file is too big', {}, { cause })
     }
   }
 
@@ -148,7 +146,7 @@ async function bounded(body: Readable): Promise<Buffer> {
 function pathOf(path: string | undefined): string {
   const steps = path?.split('/') ?? []
   if (steps.length === 0 || steps.some((step) => /^\.{0,2}$/.test(step))) {
-    throw failed('bad_request', WRONG_FILE)
+    throw wrongFile()
   }
   return steps.map(encodeURIComponent).join('/')
 }

@@ -1,6 +1,6 @@
 /** The networks that speak the bot API, and all that tells them apart. */
 import type { Capabilities } from '../../../actors/ports/platform.ts'
-import { ALL_ENTITIES } from '../entities.ts'
+import { ALL_ENTITIES } from '../kit/text.ts'
 
 export interface Flavour {
   /** The platform's name in paths. */

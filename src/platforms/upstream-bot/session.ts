@@ -6,9 +6,11 @@ import type {
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../media/media.ts'
+import { NOT_STORED } from '../kit/event-line.ts'
+import { sessionOver } from '../kit/failures.ts'
 import type { Log } from '../kit/platform.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
 import type { Client } from './client.ts'
@@ -158,7 +160,7 @@ export class BotApiSession implements Session {
   }
 
   #within(signal: AbortSignal): AbortSignal {
-    if (this.#life.isOver) throw failed('unavailable', 'the session is over')
+    if (this.#life.isOver) throw sessionOver()
     return AbortSignal.any([signal, this.#calls.signal])
   }
 
@@ -172,5 +174,4 @@ export class BotApiSession implements Session {
 /** A log that does not store is no failure of the network's. */
 const isOfNetwork = (cause: unknown) => cause instanceof Refused || cause instanceof Unanswered
 
-const leavingFor = (cause: unknown): Ending | Restriction =>
-  isOfNetwork(cause) ? endingOf(cause) : { kind: 'lost', reason: 'events_not_stored' }
+const leavingFor = (cause: unknown) => (isOfNetwork(cause) ? endingOf(cause) : NOT_STORED)

@@ -1,10 +1,10 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { NotStored } from '../kit/event-line.ts'
 import type { Log } from '../kit/platform.ts'
 import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { NotStored } from './failures.ts'
 import type { Ledger } from './ledger.ts'
 import { RequestRefused } from './requests.ts'
 

@@ -3,6 +3,7 @@
 import type { Buttons, Content, Media, Text } from '../../../machines/model/content.ts'
 import { contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { wrongFile } from '../kit/failures.ts'
 import { capabilities } from './capabilities.ts'
 import { contactElement, writeContact } from './contact.ts'
 import { locationElement, type Place, writeLocation } from './location.ts'
@@ -70,7 +71,7 @@ function writtenText(content: Text): Written {
 function writtenFile(content: MediaContent): Written {
   const { media } = content
   if (!('native' in media.file) || !isLink(media.file.native)) {
-    throw failed('bad_request', 'wrong file identifier/HTTP URL specified')
+    throw wrongFile()
   }
   const link = media.file.native
   const { body: words, isStyled, shown: caption } = styled(content.caption)

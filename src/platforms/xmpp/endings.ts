@@ -1,7 +1,8 @@
 /** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
 import type { Reason } from '../../../machines/model/reason.ts'
+import { NOT_STORED, NotStored } from '../kit/event-line.ts'
 import type { Ending } from '../kit/session-life.ts'
-import { NotStored, StorageAway, TakenOver } from './failures.ts'
+import { StorageAway, TakenOver } from './failures.ts'
 import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing, Oversized } from './transport.ts'
 
@@ -101,7 +102,7 @@ const untrusted =
 export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return soon('network')
   if (cause instanceof TakenOver) return { kind: 'replaced' }
-  if (cause instanceof NotStored) return soon('events_not_stored')
+  if (cause instanceof NotStored) return NOT_STORED
   if (cause instanceof StorageAway) return soon('storage')
   if (cause instanceof EncryptionMissing) return soon('no_encryption')
   if (cause instanceof Oversized) return soon('oversized_stanza')

@@ -1,6 +1,7 @@
 /** What the network's error conditions mean for a request, and what ends a session from within. */
 import type { Element } from '@xmpp/client'
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
+import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { ns } from './namespaces.ts'
 
 /** The condition of an error stanza. */
@@ -46,11 +47,6 @@ export class TakenOver extends Error {
   override readonly name = 'TakenOver'
 }
 
-/** What the session has to report could not be stored. */
-export class NotStored extends Error {
-  override readonly name = 'NotStored'
-}
-
 /** What is kept of the account could not be read or written. */
 export class StorageAway extends Error {
   override readonly name = 'StorageAway'
@@ -58,7 +54,6 @@ export class StorageAway extends Error {
 
 /** A question ended without an answer; nothing was to happen by it. */
 export function unanswered(cause: unknown): RequestFailed {
-  const isSlow = cause instanceof Error && /TimeoutError|AbortError/.test(cause.name)
-  if (isSlow) return failed('timeout', 'the server did not answer in time', {}, { cause })
-  return failed('unavailable', 'the account is reconnecting', { retryAfterSeconds: 5 }, { cause })
+  if (!isImpatience(cause)) return reconnecting(cause)
+  return failed('timeout', 'the server did not answer in time', {}, { cause })
 }

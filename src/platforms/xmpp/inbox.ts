@@ -1,6 +1,7 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
+
+import { NotStored } from '../kit/event-line.ts'
 import type { Delivery } from './delivery.ts'
-import { NotStored } from './failures.ts'
 import { weightOf } from './weight.ts'
 
 export interface InboxEvents {

@@ -2,11 +2,12 @@
 import type { Element } from '@xmpp/client'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import { EventLine } from '../kit/event-line.ts'
+import { RecentMap } from '../kit/recent-map.ts'
 import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { NotStored } from './failures.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
-import { isRandom, MessageNames, RecentKeys, targetOf } from './message-identity.ts'
+import { isRandom, MessageNames, mostRemembered, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
 import { RecentIds } from './recent-ids.ts'
@@ -41,11 +42,10 @@ const mostUnacknowledged = 100
 export class Ledger {
   readonly #own: string
   readonly #sent: Sent
-  readonly #report: SessionReport
   readonly #events: LedgerEvents
   readonly #known: Known
   readonly #repeats: Repeats
-  readonly #recent = new RecentKeys()
+  readonly #recent = new RecentMap<string, true>(mostRemembered)
   readonly #recentIds = new Map<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
   #unarchived: readonly Unarchived[] = []
@@ -53,7 +53,7 @@ export class Ledger {
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
   /** The account and each of its rooms bring their own; one after the other moves the one checkpoint. */
-  #line: Promise<void> = Promise.resolve()
+  readonly #line: EventLine
 
   constructor(start: LedgerStart, report: SessionReport, events: LedgerEvents) {
     this.#own = start.own
@@ -61,7 +61,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
-    this.#report = report
+    this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
       own: start.own,
@@ -87,7 +87,7 @@ export class Ledger {
 
   /** Stores a place in an archive without any event. */
   mark(archive: string, checkpoint: Checkpoint): Promise<void> {
-    return this.#queue(() => {
+    return this.#line.run(() => {
       const checkpoints = withCheckpoint(this.#checkpoints, archive, checkpoint, this.#own)
       return this.#store([], checkpoints, this.#invited)
     })
@@ -95,19 +95,19 @@ export class Ledger {
 
   /** Of what is in no archive. */
   tell(happening: Happening): Promise<void> {
-    return this.#queue(() => this.#store([happening], this.#checkpoints, this.#invited))
+    return this.#line.run(() => this.#store([happening], this.#checkpoints, this.#invited))
   }
 
   /** `joined`: what came of it. */
   answered({ room }: Invitation, joined?: Happening): Promise<void> {
-    return this.#queue(() => {
+    return this.#line.run(() => {
       const invited = this.#invited.filter((other) => other.room !== room)
       return this.#store(joined ? [joined] : [], this.#checkpoints, invited)
     })
   }
 
   commit(deliveries: readonly Delivery[]): Promise<void> {
-    return this.#queue(() => this.#commit(deliveries))
+    return this.#line.run(() => this.#commit(deliveries))
   }
 
   async #commit(deliveries: readonly Delivery[]): Promise<void> {
@@ -133,7 +133,7 @@ export class Ledger {
       this.#unarchived = [...this.#unarchived, ...unarchivedOf(news)].slice(-mostUnacknowledged)
       await this.#store(happenings, checkpoints, invited)
     }
-    for (const { key } of news) this.#recent.add(key)
+    for (const { key } of news) this.#recent.set(key, true)
     if (isInvited) this.#events.invited()
     for (const delivery of foreign) this.#acknowledge(delivery)
   }
@@ -145,9 +145,7 @@ export class Ledger {
   ): Promise<void> {
     const unarchived = this.#unarchived
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
-    await this.#report.events(happenings, checkpoint).catch((cause) => {
-      throw new NotStored('The events could not be stored', { cause })
-    })
+    await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
     this.#invited = invited
   }
@@ -193,13 +191,6 @@ export class Ledger {
     const { id, from, type } = message.attrs
     if (!id || !from || type === 'error' || own || room || again) return
     if (message.getChild('request', ns.receipts)) this.#events.receiptWanted(from, id)
-  }
-
-  #queue(work: () => Promise<void>): Promise<void> {
-    const done = this.#line.then(work)
-    // Whoever brought it hears of a failure.
-    this.#line = done.catch(() => undefined)
-    return done
   }
 }
 

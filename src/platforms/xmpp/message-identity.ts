@@ -1,6 +1,7 @@
 /** Which message a stanza is: the same for each copy of it, and never the same for two messages. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
+import { RecentMap } from '../kit/recent-map.ts'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
 import { storable } from './storable.ts'
@@ -19,7 +20,8 @@ export interface Copy {
 
 /** A client counts 1, 2, 3 and begins again with its next session; random ids are longer. */
 const shortestRandomId = 16
-const mostRemembered = 1_000
+/** How many recent messages are known by name, or by the keys under which they were stored. */
+export const mostRemembered = 1_000
 /** XML knows no such character, so no id of the network contains it. */
 const separator = '\u001f'
 
@@ -79,21 +81,21 @@ export function targetOf(message: Element) {
  * name it so. An id that may be, or is, another message's as well gets a mark made of the message's key.
  */
 export class MessageNames {
-  readonly #owners = new Map<string, string>()
-  readonly #latest = new Map<string, string>()
+  readonly #owners = new RecentMap<string, string>(mostRemembered)
+  readonly #latest = new RecentMap<string, string>(mostRemembered)
 
   /** The same for each copy with this key. `isServers`: a server gave the id, and not the writer's client. */
   give(chat: string, id: string, key: string, isServers = false): string {
     const place = `${chat}\n${id}`
     const owner = this.#owners.get(place) ?? key
-    keep(this.#owners, place, owner)
+    this.#owners.set(place, owner)
     return owner === key && (isServers || isRandom(id)) ? id : marked(id, key)
   }
 
   /** Others mean this message from now on when they name this id. */
   remember(chat: string, writer: string, id: string, native: string) {
-    keep(this.#latest, `${chat}\n${id}`, native)
-    keep(this.#latest, `${chat}\n${id}\n${writer}`, native)
+    this.#latest.set(`${chat}\n${id}`, native)
+    this.#latest.set(`${chat}\n${id}\n${writer}`, native)
   }
 
   /** The native id of the newest message that goes by this id; with a writer: that this one wrote. */
@@ -103,27 +105,6 @@ export class MessageNames {
   }
 }
 
-/** The keys of what was stored lately: a message can come live and out of the archive, or in two pages of it. */
-export class RecentKeys {
-  readonly #keys = new Map<string, string>()
-
-  has(key: string): boolean {
-    return this.#keys.has(key)
-  }
-
-  add(key: string) {
-    keep(this.#keys, key, key)
-  }
-}
-
 export const marked = (id: string, key: string): string => `${id}${separator}${hash(key)}`
-
-function keep(map: Map<string, string>, place: string, value: string) {
-  map.delete(place)
-  map.set(place, value)
-  if (map.size <= mostRemembered) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
-}
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)

@@ -1,6 +1,7 @@
 /** Messages on their way out: each is waited for until the server has it, or has refused it. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../machines/model/failure.ts'
+import { reconnecting } from '../kit/failures.ts'
 import { parseAddress } from './address.ts'
 import { bounced } from './failures.ts'
 import { ns } from './namespaces.ts'
@@ -55,7 +56,7 @@ export class Outbox {
         this.#askInstead(limit).then(resolve, reject)
       }
     }
-    const unwritten = (cause: unknown) => reject(unsent(cause))
+    const unwritten = (cause: unknown) => reject(reconnecting(cause))
     const write = () => {
       this.#line = this.#line
         .then(() => this.#parts.stream.sendWhenUp(message, limit))
@@ -117,10 +118,6 @@ export class Outbox {
 function mayRefuse(from: string | undefined, to: string | undefined): boolean {
   const sender = parseAddress(from)
   return !sender?.local || sender.bare === parseAddress(to)?.bare
-}
-
-function unsent(cause: unknown) {
-  return failed('unavailable', 'the account is reconnecting', { retryAfterSeconds: 5 }, { cause })
 }
 
 function unknownOutcome(code: 'timeout' | 'unavailable', cause: unknown) {

@@ -1,6 +1,7 @@
 /** Questions to the server and to others (`iq` stanzas), each with one answer or an end to the wait. */
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
+import { unlessAborted } from '../kit/unless-aborted.ts'
 import { parseAddress } from './address.ts'
 import { conditionOf } from './failures.ts'
 
@@ -48,14 +49,11 @@ export class Requests {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)])
     limit.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Element>()
-    const giveUp = () => reject(limit.reason)
-    limit.addEventListener('abort', giveUp, { once: true })
     this.#waiting.set(id, { to, resolve, reject })
     this.#send(xml('iq', { type, id, to }, payload), limit).catch(reject)
     try {
-      return await promise
+      return await unlessAborted(promise, limit)
     } finally {
-      limit.removeEventListener('abort', giveUp)
       this.#waiting.delete(id)
     }
   }

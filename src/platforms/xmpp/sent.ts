@@ -1,4 +1,6 @@
 /** What this session has sent lately: recognised when the archive shows it, or when it is to be sent again. */
+import { RecentMap } from '../kit/recent-map.ts'
+
 const mostRemembered = 500
 
 interface Memory {
@@ -11,14 +13,10 @@ interface Memory {
 }
 
 export class Sent {
-  readonly #memories = new Map<string, Memory>()
+  readonly #memories = new RecentMap<string, Memory>(mostRemembered)
 
   add(id: string, at: number) {
-    this.#memories.delete(id)
     this.#memories.set(id, { at, confirmed: false })
-    if (this.#memories.size <= mostRemembered) return
-    const [oldest] = this.#memories.keys()
-    if (oldest !== undefined) this.#memories.delete(oldest)
   }
 
   confirm(id: string) {

@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
+import { unlessAborted } from '../kit/unless-aborted.ts'
 import { endingOf, isDecided } from './endings.ts'
 import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
@@ -69,12 +70,7 @@ export class Stream {
   /** Resolves once stanzas can be sent, rejects when that will not be. */
   async up(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    const { promise, reject } = Promise.withResolvers<never>()
-    const giveUp = () => reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
-    await Promise.race([this.#up.promise, promise]).finally(() =>
-      signal.removeEventListener('abort', giveUp),
-    )
+    await unlessAborted(this.#up.promise, signal)
   }
 
   /** Whether the server acknowledges what it gets, be it after a cut. */

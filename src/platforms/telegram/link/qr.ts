@@ -1,7 +1,9 @@
 /** Links an account by a QR code that its owner scans with Telegram on another device. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import { unlessAborted } from '../../kit/unless-aborted.ts'
 import { wordOf } from '../failures.ts'
 import { fieldsOf } from '../storage/secrets.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
@@ -64,15 +66,9 @@ export class QrLink implements LinkAttempt {
   }
 
   async #newsOrExpiry(seconds: number, signal: AbortSignal): Promise<void> {
-    const expiry = AbortSignal.timeout(seconds * 1000)
-    const ended = Promise.withResolvers<void>()
-    const giveUp = () => ended.reject(signal.reason)
     signal.throwIfAborted()
-    signal.addEventListener('abort', giveUp, { once: true })
-    expiry.addEventListener('abort', () => ended.resolve(), { once: true })
-    await Promise.race([this.#news.promise, ended.promise]).finally(() =>
-      signal.removeEventListener('abort', giveUp),
-    )
+    const expiry = pause(seconds * 1000, undefined, { ref: false })
+    await unlessAborted(Promise.race([this.#news.promise, expiry]), signal)
   }
 
   async #ask(signal: AbortSignal): Promise<LinkStep> {

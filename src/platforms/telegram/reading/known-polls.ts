@@ -1,12 +1,13 @@
 /** The questions of polls that were seen: the network tells how a poll stands without repeating what was asked. */
 import type { tl } from '@mtcute/node'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { pollOf } from './poll.ts'
 
 const REMEMBERED = 500
 
 export class KnownPolls {
-  readonly #polls = new Map<string, tl.TypePoll>()
+  readonly #polls = new RecentMap<string, tl.TypePoll>(REMEMBERED)
 
   /** Also those that the account has sent itself. */
   noteIn(updates: readonly tl.TypeUpdate[]): void {
@@ -41,10 +42,6 @@ export class KnownPolls {
   }
 
   #note(poll: tl.TypePoll): void {
-    const id = poll.id.toString()
-    this.#polls.delete(id)
-    this.#polls.set(id, poll)
-    const [oldest] = this.#polls.keys()
-    if (this.#polls.size > REMEMBERED && oldest !== undefined) this.#polls.delete(oldest)
+    this.#polls.set(poll.id.toString(), poll)
   }
 }

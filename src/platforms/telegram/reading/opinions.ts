@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/node'
 import type { Chat, Person, Reaction } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { chatOf, personById, type View } from './peers.ts'
 
 interface Opinion {
@@ -17,7 +18,7 @@ type Target = { readonly chat: Chat; readonly target: string }
 const REMEMBERED = 500
 
 export class OpinionReader {
-  readonly #known = new Map<string, Opinions>()
+  readonly #known = new RecentMap<string, Opinions>(REMEMBERED)
   readonly #since: number
 
   /** `since`: what was thought before is no news. Unix time in seconds. */
@@ -46,10 +47,7 @@ export class OpinionReader {
   /** What was known until now. */
   #exchange(key: string, now: Opinions): Opinions {
     const known = this.#known.get(key)
-    this.#known.delete(key)
     this.#known.set(key, now)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest)
     return known ?? new Map([...now].filter(([, { at }]) => at < this.#since))
   }
 }

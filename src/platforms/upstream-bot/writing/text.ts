@@ -1,10 +1,11 @@
 /** Texts and buttons as the reference's parameters. */
 import type { Buttons, Content, Text, TextEntity } from '../../../../machines/model/content.ts'
+import { withLinkTargets } from '../../kit/text.ts'
 import type { Flavour } from '../flavour.ts'
 
 /** The parameters `name` and `entities` of a call. */
 export function textAs(text: Text, name: string, entities: string, flavour: Flavour) {
-  if (!flavour.takesEntities) return { [name]: withLinks(text) }
+  if (!flavour.takesEntities) return { [name]: withLinkTargets(text).text }
   return {
     [name]: text.text,
     ...(text.entities.length > 0 && { [entities]: text.entities.map(entityJson) }),
@@ -32,15 +33,6 @@ export function textMessage(content: Content & { readonly kind: 'text' }, flavou
     ...textAs(content, 'text', 'entities', flavour),
     ...(flavour.hasPreviews && content.preview && { link_preview_options }),
   }
-}
-
-/** A plain text has no place for the target of a link but beside its words. */
-function withLinks({ text, entities }: Text): string {
-  return entities.toReversed().reduce((plain, { type, url, offset, length }) => {
-    if (type !== 'text_link' || !url) return plain
-    const end = offset + length
-    return `${plain.slice(0, end)} (${url})${plain.slice(end)}`
-  }, text)
 }
 
 export const markupOf = (buttons: Buttons | undefined) =>

@@ -5,6 +5,7 @@ import type { Media } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { MediaDesk } from '../../../media/media.ts'
 import { openUrl, parseUrl } from '../../../net/fetch.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { discover, discoverItems, formField, hasFeature } from '../discovery.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
@@ -40,7 +41,7 @@ interface Slot {
 export class Uploads {
   readonly #parts: UploadParts
   /** By request and blob: a request that is repeated uploads nothing twice. */
-  readonly #links = new Map<string, string>()
+  readonly #links = new RecentMap<string, string>(mostRemembered)
   #service: Service | undefined
 
   constructor(parts: UploadParts) {
@@ -63,8 +64,6 @@ export class Uploads {
     const key = `${requestId} ${media.file.blob}`
     const native = this.#links.get(key) ?? (await this.#upload(media, media.file.blob, signal))
     this.#links.set(key, native)
-    const [oldest] = this.#links.keys()
-    if (this.#links.size > mostRemembered && oldest !== undefined) this.#links.delete(oldest)
     return { native }
   }
 

@@ -1,6 +1,7 @@
 /** The way into a room (XEP-0045): under the wanted nick or one like it, until the room says that it is done. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../../machines/model/failure.ts'
+import { unlessAborted } from '../../kit/unless-aborted.ts'
 import { parseAddress } from '../address.ts'
 import { conditionOf } from '../failures.ts'
 import { ns } from '../namespaces.ts'
@@ -81,8 +82,6 @@ export class Entrance {
   async #ask(since: number | undefined, signal: AbortSignal): Promise<void> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const giveUp = () => reject(limit.reason)
-    limit.addEventListener('abort', giveUp, { once: true })
     const before = this.#waiting
     // Whoever is on the way in already, for a call of before a break perhaps, gets in by the same answer.
     const waiting = {
@@ -108,9 +107,8 @@ export class Entrance {
     const presence = xml('presence', { to: `${room}/${this.#nick}` }, join)
     try {
       this.#stream.sendWhenUp(presence, limit).catch(reject)
-      await promise
+      await unlessAborted(promise, limit)
     } finally {
-      limit.removeEventListener('abort', giveUp)
       if (this.#waiting === waiting) this.#waiting = undefined
     }
   }

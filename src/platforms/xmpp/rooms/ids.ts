@@ -1,8 +1,10 @@
 /** A room's own ids of its recent messages, found by the ids that their writers gave them. */
+import { RecentMap } from '../../kit/recent-map.ts'
+
 const mostRemembered = 1_000
 
 export class Ids {
-  readonly #natives = new Map<string, string>()
+  readonly #natives = new RecentMap<string, string>(mostRemembered)
 
   get isEmpty(): boolean {
     return this.#natives.size === 0
@@ -11,9 +13,6 @@ export class Ids {
   /** The same id by two writers is two messages: nobody can change what another one wrote. */
   remember(writer: string, id: string, native: string) {
     this.#natives.set(key(writer, id), native)
-    if (this.#natives.size <= mostRemembered) return
-    const [oldest] = this.#natives.keys()
-    if (oldest !== undefined) this.#natives.delete(oldest)
   }
 
   find(writer: string, id: string): string | undefined {

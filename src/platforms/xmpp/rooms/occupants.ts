@@ -1,6 +1,7 @@
 /** Who is in a room: nicks, and the people behind them where the room shows them. */
 import type { Element } from '@xmpp/client'
 import type { Person } from '../../../../machines/model/content.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
@@ -23,7 +24,7 @@ export class Occupants {
   /** By nick. */
   readonly #present = new Map<string, Occupant>()
   /** Nicks to bare addresses, also of those who have left. */
-  readonly #addresses = new Map<string, string>()
+  readonly #addresses = new RecentMap<string, string>(mostRemembered)
 
   constructor(room: string) {
     this.#room = room
@@ -68,9 +69,6 @@ export class Occupants {
     const address = shownAddress(presence)
     this.#addresses.delete(nick)
     if (address) this.#addresses.set(nick, address)
-    if (this.#addresses.size <= mostRemembered) return
-    const [oldest] = this.#addresses.keys()
-    if (oldest !== undefined) this.#addresses.delete(oldest)
   }
 
   /** The bare address of who has this nick, where the room shows it. */

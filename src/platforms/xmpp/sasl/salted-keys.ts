@@ -1,6 +1,7 @@
 /** Passwords made slow to guess (RFC 5802), computed beside the event loop and remembered for the next login. */
 import { createHash, pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
+import { RecentMap } from '../../kit/recent-map.ts'
 
 export type Digest = 'sha1' | 'sha256'
 
@@ -22,7 +23,7 @@ const mostRemembered = 2_000
 
 export class SaltedKeys {
   readonly #derive: Derive
-  readonly #known = new Map<string, Promise<Buffer>>()
+  readonly #known = new RecentMap<string, Promise<Buffer>>(mostRemembered)
 
   /** `compute`: what takes so long. */
   constructor(compute: Derive = derive) {
@@ -38,8 +39,6 @@ export class SaltedKeys {
     const key = this.#derive(prepared(password), salt)
     this.#known.set(name, key)
     key.catch(() => this.#known.delete(name))
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > mostRemembered && oldest !== undefined) this.#known.delete(oldest)
     return key
   }
 }

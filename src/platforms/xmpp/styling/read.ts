@@ -1,5 +1,6 @@
 /** Reads the marks of message styling (XEP-0393) as formatting, and leaves them out of the text. */
 import type { Text, TextEntity } from '../../../../machines/model/content.ts'
+import { appendMoved } from '../../kit/text.ts'
 import { fence, isSpace, marks } from './spans.ts'
 
 /** What is nested deeper is read as plain text. */
@@ -72,7 +73,7 @@ function joined(blocks: readonly Text[]): Text {
   const entities: TextEntity[] = []
   for (const [index, block] of blocks.entries()) {
     if (index > 0) text += '\n'
-    addMoved(entities, block.entities, text.length)
+    appendMoved(entities, block.entities, text.length)
     text += block.text
   }
   return { text, entities }
@@ -97,7 +98,7 @@ function readSpans(line: string, depth: number): Text {
     const content = line.slice(at + 1, end)
     const inner = type === 'code' ? { text: content, entities: [] } : readSpans(content, depth + 1)
     entities.push({ type, offset: text.length, length: inner.text.length })
-    addMoved(entities, inner.entities, text.length)
+    appendMoved(entities, inner.entities, text.length)
     text += inner.text
     at = end + 1
   }
@@ -115,9 +116,4 @@ function closing(line: string, start: number): number {
   let end = line.indexOf(mark, start + 2)
   while (end >= 0 && isSpace(line[end - 1])) end = line.indexOf(mark, end + 1)
   return end
-}
-
-/** One by one: there may be more than a call takes arguments. */
-function addMoved(to: TextEntity[], entities: readonly TextEntity[], by: number) {
-  for (const entity of entities) to.push({ ...entity, offset: entity.offset + by })
 }

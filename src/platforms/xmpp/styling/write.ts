@@ -1,5 +1,6 @@
 /** Writes formatting with the marks of message styling (XEP-0393), where these can express it. */
 import type { Text, TextEntity } from '../../../../machines/model/content.ts'
+import { withLinkTargets } from '../../kit/text.ts'
 import { fence, isSpace, marks } from './spans.ts'
 
 const markOf: ReadonlyMap<string, string> = new Map([...marks].map(([mark, type]) => [type, mark]))
@@ -12,7 +13,7 @@ interface Span {
 }
 
 export function writeStyled(source: Text): string {
-  const { text, entities } = withLinks(source)
+  const { text, entities } = withLinkTargets(source)
   const blocks = entities.filter(({ type }) => type === 'pre' || quotations.has(type))
   const spans = entities.filter(({ type }) => markOf.has(type))
   const written: string[] = []
@@ -29,27 +30,6 @@ export function writeStyled(source: Text): string {
   }
   if (open) written.push(fence)
   return written.join('\n')
-}
-
-/** A plain text has no place for the target of a link but beside its words. */
-function withLinks({ text, entities }: Text): Text {
-  return entities.toReversed().reduce(
-    (plain: Text, { type, url, offset, length }) => {
-      if (type !== 'text_link' || !url) return plain
-      const end = offset + length
-      const beside = ` (${url})`
-      return {
-        text: plain.text.slice(0, end) + beside + plain.text.slice(end),
-        entities: plain.entities.map((entity) => shifted(entity, end, beside.length)),
-      }
-    },
-    { text, entities },
-  )
-}
-
-function shifted(entity: TextEntity, from: number, by: number): TextEntity {
-  if (entity.offset >= from) return { ...entity, offset: entity.offset + by }
-  return entity.offset + entity.length > from ? { ...entity, length: entity.length + by } : entity
 }
 
 /** The lines, cut also where a block begins or ends in the midst of one. */

@@ -1,0 +1,245 @@
+/** What all networks share: platforms are defined, sessions end once, events are stored in line, texts keep their words. */
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import type { LinkedAccount, Platform, SessionReport } from '../../actors/ports/platform.ts'
+import type { TextEntity } from '../../machines/model/content.ts'
+import { EventLine, NotStored } from '../../src/platforms/kit/event-line.ts'
+import { definePlatform, linkInOneStep } from '../../src/platforms/kit/platform.ts'
+import { fileIn } from '../../src/platforms/kit/ranged-file.ts'
+import { RecentMap } from '../../src/platforms/kit/recent-map.ts'
+import { SessionLife } from '../../src/platforms/kit/session-life.ts'
+import { withLinkTargets } from '../../src/platforms/kit/text.ts'
+import { unlessAborted } from '../../src/platforms/kit/unless-aborted.ts'
+import fc from '../support/fast-check.ts'
+import { quietLog } from '../support/log.ts'
+import { refusalOf } from './contract/scene.ts'
+
+const account: LinkedAccount = {
+  credentialId: 1,
+  epoch: 1,
+  identity: { native: '1', firstName: 'Ada' },
+  secrets: { token: 'right' },
+  checkpoint: null,
+  recoverChannels: false,
+}
+
+/** Notes what is reported, in order. */
+function recorder() {
+  const reports: unknown[][] = []
+  const note =
+    (name: string) =>
+    (...given: unknown[]) => {
+      reports.push([name, ...given])
+    }
+  const names = ['opened', 'lost', 'limited', 'replaced', 'revoked', 'invalid', 'skipped'] as const
+  const noted = Object.fromEntries(names.map((name) => [name, note(name)]))
+  return { reports, report: noted as unknown as SessionReport }
+}
+
+function platform(closed: (signOut: boolean) => void = () => undefined): Platform {
+  const unused = () => Promise.reject(new Error('not used here'))
+  return definePlatform({
+    id: 'example',
+    name: 'Example',
+    ids: 'integer',
+    linkMethods: [
+      { method: 'token', fields: [] },
+      { method: 'qr', fields: [] },
+    ],
+    capabilities: {
+      operations: [],
+      surfaces: [],
+      content: [],
+      buttons: false,
+      entities: [],
+      updates: [],
+      limits: { textLength: 1 },
+    },
+    log: quietLog,
+    startLink: (_method, _fields, signal) =>
+      linkInOneStep(
+        async () => ({ kind: 'done', account: account.identity, secrets: account.secrets }),
+        signal,
+      ),
+    parseSecrets: (stored) => (JSON.stringify(stored).includes('right') ? 'right' : undefined),
+    open: () => ({
+      perform: unused,
+      probe: unused,
+      download: unused,
+      close: async ({ signOut }) => closed(signOut),
+    }),
+  })
+}
+
+t.test('a link begins with one of the methods, and may have no second step', async (t) => {
+  const { signal } = new AbortController()
+  t.match(await refusalOf(platform().startLink('phone', {}, signal)), {
+    code: 'bad_request',
+    description: 'field "method" must be token or qr',
+  })
+  const attempt = await platform().startLink('token', {}, signal)
+  t.equal(attempt.step.kind, 'done')
+  const over = { code: 'conflict', description: 'the link has no further step' }
+  t.match(await refusalOf(attempt.answer({ kind: 'code', code: '1' }, signal)), over)
+  t.match(await refusalOf(attempt.changed(signal)), over)
+  t.match(await refusalOf(platform().resumeLink(null, signal)), over)
+  await t.rejects(platform().startLink('qr', {}, AbortSignal.abort()), { name: 'AbortError' })
+})
+
+t.test('an account whose secrets are unreadable is invalid, after open has returned', async (t) => {
+  const { reports, report } = recorder()
+  const { signal } = new AbortController()
+  const session = platform().open({ ...account, secrets: { token: 'wrong' } }, report, signal)
+  t.same(reports, [])
+  t.match(await refusalOf(session.probe(signal)), { code: 'unavailable' })
+  t.same(reports, [['invalid', 'secrets_unreadable']])
+  await session.close({ signOut: true })
+})
+
+t.test('a session is closed, and stays signed in, when its signal aborts', async (t) => {
+  const closed: boolean[] = []
+  const living = new AbortController()
+  platform((signOut) => closed.push(signOut)).open(account, recorder().report, living.signal)
+  t.same(closed, [])
+  living.abort()
+  t.same(closed, [false])
+})
+
+t.test('a session ends once, and what is under way learns why', async (t) => {
+  const { reports, report } = recorder()
+  const released: unknown[] = []
+  const life = new SessionLife({
+    report,
+    log: quietLog,
+    facts: {},
+    release: async (cause) => {
+      released.push(cause)
+      throw new Error('the connection is gone already')
+    },
+  })
+  const { signal } = new AbortController()
+  const waiting = unlessAborted(new Promise(() => undefined), life.within(signal))
+  const cause = new Error('the server says goodbye')
+  life.end({ kind: 'lost', reason: 'network', retryAfterSeconds: 3 }, cause)
+  life.end({ kind: 'revoked', reason: 'session_revoked' })
+  await life.close()
+  await t.rejects(waiting, cause)
+  t.same(reports, [['lost', 'network', 3]])
+  t.same(released, [cause])
+  t.ok(life.isOver)
+})
+
+t.test('a closed session reports nothing', async (t) => {
+  const { reports, report } = recorder()
+  const life = new SessionLife({ report, log: quietLog, facts: {}, release: async () => undefined })
+  await life.close()
+  life.end({ kind: 'replaced' })
+  t.same(reports, [])
+})
+
+t.test('each way to end is reported by its own name', async (t) => {
+  const { reports, report } = recorder()
+  const facts = { report, log: quietLog, facts: {}, release: async () => undefined }
+  new SessionLife(facts).end({ kind: 'replaced' })
+  new SessionLife(facts).end({ kind: 'revoked', reason: 'password_changed' })
+  new SessionLife(facts).end({ kind: 'invalid', reason: 'account_banned' })
+  t.same(reports, [['replaced'], ['revoked', 'password_changed'], ['invalid', 'account_banned']])
+})
+
+t.test(
+  'events are stored one batch after the other, and a failure stops only its own',
+  async (t) => {
+    const stored: unknown[] = []
+    const gate = Promise.withResolvers<void>()
+    const line = new EventLine({
+      async events(_happenings, checkpoint) {
+        if (checkpoint === 1) await gate.promise
+        if (checkpoint === 2) throw new Error('the log is away')
+        stored.push(checkpoint)
+      },
+    })
+    const all = [1, 2, 3].map((checkpoint) => line.run(() => line.store([], checkpoint)))
+    const settled = Promise.allSettled(all)
+    await new Promise(setImmediate)
+    t.same(stored, [])
+    gate.resolve()
+    const [first, second, third] = await settled
+    t.equal(first?.status, 'fulfilled')
+    t.ok(second?.status === 'rejected' && second.reason instanceof NotStored)
+    t.equal(third?.status, 'fulfilled')
+    t.same(stored, [1, 3])
+  },
+)
+
+t.test('a wait is given up when the signal aborts, and not before', async (t) => {
+  const { signal } = new AbortController()
+  t.equal(await unlessAborted(Promise.resolve(1), signal), 1)
+  await t.rejects(unlessAborted(Promise.reject(new Error('no')), signal), { message: 'no' })
+  const leaving = new AbortController()
+  const late = Promise.withResolvers<void>()
+  const waiting = unlessAborted(late.promise, leaving.signal)
+  leaving.abort(new Error('gone'))
+  await t.rejects(waiting, { message: 'gone' })
+  late.reject(new Error('nobody waits for this any more'))
+})
+
+t.test('the oldest entry goes, and setting a key makes it the newest', async (t) => {
+  const map = new RecentMap<string, number>(2).set('a', 1).set('b', 2).set('a', 3).set('c', 4)
+  t.same(
+    [...map],
+    [
+      ['a', 3],
+      ['c', 4],
+    ],
+  )
+})
+
+const bytesOf = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
+
+t.test('a file begins where it is wanted, with and without ranges on the server', async (t) => {
+  const answer = (status: number, text: string, headers: Record<string, string> = {}) => ({
+    status,
+    headers: { 'content-length': `${text.length}`, 'content-type': 'text/plain', ...headers },
+    body: Readable.from([Buffer.from(text)]),
+  })
+  const whole = fileIn(answer(200, 'abcdef'), 2, { name: 'a.txt' })
+  t.match(whole, { size: 6, mime: 'text/plain', name: 'a.txt' })
+  t.equal(await bytesOf(whole!.stream), 'cdef')
+  const part = fileIn(answer(206, 'cdef'), 2, { vagueType: 'text/plain' })
+  t.equal(part?.size, 6)
+  t.equal(part?.mime, undefined)
+  t.equal(await bytesOf(part!.stream), 'cdef')
+  const end = fileIn(answer(416, 'too far'), 6, { size: 6 })
+  t.equal(end?.size, 6)
+  t.equal(await bytesOf(end!.stream), '')
+  const error = answer(404, 'not here')
+  t.equal(fileIn(error, 0, {}), undefined)
+  t.ok(error.body.destroyed)
+})
+
+t.test('beside its words the target of a link moves no other entity off its own', async (t) => {
+  const target = ' (https://a.example)'
+  const words = fc.array(fc.constantFrom('a', 'bc', 'سلام', '👋', '\n'), { minLength: 1 })
+  const ranges = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 9 }), fc.boolean()))
+  const without = (text: string) => text.replaceAll(target, '')
+  const keepsWords = fc.property(words, ranges, (parts, wanted) => {
+    const text = parts.join(' ')
+    const entities: TextEntity[] = wanted
+      .map(([offset, length, isLink]) => ({
+        offset,
+        length: Math.min(length, text.length - offset),
+        ...(isLink ? { type: 'text_link', url: 'https://a.example' } : { type: 'bold' }),
+      }))
+      .filter(({ length }) => length > 0)
+    const plain = withLinkTargets({ text, entities })
+    const links = entities.filter(({ url }) => url !== undefined)
+    assert.equal(without(plain.text), text)
+    assert.equal(plain.text.length, text.length + links.length * target.length)
+    for (const [index, { offset, length }] of plain.entities.entries()) {
+      const { offset: from, length: by } = entities[index]!
+      assert.equal(without(plain.text.slice(offset, offset + length)), text.slice(from, from + by))
+    }
+  })
+  t.doesNotThrow(() => fc.assert(keepsWords))
+})
