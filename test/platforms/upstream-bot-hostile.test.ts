@@ -1,7 +1,8 @@
 /** A bot API that misbehaves: every answer is one a client understands, and none tells the token. */
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
+import { listen, portOf } from '../support/http-server.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf, sending } from './contract/scene.ts'
 import { html, ok, raw, refusal, session, startStub, token, update } from './upstream-bot/stub.ts'
@@ -129,19 +130,20 @@ t.test('a drip ends with the time of the call', async (t) => {
 
 t.test('a redirect is not followed', async (t) => {
   const asked: (string | undefined)[] = []
-  const elsewhere = createServer(({ url }, response) => {
+  const elsewhere = await listen(t, ({ url }, response) => {
     asked.push(url)
     response.end('{"ok":true,"result":true}')
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => elsewhere.close())
+  })
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)
   await open.reported('opened')
-  const { port } = elsewhere.address() as { port: number }
-  stub.next('sendMessage', raw(307, '', { location: `http://127.0.0.1:${port}/bot${token}/x` }))
+  stub.next(
+    'sendMessage',
+    raw(307, '', { location: `http://127.0.0.1:${portOf(elsewhere)}/bot${token}/x` }),
+  )
   t.match(await refusalOf(perform(open, send)), { code: 'bad_gateway' })
   stub.next('getFile', ok({ file_id: 'f', file_path: 'documents/file_1' }))
-  stub.next('file_1', raw(302, '', { location: `http://127.0.0.1:${port}/file` }))
+  stub.next('file_1', raw(302, '', { location: `http://127.0.0.1:${portOf(elsewhere)}/file` }))
   t.match(await refusalOf(open.session.download('f', 0, patience())), { code: 'bad_gateway' })
   for (const file_path of ['/etc/passwd', '../bot1:x/getMe', 'a/../../b']) {
     stub.next('getFile', ok({ file_id: 'f', file_path }))

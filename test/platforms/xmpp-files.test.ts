@@ -1,7 +1,7 @@
 /** Files that others share by their link are fetched from any place in them, and passed on. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
+import { listen, urlOf } from '../support/http-server.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
@@ -12,17 +12,14 @@ const bytes = Buffer.from('0123456789'.repeat(20_000))
 
 /** Knows ranges under `/ranges`, and nothing of them elsewhere. */
 async function fileServer(t: Test): Promise<string> {
-  const server = createServer((request, response) => {
+  const respond: RequestListener = (request, response) => {
     if (request.url?.includes('gone')) return response.writeHead(404).end()
     const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
     const isPart = from > 0 && request.url?.startsWith('/ranges')
     const rest = isPart ? bytes.subarray(from) : bytes
     response.writeHead(isPart ? 206 : 200, { 'content-length': rest.length }).end(rest)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  }
+  return urlOf(await listen(t, respond))
 }
 
 t.test('XMPP files', { skip: serverUnderTest().skip }, async (t) => {

@@ -3,6 +3,7 @@
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { AddressRefused } from '../../net/guard.ts'
 import type { Ending } from '../kit/session-life.ts'
+import type { Restriction } from '../kit/steadily.ts'
 
 /** It answered, and the answer is no. */
 export class Refused extends Error {
@@ -123,12 +124,6 @@ function passedOn(cause: Refused, network: string): RequestFailed {
         options,
       )
   }
-}
-
-/** The network wants to be left alone for so many seconds; the session may go on after that. */
-export interface Restriction {
-  readonly kind: 'limited'
-  readonly seconds: number
 }
 
 /** How a session ends, or that it only has to wait. */

@@ -1,5 +1,4 @@
 /** One bot, live: updates are taken as they come, operations become calls. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type {
   FileStream,
   LinkedAccount,
@@ -13,8 +12,9 @@ import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver } from '../kit/failures.ts'
 import type { Log } from '../kit/platform.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
+import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
 import type { Client } from './client.ts'
-import { endingOf, Refused, type Restriction, requestFailed, Unanswered } from './failures.ts'
+import { endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
 import { Attachments, formOf } from './multipart.ts'
 import { Updates } from './poll.ts'
@@ -29,8 +29,6 @@ export interface SessionOptions {
   /** How many failures of the network in a row are passed over before anybody is told. */
   readonly forgives: number
 }
-
-const AGAIN_MS = 300
 
 /** Shorter waits are for one chat that was written to too fast; longer ones are for the bot. */
 const CHAT_WAIT_SECONDS = 60
@@ -124,29 +122,11 @@ export class BotApiSession implements Session {
 
   async #run(): Promise<void> {
     const { signal } = this.#calls
-    const me = await this.#steadily(() => this.#options.client.me({ signal }))
-    this.#report.opened(me)
-    for (;;) await this.#steadily(() => this.#updates.poll(signal))
-  }
-
-  /** Waits out restrictions, and passes over what is not worth telling. */
-  async #steadily<Result>(ask: () => Promise<Result>): Promise<Result> {
-    const { signal } = this.#calls
-    const { forgives } = this.#options
-    for (let failures = 0; ; ) {
-      try {
-        return await ask()
-      } catch (cause) {
-        const ending = endingOf(cause)
-        if (ending.kind === 'limited') {
-          this.#report.limited('flood_wait', ending.seconds)
-          await pause(ending.seconds * 1000, undefined, { signal })
-        } else if (ending.kind === 'lost' && failures < forgives && isOfNetwork(cause)) {
-          failures += 1
-          await pause(AGAIN_MS, undefined, { signal })
-        } else throw cause
-      }
-    }
+    const { client, forgives } = this.#options
+    const report = this.#report
+    const steadiness = { report, signal, endingOf, forgives, isForgivable: isOfNetwork }
+    report.opened(await steadily(() => client.me({ signal }), steadiness))
+    for (;;) await steadily(() => this.#updates.poll(signal), steadiness)
   }
 
   /** What an answer to a request says of the bot itself. */
@@ -165,9 +145,7 @@ export class BotApiSession implements Session {
   }
 
   #end(ending: Ending | Restriction, cause: unknown) {
-    if (ending.kind !== 'limited') return this.#life.end(ending, cause)
-    const { seconds: retryAfterSeconds } = ending
-    this.#life.end({ kind: 'lost', reason: 'flood_wait', retryAfterSeconds }, cause)
+    this.#life.end(lostBy(ending), cause)
   }
 }
 

@@ -13,6 +13,7 @@ import { Relay } from '../../support/relay.ts'
 import { type Service, startService } from '../../support/service.ts'
 import type { Account, ContractHarness, Peer } from '../contract/harness.ts'
 import { run, Store } from '../contract/recorder.ts'
+import { lineFaults } from '../kit/line.ts'
 import { peerOf } from '../sandbox/peer.ts'
 import { register } from '../sandbox/register.ts'
 import { bytesOf } from './bytes.ts'
@@ -172,9 +173,7 @@ async function accountOf(
       const closed = { kind: 'supergroup', title: 'Closed', owner } as const
       return (await upstream.sandbox.chats.create(closed)).chat.native
     },
-    cut: async () => relay.cut(),
-    silence: async () => relay.silence(),
-    unsilence: async () => relay.unsilence(),
+    ...lineFaults(relay),
     revoke: async () => {
       await revoke()
     },

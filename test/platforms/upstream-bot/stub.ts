@@ -1,9 +1,9 @@
 /** A bot API that does what a test wants: proper by itself, and as bad as it is told to be. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import type { Flavour } from '../../../src/platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../../../src/platforms/upstream-bot/platform.ts'
+import { listen, urlOf } from '../../support/http-server.ts'
 import { run, Store } from '../contract/recorder.ts'
 
 export const token = '123456:AAsecret-of-the-bot-0123456789abcdef'
@@ -48,7 +48,7 @@ export async function startStub(t: Test) {
   }
   const waiting = new Set<ServerResponse>()
   const queue: { readonly update_id: number }[] = []
-  const server = createServer(async (request, response) => {
+  const server = await listen(t, async (request, response) => {
     const method = request.url?.split('/').at(-1) ?? ''
     const call = { method, body: await bodyOf(request) }
     asked.push(call)
@@ -59,15 +59,8 @@ export async function startStub(t: Test) {
     else if (method === 'getUpdates' && due.length > 0) ok(due)(response, call)
     else (usual[method] ?? refusal(404, 'Not Found: method not found'))(response, call)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as { port: number }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: urlOf(server),
     asked,
     /** The next calls of this method are answered so, one after the other. */
     next: (method: string, ...given: Answer[]) => answers.set(method, given),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { SlixmppClient } from '../../support/slixmpp.ts'
 import type { Account, ContractHarness, Peer } from '../contract/harness.ts'
 import { run, Store } from '../contract/recorder.ts'
+import { lineFaults } from '../kit/line.ts'
 import type { Network, XmppAccount } from './network.ts'
 import { peerOf } from './peer.ts'
 import { unable } from './under-test.ts'
@@ -68,9 +69,7 @@ function contractAccount(network: Network, account: XmppAccount): Account {
       const phone = await network.device(account)
       phone.send(peer.chat, text)
     },
-    cut: async () => relay.cut(),
-    silence: async () => relay.silence(),
-    unsilence: async () => relay.unsilence(),
+    ...lineFaults(relay),
     revoke: () => network.server.setPassword(user, 'changed'),
     ban: () => network.server.delete(user),
     async replace(secrets) {

@@ -1,0 +1,5 @@
+/** The example of a network, held to the contract that every platform keeps. */
+import { platformContract } from './contract.ts'
+import { exampleHarness } from './example/harness.ts'
+
+platformContract('Example', exampleHarness)
