@@ -54,7 +54,8 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   /** Revoked and expired keys open nothing, whatever is asked of them. */
   get isEnded(): boolean {
     const { value, context } = this.snapshot
-    return value === 'revoked' || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
+    const isOver = value === 'revoked' || value === 'rotated'
+    return isOver || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
   }
 
   /** Runs one call, unless too many of this key are under way already. */
@@ -164,8 +165,8 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   }
 
   /** Resolves once nothing of a stopped delivery is under way any more. */
-  get settled(): Promise<unknown> | undefined {
-    return this.effects.webhook?.settled
+  get settled(): Promise<unknown> {
+    return this.effects.webhook?.settled ?? Promise.resolve()
   }
 
   override isIdle(forMilliseconds: number): boolean {
@@ -175,6 +176,11 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
 
   async revoke(): Promise<void> {
     await this.ask({ type: 'key.revoke' })
+  }
+
+  /** Turns all callers out: the secret they came in with opens nothing any more. */
+  async rotated(): Promise<void> {
+    await this.ask({ type: 'key.rotated' })
   }
 
   get #rates(): RateLimiter {

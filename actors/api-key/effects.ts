@@ -1,33 +1,33 @@
-/** What an API key's actor does to the world: reading the log for its polls, waiting for the log to grow. */
+/** The effects of an API key: reading updates for its polls, listening for new ones, and delivering to its webhook. */
 import type { ApiKeyEvent, ChangeWebhook, Poll } from '../../machines/api-key/events.ts'
 import type { ApiKeyContext, HeldPoll } from '../../machines/api-key/setup.ts'
 import { settle } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
+import { crashesTooOften, withCrash } from '../../machines/supervision/machine.ts'
 import type { KeyFacts, KeyStore } from '../ports/ports.ts'
-import { KeyWebhook, type KeyWebhookWorld } from './webhook.ts'
+import type { DeliveryWorld, ReceivingKey, WebhookKey } from '../ports/webhooks.ts'
+import { WebhookDelivery } from '../webhook/delivery.ts'
 
-export interface EffectsWorld extends KeyWebhookWorld {
+export interface EffectsWorld extends DeliveryWorld {
   readonly keys: KeyStore
-  /** Why nothing comes for the account any more; undefined for one that works, or may soon. */
+  /** The reason why an account gets nothing any more; undefined for one that works, or may soon. */
   whyOut?(credentialId: number): Failure | undefined
 }
 
-type Facts = Pick<KeyFacts, 'apiKeyId' | 'userId' | 'credentialId' | 'epoch'>
-
-interface KeyActor {
+interface KeyMachine {
   send(event: ApiKeyEvent): void
   getSnapshot(): { readonly context: ApiKeyContext }
 }
 
-/** A moment of patience lets a burst leave in one answer. */
+/** A burst of updates that arrives within this time leaves in one answer. */
 const BURST_MS = 1
 
 export class ApiKeyEffects {
-  readonly #facts: Facts
+  readonly #owned: WebhookKey
   readonly #world: EffectsWorld
-  readonly #actor: KeyActor
-  /** The one that the store knows, or is about to: what has not changed is not written again. */
+  readonly #machine: KeyMachine
+  /** The filter that is stored, or about to be: an unchanged one is not written again. */
   #filter: Filter
   /** Most keys have none. */
   #webhook: KeyWebhook | undefined
@@ -35,17 +35,17 @@ export class ApiKeyEffects {
   #burst: unknown
   #holdsPolls = true
 
-  constructor(facts: KeyFacts, world: EffectsWorld, actor: KeyActor) {
-    this.#facts = facts
+  constructor(facts: KeyFacts, world: EffectsWorld, machine: KeyMachine) {
+    this.#owned = facts
     this.#filter = facts.filter
     this.#world = world
-    this.#actor = actor
+    this.#machine = machine
   }
 
   saveCursor(cursor: number, filter: Filter): void {
     const changed = filter === this.#filter ? undefined : filter
     this.#filter = filter
-    this.#world.keys.saveCursor(this.#facts, cursor, changed)
+    this.#world.keys.saveCursor(this.#owned, cursor, changed)
   }
 
   get webhook(): KeyWebhook | undefined {
@@ -65,29 +65,29 @@ export class ApiKeyEffects {
   }
 
   async read(poll: Poll): Promise<void> {
-    const { apiKeyId, credentialId } = this.#facts
+    const { apiKeyId, credentialId } = this.#owned
     const { updates, clock, logger } = this.#world
     const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
     const outcome = await settle(() => updates.read(credentialId, apiKeyId, poll), onDefect)
     if (!outcome.ok) {
-      this.#actor.send({ type: 'poll.failed', poll, failure: outcome.failure })
+      this.#machine.send({ type: 'poll.failed', poll, failure: outcome.failure })
       return
     }
     const read = this.#holdsPolls ? poll : { ...poll, timeoutMs: 0 }
     const out = this.#world.whyOut?.(credentialId)
-    this.#actor.send({ type: 'poll.read', poll: read, ...outcome.result, out, now: clock.now() })
+    this.#machine.send({ type: 'poll.read', poll: read, ...outcome.result, out, now: clock.now() })
   }
 
-  /** From now on no poll is held, also none that is being read for just now. */
+  /** No poll is held from now on, also none that is being read for. */
   endPolls(): void {
     this.#holdsPolls = false
   }
 
-  /** Reads once there is something newer than the poll has seen; what it listened for before is let go. */
+  /** Reads once there is something newer than the poll has seen. Replaces an earlier listener. */
   listen(poll: HeldPoll): void {
     this.stopListening()
     const { updates, clock } = this.#world
-    this.#stop = updates.listen(this.#facts.credentialId, poll.head, () => {
+    this.#stop = updates.listen(this.#owned.credentialId, poll.head, () => {
       this.#burst ??= clock.setTimeout(() => {
         this.stopListening()
         void this.read(poll)
@@ -102,14 +102,149 @@ export class ApiKeyEffects {
     this.#burst = undefined
   }
 
-  /** The actor has ended: it leaves its state without a word. */
+  /** The actor has ended, without leaving its state. */
   end(): void {
     this.stopListening()
     this.stopDelivering()
   }
 
   #ownWebhook(): KeyWebhook {
-    this.#webhook ??= new KeyWebhook(this.#facts, this.#world, this.#actor)
+    this.#webhook ??= new KeyWebhook(this.#owned, this.#world, this.#machine)
     return this.#webhook
+  }
+}
+
+/** Delivers to the webhook of a key while the key's machine wants it, and changes it while nothing is under way. */
+class KeyWebhook implements ReceivingKey {
+  readonly owned: WebhookKey
+  readonly #world: DeliveryWorld
+  readonly #machine: KeyMachine
+  #delivery: WebhookDelivery | undefined
+  /** Since deliveries were last begun or stopped. */
+  #crashes: readonly number[] = []
+  /** Steps run one after another: what is under way ends before the next step begins. */
+  #last: Promise<unknown> = Promise.resolve()
+  #isWanted = false
+
+  constructor(key: WebhookKey, world: DeliveryWorld, machine: KeyMachine) {
+    const { apiKeyId, userId, credentialId, epoch } = key
+    // A copy, because buffers keep it: the facts have secrets.
+    this.owned = { apiKeyId, userId, credentialId, epoch }
+    this.#world = world
+    this.#machine = machine
+  }
+
+  get delivery(): WebhookDelivery | undefined {
+    return this.#delivery
+  }
+
+  /** A delivery that is about to begin is not idle. */
+  isIdle(forMilliseconds: number): boolean {
+    return this.#delivery?.isIdle(forMilliseconds) ?? !this.#isWanted
+  }
+
+  /** Resolves once nothing is under way any more. */
+  get settled(): Promise<unknown> {
+    return this.#last
+  }
+
+  deliver(): void {
+    this.#isWanted = true
+    this.#then(async () => {
+      if (this.#isWanted) this.#begin()
+    })
+  }
+
+  stop(): void {
+    this.#isWanted = false
+    this.#crashes = []
+    this.#end()
+  }
+
+  change({ requestId, change }: ChangeWebhook): void {
+    const { webhooks, logger } = this.#world
+    this.#then(async () => {
+      const { apiKeyId } = this.owned
+      const { cursor, webhook } = this.#context
+      const at = Math.max(cursor, webhook?.progress?.cursor ?? 0)
+      const onDefect = (err: unknown) =>
+        logger.error({ apiKeyId, err }, 'a webhook was not changed')
+      const outcome = await settle(() => webhooks.change(this.owned, change, at), onDefect)
+      if (outcome.ok) {
+        this.#machine.send({ type: 'webhook.changed', requestId, changed: outcome.result })
+      } else {
+        this.#machine.send({ type: 'webhook.unchanged', requestId, failure: outcome.failure })
+      }
+    })
+  }
+
+  get filter(): Filter {
+    return this.#context.filter
+  }
+
+  get mayReceive(): boolean {
+    const { scopes, expiresAt } = this.#context.terms
+    return scopes.includes('bot:receive') && this.#world.clock.now() < (expiresAt ?? Infinity)
+  }
+
+  moved(cursor: number): void {
+    this.#machine.send({ type: 'webhook.moved', cursor })
+  }
+
+  gone(): void {
+    const change = { kind: 'delete', dropTo: undefined, isGone: true } as const
+    this.#machine.send({ type: 'webhook.change', requestId: crypto.randomUUID(), change })
+  }
+
+  crashed(cause: unknown): void {
+    // In a microtask, because a delivery may crash in its constructor.
+    queueMicrotask(() => this.#follow(cause))
+  }
+
+  get #context(): ApiKeyContext {
+    return this.#machine.getSnapshot().context
+  }
+
+  #then(work: () => Promise<void>) {
+    const { apiKeyId } = this.owned
+    this.#last = this.#last.then(work).catch((err) => {
+      this.#world.logger.error({ apiKeyId, err }, 'the webhook of a key is in trouble')
+    })
+  }
+
+  #end() {
+    const delivery = this.#delivery
+    this.#delivery = undefined
+    if (!delivery) return
+    this.#then(async () => {
+      await delivery.stop().finally(() => {
+        this.#machine.send({ type: 'webhook.stopped', standing: delivery.standing })
+      })
+    })
+  }
+
+  /** Begins another delivery where the crashed one ended, once nothing of that is under way any more. */
+  #follow(err: unknown) {
+    // It was stopped meanwhile.
+    if (!this.#delivery) return
+    const { clock, logger, webhooks } = this.#world
+    logger.error({ apiKeyId: this.owned.apiKeyId, err }, 'a webhook delivery crashed')
+    const at = clock.now()
+    this.#crashes = withCrash(this.#crashes, at)
+    const crash = {
+      at,
+      since: this.#crashes[0] ?? at,
+      isGivenUp: crashesTooOften(this.#crashes),
+    }
+    this.#then(async () => webhooks.crashed(this.owned, crash))
+    this.#end()
+    this.deliver()
+  }
+
+  #begin() {
+    const { cursor, webhook } = this.#context
+    if (!webhook || this.#delivery) return
+    const start = { facts: webhook, cursor, crashes: this.#crashes }
+    this.#delivery = new WebhookDelivery(this, this.#world, start)
   }
 }

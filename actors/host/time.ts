@@ -1,8 +1,20 @@
-/** Time limits and jitter. */
+/** Time limits, pauses and jitter. */
 import { failed } from '../../machines/model/failure.ts'
+import type { Clock } from '../ports/ports.ts'
 
 /** Spreads a delay by ±20 %, so that what failed together does not come back together. */
 export const jittered = (milliseconds: number): number => milliseconds * (0.8 + 0.4 * Math.random())
+
+/** Runs `work` after so many milliseconds; returns how to cancel it. */
+export function later(clock: Clock, work: () => void, milliseconds: number): () => void {
+  const timer = clock.setTimeout(work, milliseconds)
+  return () => clock.clearTimeout(timer)
+}
+
+export const pause = (clock: Clock, milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.setTimeout(resolve, milliseconds)
+  })
 
 /**
  * Runs `work` under a time limit. The limit holds even if `work` ignores its signal: it then ends unobserved, and the

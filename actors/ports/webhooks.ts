@@ -1,13 +1,20 @@
-/** What the delivery of a webhook needs from the world. `src/webhooks` implements it. */
+/** The port of webhook deliveries. `src/webhooks` implements it. */
 import type { Filter } from '../../machines/model/update-kinds.ts'
-import type { Notice, Trouble } from '../../machines/webhook/machine.ts'
+import type { Notice } from '../../machines/webhook/machine.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
-import type { WebhookChange, WebhookChanged, WebhookTarget } from '../../machines/webhook/terms.ts'
-import type { Item } from '../webhook/lanes.ts'
-import type { OwnedKey } from './ports.ts'
+import type {
+  WebhookChange,
+  WebhookChanged,
+  WebhookState,
+  WebhookTarget,
+} from '../../machines/webhook/terms.ts'
+import type { Clock, Logger, OwnedKey, UpdateLog } from './ports.ts'
 
-export interface WebhookUpdate extends Item {
-  /** The update as JSON; undefined where it is to be read again, memory being short. */
+export interface WebhookUpdate {
+  readonly updateId: number
+  /** Updates of one lane are delivered one after another. */
+  readonly lane: string
+  /** The update as JSON; undefined if it was dropped to save memory and has to be read again. */
   readonly body: string | undefined
   readonly traceId: string | undefined
 }
@@ -15,7 +22,7 @@ export interface WebhookUpdate extends Item {
 export interface Delivery {
   readonly updateId: number
   readonly body: string
-  /** It is to show whether an endpoint that was taken for dead is back. */
+  /** It tests whether an endpoint that failed is back. */
   readonly isProbe?: boolean
 }
 
@@ -23,13 +30,13 @@ export interface Delivery {
 export interface Attempt {
   readonly ok: boolean
   readonly status: number | undefined
-  /** In the reference's words; undefined when it went well. */
+  /** In the reference's words; undefined after a success. */
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
   readonly durationMs: number
 }
 
-/** One attempt as the owner sees it later. */
+/** One attempt in the owner's list of deliveries. */
 export interface AttemptRecord extends Attempt {
   readonly at: number
   readonly updateId: number
@@ -39,10 +46,12 @@ export interface AttemptRecord extends Attempt {
 }
 
 export interface WebhookEndpoint {
-  /** The IP address that was connected to last; undefined as long as there was none. */
+  /** The IP address of the last connection; undefined before the first one. */
   readonly address: string | undefined
-  /** Never rejects: whatever happens is an outcome. Takes no longer than an attempt may. */
+  /** Resolves within the time limit of an attempt. A failed attempt is an outcome, not a rejection. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
+  /** Buffered; a crash may lose the newest. */
+  record(attempt: AttemptRecord): void
   close(): void
 }
 
@@ -56,14 +65,9 @@ export interface WebhookReader {
   readonly limit: number
 }
 
-export interface WebhookState {
-  readonly trouble: Trouble | undefined
-  readonly suspended: boolean
-}
-
 export interface Crash {
   readonly at: number
-  /** When it crashed first of those times that count. */
+  /** The first of the crashes that count. */
   readonly since: number
   readonly isGivenUp: boolean
 }
@@ -75,22 +79,43 @@ export interface Webhooks {
     reader: WebhookReader,
   ): Promise<{ readonly updates: readonly WebhookUpdate[]; readonly head: number }>
   /**
-   * Resolves once it is stored: `progress` is asked for just before, so that it is the newest. What is rushed survives a
-   * crash of the service, and perhaps none of the database.
+   * Resolves once the progress is stored. `progress` is called just before the write, so that the newest is stored. A
+   * rushed write survives a crash of the service, but perhaps not a crash of the database.
    */
   saveProgress(key: OwnedKey, progress: () => Progress, isRushed: boolean): Promise<void>
-  /** The owner learns of it once, however often it is told: each that begins at `since` is told apart. */
-  tell(key: WebhookKey, notice: Notice, since: number): void
+  /** Notifies the owner, once for each notice and `since`. */
+  notify(key: WebhookKey, notice: Notice, since: number): void
   /** Buffered. */
   saveState(key: OwnedKey, state: WebhookState): void
-  /** The delivery crashed, and goes on after a rest, or was given up for longer. Buffered. */
+  /** Records that the delivery crashed. Buffered. */
   crashed(key: WebhookKey, crash: Crash): void
-  /** An update was given up after a week of tries. */
+  /** Counts an update that was given up after a week of attempts. */
   dropped(key: OwnedKey): void
-  /** Buffered; a crash may lose the newest. */
-  record(key: WebhookKey, target: WebhookTarget, attempt: AttemptRecord): void
-  /** Has the key's actor woken at that time. */
+  /** Has the key's actor woken at this time. */
   remind(apiKeyId: number, at: number): void
-  /** Stores the change; `cursor` is where the key stands. */
+  /** Stores the change; `cursor` is the key's current cursor. */
   change(key: OwnedKey, change: WebhookChange, cursor: number): Promise<WebhookChanged>
+}
+
+/** The parts of the world that a delivery uses. */
+export interface DeliveryWorld {
+  readonly webhooks: Webhooks
+  readonly updates: UpdateLog
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The key of a webhook, as its delivery sees it. */
+export interface ReceivingKey {
+  readonly owned: WebhookKey
+  /** The filter that is in force now. */
+  readonly filter: Filter
+  /** False while the key is expired or lacks the scope. */
+  readonly mayReceive: boolean
+  /** Everything up to this id is acknowledged and stored. */
+  moved(cursor: number): void
+  /** The receiver wants no more: the webhook is to be deleted. */
+  gone(): void
+  /** The machine of the delivery has crashed: another delivery has to follow. */
+  crashed(cause: unknown): void
 }

@@ -1,190 +1,371 @@
-/** The delivery of one key's updates to its webhook: the machine that judges the endpoint, and the pump it opens. */
+/** Delivers the updates of one key to its webhook: the machine judges the endpoint, and this class carries it out. */
 import type { SnapshotFrom } from 'xstate'
-import { type Flow, webhookMachine } from '../../machines/webhook/machine.ts'
+import {
+  type Flow,
+  type Notice,
+  type Trouble,
+  webhookMachine,
+} from '../../machines/webhook/machine.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
-import type { WebhookFacts } from '../../machines/webhook/terms.ts'
+import { HOPELESS_MS, LONGEST_REST_MS, waitAfter } from '../../machines/webhook/schedule.ts'
+import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
+import { Alarm } from '../host/alarm.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
-import type { Clock, Logger, UpdateLog } from '../ports/ports.ts'
-import type { WebhookEndpoint, WebhookKey, WebhookReader, Webhooks } from '../ports/webhooks.ts'
-import { Pump, type PumpWorld } from './pump.ts'
+import { later, pause } from '../host/time.ts'
+import type {
+  Attempt,
+  AttemptRecord,
+  DeliveryWorld,
+  ReceivingKey,
+  WebhookEndpoint,
+  WebhookUpdate,
+} from '../ports/webhooks.ts'
+import { Feed } from './feed.ts'
+import { Lanes } from './lanes.ts'
+import { Reading } from './reading.ts'
+import { Saver } from './saver.ts'
 
-export interface DeliveryOptions {
-  readonly key: WebhookKey
+export interface DeliveryStart {
   readonly facts: WebhookFacts
   readonly cursor: number
-  /** When the deliveries before this one crashed. */
+  /** When earlier deliveries of this webhook crashed. */
   readonly crashes: readonly number[]
-  readonly webhooks: Webhooks
-  readonly updates: UpdateLog
-  readonly clock: Clock
-  readonly logger: Logger
-  /** The filter that holds now. */
-  filter(): WebhookReader['filter']
-  /** False while the key is expired or lacks the scope. */
-  mayReceive(): boolean
-  moved(cursor: number): void
-  /** The receiver wants no more. */
-  gone(): void
-  /** Its machine stands still: it is to be stopped, and followed by another one. */
-  crashed(cause: unknown): void
 }
 
-/** A rest that is longer than this is slept through: somebody will wake the actor. */
+/** Through a longer rest the actor may sleep: a reminder wakes it. */
 const LONG_MS = 60_000
-/** How long the key's machine may not know how far the delivery is: the delivery itself does, and so does the table. */
+/** The key's machine gets the cursor with this delay; the table has the exact one. */
 const MOVED_LAG_MS = 100
+const AGAIN_MS = 1_000
+/** Parallel attempts at an endpoint that has not proved itself yet. */
+const CAUTIOUS = 4
+/** Time for the attempts under way to end when the delivery stops. */
+const GRACE_MS = 2_000
 
 export class WebhookDelivery {
-  readonly #options: DeliveryOptions
-  readonly #endpoint: WebhookEndpoint
-  readonly #pump: Pump
-  readonly #actor: HostedActor<typeof webhookMachine, Own>
-  /** What the key's machine is to be told, while it waits for that. */
+  readonly #key: ReceivingKey
+  readonly #world: DeliveryWorld
+  readonly #facts: WebhookFacts
+  #machine: HostedActor<typeof webhookMachine, WebhookDelivery>
+  readonly #reading: Reading
+  readonly #lanes: Lanes<WebhookUpdate>
+  readonly #feed: Feed
+  readonly #saver: Saver
+  readonly #alarm: Alarm
+  readonly #cut = new AbortController()
+  #endpoint: WebhookEndpoint | undefined
+  /** What the machine allows now. */
+  #flow: Flow = 'closed'
+  #width = CAUTIOUS
+  #inFlight = 0
+  #isPoked = false
+  /** When attempts ended last. */
+  #activeAt: number
+  /** What the machine had noted last: the next delivery goes on from there, also after a crash. */
+  #noted: WebhookState
+  /** The cursor that the key's machine is to get. */
   #moved: { cursor: number; readonly cancel: () => void } | undefined
+  /** Set once it stops; called when the last attempt has ended. */
+  #ended: (() => void) | undefined
 
-  constructor(options: DeliveryOptions) {
-    const { key, facts, cursor, webhooks } = options
-    this.#options = options
-    this.#endpoint = webhooks.open(key, facts)
-    const { progress, trouble } = facts
-    this.#pump = new Pump(this.#world(), { cursor, progress, trouble })
-    this.#actor = createWebhook(facts, { pump: this.#pump, options })
+  constructor(key: ReceivingKey, world: DeliveryWorld, { facts, cursor, crashes }: DeliveryStart) {
+    const { clock } = world
+    const { trouble, suspended, progress } = facts
+    this.#key = key
+    this.#world = world
+    this.#facts = facts
+    this.#noted = { trouble, suspended }
+    this.#alarm = new Alarm(clock, () => this.poke())
+    this.#activeAt = clock.now()
+    const reading = new Reading(cursor, progress)
+    const lanes = new Lanes<WebhookUpdate>(progress?.failing)
+    if (trouble) lanes.doubt(trouble.goneSince)
+    this.#reading = reading
+    this.#lanes = lanes
+    this.#saver = new Saver({
+      key,
+      world,
+      // With a quarter of the connections there is enough to go on with while the rest is stored.
+      enough: 0.75 * facts.maxConnections,
+      progress: () => this.progress,
+      saved: (stored) => this.#saved(stored),
+    })
+    const changed = (isEmpty: boolean) => {
+      // An empty page may still have moved the cursor.
+      if (isEmpty) this.#saver.touch()
+      this.poke()
+    }
+    this.#feed = new Feed({ key, world, reading, lanes, changed })
+    const input = { trouble, suspended, crashes, now: clock.now() }
+    // Assigned before the machine starts, because its first actions already use it.
+    this.#machine = host.begin({ clock, input }, (ref) => {
+      this.#machine = new HostedActor(ref, this, clock, host)
+      return this.#machine
+    })
   }
 
   get snapshot(): SnapshotFrom<typeof webhookMachine> {
-    return this.#actor.snapshot
+    return this.#machine.snapshot
   }
 
   get progress(): Progress {
-    return this.#pump.progress
+    const { failing } = this.#lanes
+    const { progress } = this.#reading
+    return failing.length > 0 ? { ...progress, failing } : progress
   }
 
-  /** How its endpoint stands, for the one that follows. */
-  get standing(): Pick<WebhookFacts, 'trouble' | 'suspended'> {
-    const { value, context } = this.snapshot
-    const isWaiting = value === 'crashed' || value === 'failed'
-    return {
-      // A machine that crashes over what it was told has not learnt it.
-      trouble: this.#pump.trouble,
-      suspended: value === 'suspended' || (isWaiting && context.suspended),
-    }
+  /** Where the next delivery begins. */
+  get standing(): WebhookStanding {
+    return { ...this.#noted, progress: this.progress }
   }
 
-  /** Nothing goes out before somebody asks for it, or before it was left alone for long. */
+  /** No attempt is made for long, or before a user asks for it. */
   get hasGivenUp(): boolean {
     const { value } = this.snapshot
     return value === 'suspended' || value === 'crashed' || value === 'failed'
   }
 
-  /** Where its endpoint was last found. */
+  /** The IP address of the last connection. */
   get address(): string | undefined {
-    return this.#endpoint.address
+    return this.#endpoint?.address
   }
 
-  /** Nothing to do for so long, or nothing to do before somebody wakes it. */
+  /** Nothing has been done for so long, or there is nothing to do before it is woken. */
   isIdle(forMilliseconds: number): boolean {
     const { value, context } = this.snapshot
-    const now = this.#options.clock.now()
+    const now = this.#world.clock.now()
     if (value === 'suspended') return true
     if (value === 'resting') return (context.trouble?.dueAt ?? 0) - now > LONG_MS
-    return this.#pump.isIdle && now - this.#pump.activeAt >= forMilliseconds
+    const waiting = this.#inFlight + this.#saver.unsaved + this.#reading.waiting
+    return waiting === 0 && this.#feed.isCaughtUp && now - this.#activeAt >= forMilliseconds
   }
 
-  /** The key may receive something else than before. */
+  /** There may be new updates, or the key may receive others than before. */
   poke(): void {
-    this.#pump.poke()
+    if (this.#ended || !this.#key.mayReceive) return
+    this.#start()
+    if (this.#wantsMore) void this.#feed.read()
+    if (this.#flow === 'closed' && this.#lanes.isWorthTrying) {
+      this.#machine.tell({ type: 'lane.fresh' })
+    } else this.#alarm.set(this.#flow === 'open' ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
   }
 
-  /** Resolves once nothing is under way and everything acknowledged is stored. */
+  /** Resolves once nothing is under way and every acknowledgement is stored. */
   async stop(): Promise<void> {
-    this.#actor.stop()
-    await this.#pump.stop()
+    this.#machine.stop()
+    this.#feed.stop()
+    this.#alarm.set(Number.POSITIVE_INFINITY)
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    this.#ended = resolve
+    if (this.#inFlight > 0) {
+      const cancel = later(this.#world.clock, () => this.#cut.abort(), GRACE_MS)
+      await ended
+      cancel()
+    }
+    await this.#saver.close()
     this.#moved?.cancel()
-    this.#endpoint.close()
+    this.#endpoint?.close()
   }
 
-  #later(work: () => void, milliseconds: number): () => void {
-    const { clock } = this.#options
-    const timer = clock.setTimeout(work, milliseconds)
-    return () => clock.clearTimeout(timer)
+  /** For the machine: so many attempts may be under way from now on. */
+  setFlow(flow: Flow): void {
+    // Opened here, so that an endpoint that cannot be opened crashes the machine and is tried again after a rest.
+    if (flow !== 'closed') this.#open()
+    if (flow === 'single') this.#width = CAUTIOUS
+    this.#flow = flow
+    this.poke()
+  }
+
+  /** For the machine: stores the state of the endpoint. */
+  note(trouble: Trouble | undefined, suspended: boolean): void {
+    // If the store throws, the machine crashes; the next delivery then knows the trouble and judges it again.
+    this.#noted = { trouble, suspended: false }
+    this.#world.webhooks.saveState(this.#key.owned, { trouble, suspended })
+    this.#noted = { trouble, suspended }
+  }
+
+  /** For the machine: it has to be awake at this time. */
+  remind(at: number): void {
+    const { webhooks, clock } = this.#world
+    if (at - clock.now() > LONG_MS) webhooks.remind(this.#key.owned.apiKeyId, at)
+  }
+
+  /** For the machine: the owner learns that the endpoint gets nothing. */
+  notify(notice: Notice, since: number): void {
+    this.#world.webhooks.notify(this.#key.owned, notice, since)
+  }
+
+  /** For the machine: the receiver wants no more. */
+  turnOff(): void {
+    this.#key.gone()
+  }
+
+  /** For the host: the machine has crashed, so that no attempt would be judged any more. */
+  crashed(cause: unknown): void {
+    this.#flow = 'closed'
+    this.#key.crashed(cause)
+  }
+
+  #open(): WebhookEndpoint {
+    this.#endpoint ??= this.#world.webhooks.open(this.#key.owned, this.#facts)
+    return this.#endpoint
+  }
+
+  /** An acknowledgement that is not stored occupies its connection: a crash repeats no more than those. */
+  get #room(): number {
+    if (this.#flow === 'closed') return 0
+    const width = this.#flow === 'single' ? 1 : Math.min(this.#width, this.#facts.maxConnections)
+    return width - this.#inFlight - this.#saver.unsaved
+  }
+
+  #start() {
+    if (this.#room <= 0) return
+    const now = this.#world.clock.now()
+    const isProbe = this.#flow === 'single'
+    while (this.#room > 0) {
+      const update = isProbe ? this.#lanes.probe() : this.#lanes.take(now)
+      if (!update) return
+      this.#inFlight++
+      void this.#attempt(update, now, isProbe)
+    }
+  }
+
+  async #attempt(update: WebhookUpdate, at: number, isProbe: boolean): Promise<void> {
+    const { updateId, traceId } = update
+    const attempt = this.#lanes.failuresOf(update) + 1
+    try {
+      const body = update.body ?? (await this.#feed.bodyOf(update))
+      // Retention has deleted it meanwhile.
+      if (body === undefined) return this.#end(update, 'given up')
+      const { signal } = this.#cut
+      const outcome = await this.#open().deliver({ updateId, body, isProbe }, signal)
+      if (signal.aborted && !outcome.ok) return this.#end(update, 'cut')
+      const nextAttemptAt = outcome.ok
+        ? this.#succeed(update)
+        : this.#fail(update, outcome, isProbe)
+      this.#record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
+    } catch (cause) {
+      this.#defect(cause)
+      // Internal error: undo the attempt after a pause, do not count it.
+      await pause(this.#world.clock, AGAIN_MS)
+      this.#end(update, 'cut')
+    }
+  }
+
+  /** The attempt has ended already: an error here must not end it a second time. */
+  #record(attempt: AttemptRecord) {
+    try {
+      this.#open().record(attempt)
+    } catch (cause) {
+      this.#defect(cause)
+    }
+  }
+
+  #defect(err: unknown) {
+    const { apiKeyId } = this.#key.owned
+    this.#world.logger.error({ apiKeyId, err }, 'a webhook is in trouble')
+  }
+
+  #succeed(update: WebhookUpdate): undefined {
+    this.#width = Math.min(2 * this.#width, this.#facts.maxConnections)
+    this.#end(update, 'delivered')
+    if (this.#flow !== 'open') this.#machine.tell({ type: 'endpoint.answered' })
+  }
+
+  /** Returns the time of the next attempt. */
+  #fail(
+    update: WebhookUpdate,
+    { status, retryAfterMs = 0 }: Attempt,
+    isProbe: boolean,
+  ): number | undefined {
+    const { clock, webhooks } = this.#world
+    const now = clock.now()
+    const restMs = Math.min(retryAfterMs, LONGEST_REST_MS)
+    const wait = (failures: number, forMs: number) =>
+      Math.max(waitAfter({ failures, forMs }, Math.random()), restMs)
+    const lane = this.#lanes.failed(update, now, wait, status === 410)
+    if (this.#flow === 'open' && now - lane.since >= HOPELESS_MS) {
+      webhooks.dropped(this.#key.owned)
+      this.#end(update, 'given up')
+      return undefined
+    }
+    this.#end(update, 'failed')
+    const isOfEndpoint = isProbe || (this.#flow === 'open' && this.#lanes.isDown)
+    if (!isOfEndpoint) return lane.dueAt
+    this.#machine.tell({
+      type: 'endpoint.failed',
+      trouble: { ...lane, goneSince: this.#lanes.goneSince },
+      now,
+      ...(isProbe && { probe: { chance: Math.random(), restMs } }),
+    })
+    return this.snapshot.context.trouble?.dueAt ?? lane.dueAt
+  }
+
+  #end(update: WebhookUpdate, how: 'delivered' | 'given up' | 'failed' | 'cut') {
+    this.#inFlight--
+    if (how === 'cut') this.#lanes.cut(update)
+    else if (how === 'failed') this.#saver.touch()
+    else {
+      if (how === 'delivered') this.#lanes.succeeded(update)
+      else this.#lanes.gaveUp(update)
+      this.#feed.release(update)
+      this.#reading.acknowledge(update.updateId)
+      this.#saver.acknowledged()
+    }
+    if (this.#inFlight === 0) this.#ended?.()
+    this.#pokeSoon()
+  }
+
+  /** Once for all attempts that end in the same turn. */
+  #pokeSoon() {
+    if (this.#isPoked) return
+    this.#isPoked = true
+    queueMicrotask(() => {
+      this.#isPoked = false
+      this.#activeAt = this.#world.clock.now()
+      this.poke()
+    })
   }
 
   #saved(cursor: number) {
-    if (this.#moved) {
-      this.#moved.cursor = cursor
-      return
+    if (this.#moved) this.#moved.cursor = cursor
+    else {
+      const report = () => {
+        const { cursor: newest } = this.#moved ?? { cursor }
+        this.#moved = undefined
+        this.#key.moved(newest)
+      }
+      this.#moved = { cursor, cancel: later(this.#world.clock, report, MOVED_LAG_MS) }
     }
-    const tell = () => {
-      const { cursor: newest } = this.#moved ?? { cursor }
-      this.#moved = undefined
-      this.#options.moved(newest)
-    }
-    this.#moved = { cursor, cancel: this.#later(tell, MOVED_LAG_MS) }
+    this.poke()
   }
 
-  #world(): PumpWorld {
-    const { key, facts, webhooks, updates, clock, logger, filter, mayReceive } = this.#options
-    return {
-      maxConnections: facts.maxConnections,
-      read: (after, limit) => webhooks.read(key, { filter: filter(), after, limit }),
-      listen: (after, notify) => updates.listen(key.credentialId, after, notify),
-      deliver: (delivery, signal) => this.#endpoint.deliver(delivery, signal),
-      save: (progress, isRushed) => webhooks.saveProgress(key, progress, isRushed),
-      saved: (cursor) => this.#saved(cursor),
-      record: (attempt) => webhooks.record(key, facts, attempt),
-      dropped: () => webhooks.dropped(key),
-      failed: (trouble) => {
-        this.#actor.tell({ type: 'endpoint.failed', trouble, now: clock.now() })
-      },
-      answered: () => this.#actor.tell({ type: 'endpoint.answered' }),
-      fresh: () => this.#actor.tell({ type: 'lane.fresh' }),
-      defect: (err) => logger.error({ apiKeyId: key.apiKeyId, err }, 'a webhook is in trouble'),
-      mayReceive,
-      now: () => clock.now(),
-      chance: () => Math.random(),
-      later: (work, milliseconds) => this.#later(work, milliseconds),
-    }
+  /** Reading on finds new lanes; while all lanes of a dead endpoint fail, none is looked for. */
+  get #wantsMore(): boolean {
+    if (!this.#feed.canRead) return false
+    if (this.#flow === 'closed') return !this.#lanes.isDoubted && this.#lanes.ready === 0
+    return this.#room > this.#lanes.ready
   }
 }
 
-interface Own {
-  readonly pump: Pump
-  readonly options: DeliveryOptions
-}
-
-const host = new ActorHost<typeof webhookMachine, Own>({
-  ended({ effects: { pump, options } }, cause) {
-    if (cause === undefined) return
-    pump.close()
-    options.crashed(cause)
+const host = new ActorHost<typeof webhookMachine, WebhookDelivery>({
+  ended({ effects: delivery }, cause) {
+    if (cause !== undefined) delivery.crashed(cause)
   },
   provide: (host) =>
     webhookMachine.provide({
       delays: jitteredCrashDelays,
       actions: {
-        flow: ({ self }, flow: Flow) => host.effectsOf(self).pump.flow(flow),
-        note: ({ self, context: { trouble } }, state) => {
-          const { key, webhooks } = host.effectsOf(self).options
-          webhooks.saveState(key, { trouble, suspended: state === 'suspended' })
+        flow: ({ self }, flow) => host.effectsOf(self).setFlow(flow),
+        note: ({ self, context: { trouble } }, state) =>
+          host.effectsOf(self).note(trouble, state === 'suspended'),
+        remind: ({ self }, at) => host.effectsOf(self).remind(at),
+        notify: ({ self, context: { trouble } }, notice) => {
+          if (notice && trouble) host.effectsOf(self).notify(notice, trouble.since)
         },
-        remind: ({ self }, at: number) => {
-          const { key, webhooks, clock } = host.effectsOf(self).options
-          if (at - clock.now() > LONG_MS) webhooks.remind(key.apiKeyId, at)
-        },
-        tell: ({ self, context: { trouble } }, notice) => {
-          const { key, webhooks } = host.effectsOf(self).options
-          if (notice && trouble) webhooks.tell(key, notice, trouble.since)
-        },
-        turnOff: ({ self }) => host.effectsOf(self).options.gone(),
+        turnOff: ({ self }) => host.effectsOf(self).turnOff(),
       },
     }),
 })
-
-function createWebhook(facts: WebhookFacts, own: Own): HostedActor<typeof webhookMachine, Own> {
-  const { clock, crashes } = own.options
-  const { trouble, suspended } = facts
-  const input = { trouble, suspended, crashes, now: clock.now() }
-  return host.begin({ clock, input }, (ref) => new HostedActor(ref, own, clock, host))
-}

@@ -1,26 +1,22 @@
-/** Reads the log ahead of what is delivered, and waits for what comes next. */
-import type { Reading } from '../../machines/webhook/progress.ts'
-import type { WebhookUpdate } from '../ports/webhooks.ts'
-
-export interface FeedWorld {
-  read(after: number, limit: number): Promise<{ updates: readonly WebhookUpdate[]; head: number }>
-  listen(after: number, notify: () => void): () => void
-  defect(cause: unknown): void
-  later(work: () => void, milliseconds: number): () => void
-}
+/** Reads updates ahead of their delivery, and listens for new ones. */
+import { pause } from '../host/time.ts'
+import type { DeliveryWorld, ReceivingKey, WebhookUpdate } from '../ports/webhooks.ts'
+import type { Lanes } from './lanes.ts'
+import type { Reading } from './reading.ts'
 
 interface FeedOptions {
-  readonly world: FeedWorld
+  readonly key: ReceivingKey
+  readonly world: DeliveryWorld
   readonly reading: Reading
-  add(update: WebhookUpdate): void
-  /** Something was read, or something came. */
+  readonly lanes: Lanes<WebhookUpdate>
+  /** A page was read, or there are new updates. */
   changed(isEmpty: boolean): void
 }
 
 const PAGE = 200
-/** Updates that were read and are not acknowledged: a chat that fails for long must not fill the memory. */
+/** Updates that are read and not acknowledged: a chat that fails for long must not fill the memory. */
 const OPEN = 5_000
-/** Bodies beyond that are read again when their turn comes. */
+/** Bodies beyond this are dropped, and read again for their attempt. */
 const CHARACTERS = 2_000_000
 const AGAIN_MS = 1_000
 
@@ -45,30 +41,30 @@ export class Feed {
   }
 
   async read(): Promise<void> {
-    const { world, reading, changed, add } = this.#options
+    const { key, world, reading, lanes, changed } = this.#options
     this.#isReading = true
     let isEmpty = false
     try {
-      const { updates, head } = await world.read(reading.head, PAGE)
+      const { updates, head } = await this.#page(reading.head, PAGE)
       this.#hasMore = updates.length === PAGE
       isEmpty = updates.length === 0
-      for (const update of reading.take(updates, head)) add(this.#fitting(update))
+      for (const update of reading.take(updates, head)) lanes.add(this.#fitting(update))
       if (!this.#hasMore) this.#listen()
-    } catch (cause) {
-      world.defect(cause)
-      await new Promise<void>((resolve) => world.later(resolve, AGAIN_MS))
+    } catch (err) {
+      world.logger.error({ apiKeyId: key.owned.apiKeyId, err }, 'a webhook is in trouble')
+      await pause(world.clock, AGAIN_MS)
     }
     this.#isReading = false
     changed(isEmpty)
   }
 
-  /** Of an update that was read without; undefined where retention took it meanwhile. */
+  /** The body of an update that was read without it; undefined if retention has deleted the update. */
   async bodyOf({ updateId }: WebhookUpdate): Promise<string | undefined> {
-    const { updates } = await this.#options.world.read(updateId - 1, 1)
+    const { updates } = await this.#page(updateId - 1, 1)
     return updates.find((update) => update.updateId === updateId)?.body
   }
 
-  /** It is acknowledged: its body makes room for others. */
+  /** The update is acknowledged: its body makes room for others. */
   release({ body }: WebhookUpdate): void {
     this.#characters -= body?.length ?? 0
   }
@@ -76,6 +72,11 @@ export class Feed {
   stop(): void {
     this.#isStopped = true
     this.#unlisten?.()
+  }
+
+  #page(after: number, limit: number) {
+    const { key, world } = this.#options
+    return world.webhooks.read(key.owned, { filter: key.filter, after, limit })
   }
 
   #fitting(update: WebhookUpdate): WebhookUpdate {
@@ -88,8 +89,8 @@ export class Feed {
   #listen() {
     this.#unlisten?.()
     if (this.#isStopped) return
-    const { world, reading, changed } = this.#options
-    this.#unlisten = world.listen(reading.head, () => {
+    const { key, world, reading, changed } = this.#options
+    this.#unlisten = world.updates.listen(key.owned.credentialId, reading.head, () => {
       this.#unlisten?.()
       this.#unlisten = undefined
       this.#hasMore = true

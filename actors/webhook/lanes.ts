@@ -1,34 +1,35 @@
 /** The lanes of one webhook: one update at a time in each, in order; lanes do not wait for each other. */
 import type { FailingUpdate } from '../../machines/webhook/progress.ts'
+import type { WebhookUpdate } from '../ports/webhooks.ts'
 
-export interface Item {
-  readonly updateId: number
-  /** Updates of one lane are delivered one after another. */
-  readonly lane: string
-}
+export type Item = Pick<WebhookUpdate, 'updateId' | 'lane'>
 
 interface Lane<Update extends Item> {
   readonly queue: Update[]
   isBusy: boolean
-  /** Of the first in the queue, in a row. */
+  /** Consecutive failures of the first update in the queue. */
   failures: number
   failingSince: number
   dueAt: number
 }
 
-/** From so many lanes that begin to fail, with no success between, it is the endpoint that fails. */
+/** If so many lanes begin to fail without a success between them, the endpoint itself is failing. */
 const SUSPICIOUS = 3
 
 export class Lanes<Update extends Item> {
   readonly #lanes = new Map<string, Lane<Update>>()
-  /** Healthy lanes with something to deliver, in the order of their turns. */
+  /** Lanes that have an update and no failure, in the order of their turns. */
   readonly #ready = new Set<Lane<Update>>()
-  /** In the order of their last tries. */
+  /** In the order of their last attempts. */
   readonly #failing = new Set<Lane<Update>>()
-  /** What failed before a restart and was not read again yet, by its update. */
+  /** Failures from before a restart, by update id; only updates that are not read again yet. */
   readonly #before: Map<number, FailingUpdate>
   #healthyBusy = 0
+  /** Lanes that began to fail since the last success. */
   #suspects = 0
+  /** An attempt failed while the endpoint itself was failing, and none has succeeded since. */
+  #isDead = false
+  #goneSince: number | undefined
 
   constructor(before: readonly FailingUpdate[] = []) {
     this.#before = new Map(before.map((failing) => [failing[0], failing]))
@@ -41,7 +42,7 @@ export class Lanes<Update extends Item> {
     if (!lane.isBusy && lane.failures === 0) this.#ready.add(lane)
   }
 
-  /** What a restart has to know of the lanes. */
+  /** The failing lanes, for the progress that is stored. */
   get failing(): FailingUpdate[] {
     const failing = [...this.#before.values()]
     for (const { queue, failures, failingSince, dueAt } of this.#failing) {
@@ -50,35 +51,40 @@ export class Lanes<Update extends Item> {
     return failing
   }
 
-  /** Lanes that could deliver at once and never failed. */
+  /** Number of lanes that have an update and no failure. */
   get ready(): number {
     return this.#ready.size
   }
 
-  /** Everything that is there fails, or enough of it began to at the same time. */
+  /** Every lane fails, or enough of them began to fail at the same time. */
   get isDown(): boolean {
     if (this.#failing.size === 0) return false
     return this.isDoubted || (this.#ready.size === 0 && this.#healthyBusy === 0)
   }
 
-  /** Too much failed to believe that anything else would get through. */
+  /** So many lanes failed that the others would probably fail as well. */
   get isDoubted(): boolean {
     return this.#suspects >= SUSPICIOUS
   }
 
-  /** There is something that may well get through, whatever became of the rest. */
+  /** There is an update that may succeed although other lanes fail. */
   get isWorthTrying(): boolean {
     return this.#ready.size > 0 && !this.isDoubted
   }
 
-  /** When the next of the failing lanes has its turn. */
+  /** Since when every answer was `410 Gone`. */
+  get goneSince(): number | undefined {
+    return this.#goneSince
+  }
+
+  /** When the next failing lane is due; infinity if there is none. */
   get nextDue(): number {
     let next = Number.POSITIVE_INFINITY
     for (const { isBusy, dueAt } of this.#failing) if (!isBusy && dueAt < next) next = dueAt
     return next
   }
 
-  /** The next update to deliver; its lane is busy until the outcome is told. */
+  /** The next update to deliver; its lane is busy until its outcome is reported. */
   take(now: number): Update | undefined {
     for (const lane of this.#ready) return this.#start(lane)
     for (const lane of this.#failing)
@@ -86,33 +92,38 @@ export class Lanes<Update extends Item> {
     return undefined
   }
 
-  /** The update that shows whether the endpoint is back: one that never failed, else the one tried longest ago. */
+  /** The update to test the endpoint with: one without failures, else the one whose last attempt is the oldest. */
   probe(): Update | undefined {
     for (const lane of this.#ready) return this.#start(lane)
     for (const lane of this.#failing) if (!lane.isBusy) return this.#start(lane)
     return undefined
   }
 
-  /** How many failures in a row this update has behind it. */
+  /** Consecutive failures of this update. */
   failuresOf({ lane }: Update): number {
     return this.#lanes.get(lane)?.failures ?? 0
   }
 
   succeeded(update: Update): void {
     this.#suspects = 0
+    this.#goneSince = undefined
+    // A chat that failed while others succeeded keeps to its own times.
+    if (this.#isDead) this.retryAll()
+    this.#isDead = false
     this.#leave(update)
   }
 
-  /** It will not be delivered: the lane goes on with what comes after. */
+  /** The update will not be delivered; its lane goes on with the next one. */
   gaveUp(update: Update): void {
     this.#leave(update)
   }
 
-  /** Returns how the lane stands; `wait` is asked for how long it rests. */
+  /** Returns the state of the lane; `wait` gives the time to its next attempt. */
   failed(
     update: Update,
     now: number,
     wait: (failures: number, forMs: number) => number,
+    isGone = false,
   ): { readonly failures: number; readonly since: number; readonly dueAt: number } {
     const lane = this.#of(update)
     this.#rest(lane)
@@ -120,13 +131,15 @@ export class Lanes<Update extends Item> {
       lane.failingSince = now
       this.#suspects++
     }
+    this.#isDead ||= this.isDoubted
+    this.#goneSince = isGone ? (this.#goneSince ?? now) : undefined
     lane.failures++
     lane.dueAt = now + wait(lane.failures, now - lane.failingSince)
     this.#failing.add(lane)
     return { failures: lane.failures, since: lane.failingSince, dueAt: lane.dueAt }
   }
 
-  /** The attempt was cut short by us: as if it had not been begun. */
+  /** The service itself cut the attempt short: it does not count. */
   cut(update: Update): void {
     const lane = this.#of(update)
     this.#rest(lane)
@@ -134,14 +147,15 @@ export class Lanes<Update extends Item> {
     else this.#failing.add(lane)
   }
 
-  /** The endpoint is back: what failed need not wait for its turn. */
+  /** Makes all failing lanes due now. */
   retryAll(): void {
     for (const lane of this.#failing) lane.dueAt = 0
   }
 
-  /** After a restart it is not known which lanes failed, only that the endpoint did. */
-  doubt(): void {
+  /** After a restart only the failure of the endpoint is known, not the lanes that began to fail. */
+  doubt(goneSince?: number): void {
     this.#suspects = SUSPICIOUS
+    this.#goneSince = goneSince
   }
 
   #start(lane: Lane<Update>): Update | undefined {
@@ -172,7 +186,10 @@ export class Lanes<Update extends Item> {
     const before = this.#before.get(updateId)
     if (!before) return
     this.#before.delete(updateId)
-    ;[, lane.failures, lane.failingSince, lane.dueAt] = before
+    const [, failures, failingSince, dueAt] = before
+    lane.failures = failures
+    lane.failingSince = failingSince
+    lane.dueAt = dueAt
     this.#failing.add(lane)
   }
 

@@ -1,38 +1,36 @@
-/** Stores how far a webhook is: one write at a time, each with the newest, again where one failed. */
+/** Stores the progress of a webhook: one write at a time, always the newest, again after a failure. */
 import type { Progress } from '../../machines/webhook/progress.ts'
+import { later, pause } from '../host/time.ts'
+import type { DeliveryWorld, ReceivingKey } from '../ports/webhooks.ts'
 
-export interface SaverWorld {
-  /** Rushed: they come faster than they can be stored one by one. */
-  save(progress: () => Progress, isRushed: boolean): Promise<void>
-  /** This is stored now. */
+interface SaverOptions {
+  readonly key: ReceivingKey
+  readonly world: DeliveryWorld
+  /** So many acknowledgements are stored without waiting for more. */
+  readonly enough: number
+  progress(): Progress
+  /** Everything up to this id is stored. */
   saved(cursor: number): void
-  defect(cause: unknown): void
-  later(work: () => void, milliseconds: number): () => void
 }
 
 const AGAIN_MS = 1_000
-/** How long an acknowledgement may wait for others to be stored with. */
+/** How long an acknowledgement may wait for others, to be stored with them. */
 const LINGER_MS = 5
-/** A webhook of a few connections is never in such a hurry. */
+/** A webhook with fewer connections is never rushed. */
 const RUSH = 16
 
 export class Saver {
-  readonly #world: SaverWorld
-  readonly #progress: () => Progress
-  readonly #enough: number
-  /** Acknowledgements that a crash would forget. */
+  readonly #options: SaverOptions
+  /** Acknowledgements that are not stored: a crash repeats their updates. */
   #unsaved = 0
   #isDirty = false
   #isLast = false
   #writing: Promise<void> | undefined
-  /** Of the write that is put off. */
+  /** Cancels the write that waits for more acknowledgements. */
   #cancel: (() => void) | undefined
 
-  /** `enough` acknowledgements are stored without waiting for more. */
-  constructor(world: SaverWorld, progress: () => Progress, enough: number) {
-    this.#world = world
-    this.#progress = progress
-    this.#enough = enough
+  constructor(options: SaverOptions) {
+    this.#options = options
   }
 
   get unsaved(): number {
@@ -45,13 +43,13 @@ export class Saver {
     this.#consider()
   }
 
-  /** Nothing was acknowledged, and still there is something new. */
+  /** The progress has changed without an acknowledgement. */
   touch(): void {
     this.#isDirty = true
     this.#consider()
   }
 
-  /** The last write; it is not tried again. */
+  /** Makes the last write, which is not tried again. */
   async close(): Promise<void> {
     this.#isLast = true
     if (this.#isDirty) this.#begin()
@@ -59,20 +57,20 @@ export class Saver {
     this.#cancel?.()
   }
 
-  /** So many came that none had to linger for others. */
+  /** Acknowledgements come faster than they can be stored one by one. */
   get #isRushed(): boolean {
-    return this.#unsaved >= Math.max(this.#enough, RUSH)
+    return this.#unsaved >= Math.max(this.#options.enough, RUSH)
   }
 
   #consider() {
     if (this.#writing) return
-    if (this.#isLast || this.#unsaved >= this.#enough) this.#begin()
-    else this.#cancel ??= this.#world.later(() => this.#begin(), LINGER_MS)
+    if (this.#isLast || this.#unsaved >= this.#options.enough) this.#begin()
+    else this.#cancel ??= later(this.#options.world.clock, () => this.#begin(), LINGER_MS)
   }
 
-  /** What came meanwhile is stored at once where it is enough, or nothing will come after it. */
+  /** New progress is stored at once if it is enough, or if this is the last write. */
   get #mustGoOn(): boolean {
-    return this.#isDirty && (this.#isLast || this.#unsaved >= this.#enough)
+    return this.#isDirty && (this.#isLast || this.#unsaved >= this.#options.enough)
   }
 
   #begin() {
@@ -85,25 +83,26 @@ export class Saver {
   }
 
   async #write(): Promise<void> {
+    const { key, world, progress, saved } = this.#options
     do {
       let covered = 0
       let cursor = 0
+      const newest = () => {
+        const current = progress()
+        this.#isDirty = false
+        covered = this.#unsaved
+        cursor = current.cursor
+        return current
+      }
       try {
-        const newest = () => {
-          const progress = this.#progress()
-          this.#isDirty = false
-          covered = this.#unsaved
-          cursor = progress.cursor
-          return progress
-        }
-        await this.#world.save(newest, this.#isRushed)
+        await world.webhooks.saveProgress(key.owned, newest, this.#isRushed)
         this.#unsaved -= covered
-        this.#world.saved(cursor)
-      } catch (cause) {
-        this.#world.defect(cause)
+        saved(cursor)
+      } catch (err) {
+        world.logger.error({ apiKeyId: key.owned.apiKeyId, err }, 'a webhook is in trouble')
         if (this.#isLast) return
         this.#isDirty = true
-        await new Promise<void>((resolve) => this.#world.later(resolve, AGAIN_MS))
+        await pause(world.clock, AGAIN_MS)
       }
     } while (this.#mustGoOn)
   }

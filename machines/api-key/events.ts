@@ -1,7 +1,7 @@
-/** Everything an API key's actor can be told. */
+/** The events of an API key's machine. */
 import type { Command, Failure, RequestAbandoned } from '../model/protocol.ts'
 import type { Filter, KindSet } from '../model/update-kinds.ts'
-import type { WebhookChange, WebhookChanged } from '../webhook/terms.ts'
+import type { WebhookChange, WebhookChanged, WebhookStanding } from '../webhook/terms.ts'
 
 export type Scope = 'bot:send' | 'bot:receive'
 
@@ -59,6 +59,11 @@ export interface RevokeKey extends Command {
   readonly type: 'key.revoke'
 }
 
+/** The old secret opens nothing any more: all callers are turned out, and the next one gets a new actor. */
+export interface KeyRotated extends Command {
+  readonly type: 'key.rotated'
+}
+
 /** One getUpdates on its way: what to read, from where, and how long it may wait. */
 export interface Poll extends Command {
   readonly after: number
@@ -104,12 +109,13 @@ export type ApiKeyEvent =
   | ChangeWebhook
   | KeyChanged
   | RevokeKey
+  | KeyRotated
   | RequestAbandoned
   | PollRead
   | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }
-  /** Nothing will come any more: a held poll is read for once more, and then told why. */
+  /** The account gets nothing any more: a held poll is read for once more, then refused with the reason. */
   | { readonly type: 'account.out' }
-  /** The service goes down: a held poll is answered with nothing rather than cut. */
+  /** The service goes down: a held poll is answered with nothing, not cut. */
   | { readonly type: 'polls.end' }
   | { readonly type: 'conflict.due'; readonly requestId: string; readonly failure: Failure }
   | {
@@ -119,3 +125,5 @@ export type ApiKeyEvent =
     }
   | { readonly type: 'webhook.unchanged'; readonly requestId: string; readonly failure: Failure }
   | { readonly type: 'webhook.moved'; readonly cursor: number }
+  /** A delivery has ended: the next one begins where it stopped. */
+  | { readonly type: 'webhook.stopped'; readonly standing: WebhookStanding }

@@ -1,10 +1,19 @@
-/** One API key: usable, expired or revoked; while usable, it is polled, has a webhook, or neither. */
-
+/** One API key: usable, expired, rotated or revoked; while usable, it is polled, has a webhook, or neither. */
 import { accepted, refused } from '../model/protocol.ts'
 import { pageOf } from './events.ts'
 import { lacks, otherPoll, turnAway, unauthorized } from './refusals.ts'
 import { apiKey, endWaiting, inVain, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
 import { changing, webhook } from './webhook.ts'
+
+const ended = apiKey.createStateConfig({
+  entry: endWaiting,
+  on: {
+    'key.changed': {
+      actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
+    },
+    'key.revoke': { actions: { type: 'reply', params: ({ event }) => accepted(event) } },
+  },
+})
 
 export const apiKeyMachine = apiKey.createMachine({
   id: 'apiKey',
@@ -16,7 +25,16 @@ export const apiKeyMachine = apiKey.createMachine({
     current: undefined,
     changing: undefined,
   }),
-  on: turnAway,
+  on: {
+    ...turnAway,
+    'key.rotated': {
+      target: '.rotated',
+      actions: { type: 'reply', params: ({ event }) => accepted(event) },
+    },
+    'webhook.stopped': {
+      actions: { type: 'keepStanding', params: ({ event }) => event.standing },
+    },
+  },
   initial: 'judging',
   states: {
     judging: { always: [{ guard: 'isRevoked', target: 'revoked' }, { target: 'usable' }] },
@@ -130,12 +148,10 @@ export const apiKeyMachine = apiKey.createMachine({
             ],
           },
         ],
-        'key.changed': {
-          actions: takeTerms,
-        },
+        'key.changed': { actions: takeTerms },
         'key.revoke': {
           target: 'revoked',
-          actions: [{ type: 'reply', params: ({ event }) => accepted(event) }],
+          actions: { type: 'reply', params: ({ event }) => accepted(event) },
         },
       },
       initial: 'quiet',
@@ -173,9 +189,7 @@ export const apiKeyMachine = apiKey.createMachine({
                 target: 'quiet',
                 actions: [...takeTerms, ...letGo.actions],
               },
-              {
-                actions: takeTerms,
-              },
+              { actions: takeTerms },
             ],
             'request.abandoned': {
               guard: { type: 'isWaiting', params: ({ event }) => event },
@@ -215,26 +229,15 @@ export const apiKeyMachine = apiKey.createMachine({
     expired: {
       entry: endWaiting,
       on: {
-        'key.changed': {
-          target: 'usable',
-          actions: takeTerms,
-        },
+        'key.changed': { target: 'usable', actions: takeTerms },
         'key.revoke': {
           target: 'revoked',
           actions: { type: 'reply', params: ({ event }) => accepted(event) },
         },
       },
     },
-    revoked: {
-      entry: endWaiting,
-      on: {
-        'key.changed': {
-          actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
-        },
-        'key.revoke': {
-          actions: { type: 'reply', params: ({ event }) => accepted(event) },
-        },
-      },
-    },
+    // The next call meets a new actor, which knows the new secret.
+    rotated: ended,
+    revoked: ended,
   },
 })

@@ -1,10 +1,10 @@
-/** The vocabulary of the API key machine: what it knows, the rules of getUpdates, what it leaves to the actor. */
+/** The setup of the API key machine: its context, the rules of getUpdates, and the effects it asks for. */
 import { assign, emit, raise, setup } from 'xstate'
 import { confirm } from '../model/cursor.ts'
 import * as port from '../model/effects.ts'
 import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from '../model/update-kinds.ts'
-import type { WebhookChanged, WebhookFacts } from '../webhook/terms.ts'
+import type { WebhookChanged, WebhookFacts, WebhookStanding } from '../webhook/terms.ts'
 import {
   type AllowKinds,
   type ApiKeyEvent,
@@ -154,6 +154,10 @@ export const apiKey = setup({
     change: port.action<ChangeWebhook | undefined>('change'),
     endChange: assign({ changing: undefined }),
     become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
+    keepStanding: assign({
+      webhook: ({ context }, standing: WebhookStanding) =>
+        context.webhook && { ...context.webhook, ...standing },
+    }),
     /** Delivers what comes after the cursor for as long as the key is in this state. */
     deliver: port.action('deliver'),
     stopDelivering: port.action('stopDelivering'),

@@ -1,13 +1,13 @@
-/** The delivery to one endpoint: it goes on, it rests after failures and probes, or it has given up. */
+/** The delivery to one endpoint: delivering, resting after failures, probing, suspended, or down after a crash. */
 import { assign, setup } from 'xstate'
 import * as port from '../model/effects.ts'
 import { crashesTooOften, restAfter } from '../supervision/machine.ts'
-import { GONE_MS, HOPELESS_MS } from './schedule.ts'
+import { GONE_MS, HOPELESS_MS, waitAfter } from './schedule.ts'
 
 /** How many attempts may be under way at once: as many as the webhook allows, one, or none. */
 export type Flow = 'open' | 'single' | 'closed'
 
-/** What an owner is told of an endpoint that gets nothing. */
+/** A notice to the owner of an endpoint that gets nothing. */
 export type Notice =
   | 'failing_15_minutes'
   | 'failing_1_hour'
@@ -16,36 +16,50 @@ export type Notice =
   | 'removed'
   | 'crash_loop'
 
-/** The longest first. */
+/** The longest time first. */
 const notices: readonly (readonly [afterMs: number, notice: Notice])[] = [
   [86_400_000, 'failing_24_hours'],
   [3_600_000, 'failing_1_hour'],
   [900_000, 'failing_15_minutes'],
 ]
 
-/** What is stored of an endpoint that fails. */
+/** How an endpoint fails; stored with its webhook. Times in milliseconds. */
 export interface Trouble {
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number
   readonly since: number
   /** Since when every answer was `410 Gone`. */
   readonly goneSince: number | undefined
+  /** When the next attempt is due. */
   readonly dueAt: number
+}
+
+/** The failure of a probe. */
+export interface FailedProbe {
+  /** Drawn from 0 to 1, for the jitter of the next rest. */
+  readonly chance: number
+  /** How long the endpoint asks to be left alone. */
+  readonly restMs: number
 }
 
 export interface WebhookInput {
   readonly trouble: Trouble | undefined
   readonly suspended: boolean
-  /** When the actors before this one crashed, as far as it still counts. */
+  /** When earlier actors of this webhook crashed, as far as it still counts. */
   readonly crashes?: readonly number[]
   readonly now: number
 }
 
 export type WebhookEvent =
-  /** Everything fails, or the probe did. */
-  | { readonly type: 'endpoint.failed'; readonly trouble: Trouble; readonly now: number }
+  /** Everything fails, or a probe failed. `trouble` counts the failures of the lane that was tried. */
+  | {
+      readonly type: 'endpoint.failed'
+      readonly trouble: Trouble
+      readonly probe?: FailedProbe
+      readonly now: number
+    }
   | { readonly type: 'endpoint.answered' }
-  /** An update that has nothing to do with what failed. */
+  /** There is an update in a lane that never failed. */
   | { readonly type: 'lane.fresh' }
 
 interface WebhookContext {
@@ -55,7 +69,7 @@ interface WebhookContext {
   readonly now: number
 }
 
-/** Where it goes on. */
+/** Where a delivery begins, and goes on after a crash. */
 const resumed = [
   { guard: 'isSuspended' as const, target: 'suspended' as const },
   { guard: 'isTroubled' as const, target: 'resting' as const },
@@ -70,6 +84,16 @@ const known = ({ trouble }: WebhookContext): Trouble => {
   return trouble
 }
 
+type Failed = Extract<WebhookEvent, { type: 'endpoint.failed' }>
+
+/** A failed probe prolongs the rest by the endpoint's own count, whichever lane was tried. */
+function learned({ trouble: before }: WebhookContext, { trouble, probe, now }: Failed): Trouble {
+  if (!probe || !before) return trouble
+  const failures = before.failures + 1
+  const wait = waitAfter({ failures, forMs: now - before.since }, probe.chance)
+  return { ...trouble, failures, since: before.since, dueAt: now + Math.max(wait, probe.restMs) }
+}
+
 export const webhookMachine = setup({
   types: {
     input: {} as WebhookInput,
@@ -78,15 +102,18 @@ export const webhookMachine = setup({
   },
   actions: {
     flow: port.action<Flow>('flow'),
-    /** Stores how the endpoint stands. */
+    /** Stores the state of the endpoint. */
     note: port.action<'delivering' | 'resting' | 'suspended'>('note'),
-    /** Somebody has to come back at that time, even if this actor is gone by then. */
+    /** Has the actor woken at that time, even if it sleeps by then. */
     remind: port.action<number>('remind'),
-    /** The owner is told, once of each; nothing where there is nothing to tell. */
-    tell: port.action<Notice | undefined>('tell'),
-    /** The receiver wants no more: the webhook is removed. */
+    /** Notifies the owner, once of each notice. */
+    notify: port.action<Notice | undefined>('notify'),
+    /** Removes the webhook: the receiver wants no more. */
     turnOff: port.action('turnOff'),
-    learn: assign((_, { trouble, now }: { trouble: Trouble; now: number }) => ({ trouble, now })),
+    learn: assign(({ context }, event: Failed) => ({
+      trouble: learned(context, event),
+      now: event.now,
+    })),
     forget: assign({ trouble: undefined }),
   },
   guards: {
@@ -114,9 +141,9 @@ export const webhookMachine = setup({
         ...resumed,
       ],
     },
-    // Its actor is gone, and this is the next one. The flow is closed as it began: what is done here might crash again.
+    // The actor before this one crashed. The flow stays closed, because an attempt might crash it again.
     crashed: { after: { crashRest: resumed } },
-    // What crashed again and again may be well by now: it is not left to wait for somebody.
+    // It crashed again and again, and is tried again without waiting for an operator.
     failed: { after: { tryAgain: resumed } },
     delivering: {
       entry: { type: 'flow', params: 'open' },
@@ -129,20 +156,20 @@ export const webhookMachine = setup({
     },
     judging: {
       always: [
-        { guard: 'isGone', target: 'off', actions: { type: 'tell', params: 'removed' } },
+        { guard: 'isGone', target: 'off', actions: { type: 'notify', params: 'removed' } },
         {
           guard: 'isHopeless',
           target: 'suspended',
           actions: [
             { type: 'note', params: 'suspended' },
-            { type: 'tell', params: 'suspended' },
+            { type: 'notify', params: 'suspended' },
           ],
         },
         {
           target: 'resting',
           actions: [
             { type: 'note', params: 'resting' },
-            { type: 'tell', params: ({ context }) => noticeAt(context) },
+            { type: 'notify', params: ({ context }) => noticeAt(context) },
             { type: 'remind', params: ({ context }) => known(context).dueAt },
           ],
         },
@@ -153,7 +180,7 @@ export const webhookMachine = setup({
       after: { rest: 'probing' },
       on: {
         'lane.fresh': 'probing',
-        // What was under way when the rest began has got through after all.
+        // An attempt that was under way when the rest began has succeeded.
         'endpoint.answered': {
           target: 'delivering',
           actions: ['forget', { type: 'note', params: 'delivering' }],
@@ -173,7 +200,7 @@ export const webhookMachine = setup({
         },
       },
     },
-    // Until a webhook is set anew or updates are asked for again.
+    // Until the webhook is set again or updates are replayed.
     suspended: { entry: { type: 'flow', params: 'closed' } },
     off: { type: 'final', entry: [{ type: 'flow', params: 'closed' }, 'turnOff'] },
   },

@@ -1,43 +1,50 @@
-/** What a webhook is, and what may be asked to become of it. */
+/** The terms of a webhook, and the changes to it. */
 import type { Trouble } from './machine.ts'
 import type { Progress } from './progress.ts'
 
-/** Where to deliver, as it was set. */
+/** Where to deliver. */
 export interface WebhookTarget {
-  /** With the user info that was given, which makes it a secret. */
+  /** It may contain user info, so it is a secret. */
   readonly url: string
-  /** Dialled instead of what the host's name resolves to. */
+  /** Dialled instead of the addresses that the host's name resolves to. */
   readonly ipAddress: string | undefined
   readonly maxConnections: number
   readonly secretToken: string | undefined
-  /** In PEM: trusted instead of the usual authorities. */
+  /** PEM; trusted instead of the usual authorities. */
   readonly certificate: string | undefined
 }
 
-/** What is stored of a webhook. */
-export interface WebhookFacts extends WebhookTarget {
+/** The state of the endpoint, as the table has it. */
+export interface WebhookState {
   readonly trouble: Trouble | undefined
   readonly suspended: boolean
+}
+
+/** Where a delivery ended, and the next one begins. */
+export interface WebhookStanding extends WebhookState {
   readonly progress: Progress | undefined
 }
+
+/** A webhook as it is stored. */
+export interface WebhookFacts extends WebhookTarget, WebhookStanding {}
 
 export type WebhookChange =
   | {
       readonly kind: 'set'
       readonly target: WebhookTarget
-      /** Everything up to this id is given up (`drop_pending_updates`). */
+      /** Everything up to this id is dropped (`drop_pending_updates`). */
       readonly dropTo: number | undefined
     }
   | {
       readonly kind: 'delete'
       readonly dropTo: number | undefined
-      /** Not the user's wish: the receiver answered `410 Gone` for long enough. */
+      /** The receiver answered `410 Gone` for long enough; no user asked for the deletion. */
       readonly isGone?: true
     }
   /** Everything after this id is delivered again. */
   | { readonly kind: 'replay'; readonly after: number }
 
-/** How the key stands afterwards. */
+/** The key after the change. */
 export interface WebhookChanged {
   readonly webhook: WebhookFacts | undefined
   readonly cursor: number

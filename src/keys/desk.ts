@@ -91,7 +91,7 @@ export class KeyDesk {
   ): Promise<ApiKeyRecord & { key: string }> {
     await this.usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
-    if (overlapSeconds === 0) await this.#turnOut(apiKeyId)
+    if (overlapSeconds === 0) await this.#turnCallersOut(apiKeyId)
     else await this.#tell(apiKeyId)
     return { ...(await this.find(userId, apiKeyId)), key }
   }
@@ -126,16 +126,15 @@ export class KeyDesk {
     }
   }
 
-  /** Nobody who came in with the old secret stays in; the next one meets a new actor. */
-  async #turnOut(apiKeyId: number): Promise<void> {
+  /** Every caller with the old secret is turned out; the next call gets a new actor. */
+  async #turnCallersOut(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
     if (!actor) return
     const { hasWebhook } = actor
-    await told(actor, actor.revoke())
+    await told(actor, actor.rotated())
     actor.stop()
-    if (!hasWebhook) return
-    // Nobody calls a key that has a webhook, and what failed waits for its next try.
-    void Promise.resolve(actor.settled).then(() => this.#options.wake(apiKeyId))
+    // No call wakes a key with a webhook, whose updates have to be delivered all the same.
+    if (hasWebhook) actor.settled.then(() => this.#options.wake(apiKeyId))
   }
 
   /** One after another: who read the table first must not be the last to tell of it. */
@@ -167,7 +166,7 @@ function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefin
 /** The table has it already: an actor that ended meanwhile need not know, and the next one reads the table. */
 const told = (actor: ApiKeyActor, telling: Promise<void>): Promise<void> =>
   telling.catch((cause) => {
-    if (actor.isActive && actor.snapshot.value !== 'revoked') throw cause
+    if (actor.isActive && !actor.isEnded) throw cause
   })
 
 /** What an owner asks of a key's actor: that the key has ended does not make them a stranger. */

@@ -1,23 +1,39 @@
-/** One key's endpoint: an attempt waits for its place, is signed, sent, and may bring a call back. */
-import type { Attempt, Delivery, WebhookEndpoint, WebhookKey } from '../../actors/ports/webhooks.ts'
+/** The endpoint of one webhook: signs, sends and records attempts, over pooled connections with one time limit. */
+import type { Pool } from 'undici'
+import type {
+  Attempt,
+  AttemptRecord,
+  Delivery,
+  WebhookEndpoint,
+  WebhookKey,
+} from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import type { Log } from '../database/log.ts'
+import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
+import { shownUrl } from './address.ts'
 import type { Connections } from './connections.ts'
-import type { Reply } from './exchange.ts'
-import { TIMED_OUT } from './failure-text.ts'
+import type { DeliveryPlace } from './delivery-log.ts'
+import { Exchange, type Reply, type Sent, TIMED_OUT } from './exchange.ts'
 import { type CallBack, callIn } from './reply-call.ts'
 import { type SigningSecrets, secretsInForce } from './secrets.ts'
-import { Sender, type SenderOptions } from './sender.ts'
 import { signatures } from './signature.ts'
 
+const CONNECT_MS = 5_000
+const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'gzip, deflate' }
+
 export interface EndpointParts {
+  readonly guard: Pick<GuardOptions, 'allowPrivate' | 'resolve'>
+  /** Time limit of a whole attempt. */
+  readonly timeoutMs: number
   readonly secrets: SigningSecrets
-  readonly logger: Log
   readonly connections: Connections
-  /** Makes a call that an answer carried. */
+  readonly logger: Log
+  /** Makes a call that an answer carries. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
+  record(place: DeliveryPlace, attempt: AttemptRecord): void
 }
 
+/** An attempt that was cut short while it waited for a connection. */
 const nowhere: Attempt = {
   ok: false,
   status: undefined,
@@ -29,19 +45,42 @@ const nowhere: Attempt = {
 export class Endpoint implements WebhookEndpoint {
   readonly #apiKeyId: number
   readonly #userId: number
-  readonly #sender: Sender
+  readonly #place: DeliveryPlace
   readonly #parts: EndpointParts
+  readonly #pool: Pool
+  readonly #path: string
+  /** Names and values in turn. */
+  readonly #headers: readonly string[]
+  /** The oldest first: they run out of time in this order. */
+  readonly #underWay = new Set<Exchange>()
+  readonly #watched = new WeakSet<AbortSignal>()
+  #timer: NodeJS.Timeout | undefined
+  #address: string | undefined
 
-  constructor(
-    { apiKeyId, userId }: WebhookKey,
-    target: WebhookTarget,
-    sender: SenderOptions,
-    parts: EndpointParts,
-  ) {
-    this.#apiKeyId = apiKeyId
-    this.#userId = userId
-    this.#sender = new Sender(target, sender)
+  constructor(key: WebhookKey, target: WebhookTarget, parts: EndpointParts) {
+    const url = new URL(target.url)
+    const { guard, timeoutMs } = parts
+    this.#apiKeyId = key.apiKeyId
+    this.#userId = key.userId
+    this.#place = { key, url: shownUrl(target.url) }
     this.#parts = parts
+    this.#path = url.pathname + url.search
+    this.#headers = Object.entries({
+      ...HEADERS,
+      'user-agent': 'Chapar',
+      ...authorization(url),
+      ...(target.secretToken && { 'x-telegram-bot-api-secret-token': target.secretToken }),
+    }).flat()
+    this.#pool = createGuardedPool(url.origin, {
+      ...guard,
+      connections: target.maxConnections,
+      connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
+      ...(target.certificate !== undefined && { ca: target.certificate }),
+      ...(target.ipAddress !== undefined && { pinnedAddress: target.ipAddress }),
+      connected: (address) => {
+        this.#address = address
+      },
+    })
   }
 
   async deliver(
@@ -52,12 +91,12 @@ export class Endpoint implements WebhookEndpoint {
     const known = secrets.known(this.#apiKeyId) ?? (await secrets.load(this.#apiKeyId))
     const places = connections.for(isProbe)
     const waiting = places.take(this.#userId, signal)
-    // What waited here has not used any of its time.
+    // The time limit of an attempt begins after this wait.
     if (waiting && !(await waiting)) return nowhere
     try {
       const now = Date.now()
       const began = performance.now()
-      // The same for every attempt, so that a receiver can tell what it has seen.
+      // The same for every attempt, so that a receiver recognizes an update that it has seen.
       const id = `${this.#apiKeyId}-${updateId}`
       const timestamp = Math.floor(now / 1000)
       const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
@@ -65,7 +104,7 @@ export class Endpoint implements WebhookEndpoint {
       if (inForce.length > 0) {
         headers.push('webhook-signature', signatures({ id, timestamp, body }, inForce))
       }
-      const sent = await this.#sender.send(body, headers, signal)
+      const sent = await this.post(body, headers, signal)
       if (sent.reply) void this.#carryOut(sent.reply, id)
       const { status, error, retryAfterMs } = sent
       const durationMs = performance.now() - began
@@ -75,15 +114,68 @@ export class Endpoint implements WebhookEndpoint {
     }
   }
 
+  /** Never rejects; `headers` are names and values in turn. */
+  post(body: string, headers: readonly string[], signal: AbortSignal): Promise<Sent> {
+    const { timeoutMs } = this.#parts
+    this.#watch(signal)
+    return new Promise((resolve) => {
+      const exchange: Exchange = new Exchange(signal, performance.now() + timeoutMs, (sent) => {
+        this.#underWay.delete(exchange)
+        resolve(sent)
+      })
+      this.#underWay.add(exchange)
+      this.#timer ??= setTimeout(() => this.#expire(), timeoutMs)
+      this.#pool.dispatch(
+        {
+          path: this.#path,
+          method: 'POST',
+          headers: [...this.#headers, ...headers],
+          body,
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+        exchange,
+      )
+    })
+  }
+
+  record(attempt: AttemptRecord): void {
+    this.#parts.record(this.#place, attempt)
+  }
+
   get address(): string | undefined {
-    return this.#sender.address
+    return this.#address
   }
 
   close(): void {
-    this.#sender.close()
+    clearTimeout(this.#timer)
+    this.#pool.destroy().catch(() => undefined)
   }
 
-  /** Its outcome is nobody's business: the receiver has gone. */
+  /** One timer for all exchanges, most of which end long before their time. */
+  #expire() {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const exchange of this.#underWay) {
+      if (exchange.endsBy > now) {
+        this.#timer = setTimeout(() => this.#expire(), Math.ceil(exchange.endsBy - now))
+        return
+      }
+      exchange.cut(TIMED_OUT)
+    }
+  }
+
+  /** One listener for all exchanges that share a signal. */
+  #watch(signal: AbortSignal) {
+    if (this.#watched.has(signal)) return
+    this.#watched.add(signal)
+    const cut = () => {
+      for (const exchange of this.#underWay) if (exchange.signal === signal) exchange.cut(TIMED_OUT)
+    }
+    signal.addEventListener('abort', cut, { once: true })
+  }
+
+  /** The receiver does not get the result of its call, so an error is only logged. */
   async #carryOut(reply: Reply, traceId: string): Promise<void> {
     const apiKeyId = this.#apiKeyId
     const call = await callIn(reply)
@@ -91,5 +183,20 @@ export class Endpoint implements WebhookEndpoint {
     await this.#parts.call(apiKeyId, call, traceId).catch((err) => {
       this.#parts.logger.warn({ err, apiKeyId }, 'a call in the answer to a webhook failed')
     })
+  }
+}
+
+function authorization({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {}
+  const user = `${unescaped(username)}:${unescaped(password)}`
+  return { authorization: `Basic ${Buffer.from(user).toString('base64')}` }
+}
+
+/** Text that is no valid escape stays as it is. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

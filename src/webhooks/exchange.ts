@@ -1,19 +1,21 @@
-/** One exchange with an endpoint, as undici tells of it: up to its one outcome, with a bounded answer. */
+/** One exchange with an endpoint: undici's events up to the one outcome, with a bounded answer. */
 import type { Dispatcher } from 'undici'
 import { LONGEST_REST_MS } from '../../machines/webhook/schedule.ts'
-import { failureText } from './failure-text.ts'
+import { AddressRefused } from '../net/guard.ts'
 
-/** More of an answer is not read; it is not inflated either. */
+export const TIMED_OUT = 'Read timeout expired'
+
+/** The rest of a longer answer is not read. It is not inflated here either. */
 const REPLY_BYTES = 65_536
-/** What is shown of a failure: reasons and the names in certificates are as long as the endpoint wants them. */
+/** Longer texts are cut: the endpoint chooses the length of reasons and of names in certificates. */
 const ERROR_CHARACTERS = 256
 
 export interface Sent {
-  /** Undefined when there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status: number | undefined
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
-  /** The body of a good answer, if it has one, with what its headers say of it. */
+  /** The body of a good answer with its type and encoding; undefined if it has none. */
   readonly reply: Reply | undefined
 }
 
@@ -114,4 +116,37 @@ function restOf(header: string | string[] | undefined): number | undefined {
   const value = textOf(header)
   const ms = /^\d+$/.test(value) ? 1_000 * Number(value) : Date.parse(value) - Date.now()
   return ms > 0 ? Math.min(ms, LONGEST_REST_MS) : undefined
+}
+
+const refused = ['ECONNREFUSED']
+const timedOut = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREACH']
+const reset = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+const unresolved = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL']
+
+/** The reason of a failed attempt in the reference's words, which reveal nothing of this network. */
+export function failureText(error: unknown): string {
+  const causes = [...chain(error)]
+  if (causes.some((cause) => cause instanceof AddressRefused)) return 'IP address is reserved'
+  for (const cause of causes) {
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    if (refused.includes(code)) return 'Connection refused'
+    if (timedOut.includes(code)) return 'Connection timed out'
+    if (unresolved.includes(code)) return 'Failed to resolve host: Name or service not known'
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return "The header of the webhook's answer is too long"
+    if (isOfTls(code)) return `SSL error {${cause.message}}`
+    if (reset.includes(code)) return 'Connection reset by peer'
+    if (code.startsWith('HPE_')) return "The webhook's answer is not HTTP"
+  }
+  return "Can't connect to the webhook"
+}
+
+const isOfTls = (code: string) => /CERT|SSL|TLS|SELF_SIGNED|ISSUER|UNABLE_TO|EPROTO|CRL/.test(code)
+
+/** Dialling several addresses ends in one error that contains the errors of all. */
+function* chain(error: unknown): IterableIterator<Error> {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth++) {
+    yield cause
+    if (cause instanceof AggregateError) for (const inner of cause.errors) yield* chain(inner)
+    cause = cause.cause
+  }
 }

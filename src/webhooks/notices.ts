@@ -10,7 +10,7 @@ export interface NoticesOptions {
   readonly node: string
 }
 
-interface Told {
+interface Notified {
   readonly notice: Notice
   readonly since: number
 }
@@ -22,31 +22,31 @@ const endings: Partial<Record<Notice, { to: string; event: string }>> = {
 }
 const reasons: Partial<Record<Notice, string>> = { suspended: 'failing_7_days', removed: 'gone' }
 
-/** Far more than fail at once; what falls out is found in the timeline. */
+/** Far more than fail at once; notices beyond it are still found in the timeline. */
 const REMEMBERED = 10_000
 
 export class Notices {
   readonly #options: NoticesOptions
-  /** The newest of each key, so that not every failure asks the database. */
-  readonly #told = new Map<number, Told>()
+  /** The newest notice of each key, so that not every failure costs a query. */
+  readonly #notified = new Map<number, Notified>()
 
   constructor(options: NoticesOptions) {
     this.#options = options
   }
 
-  tell(key: WebhookKey, notice: Notice, since: number): void {
+  notify(key: WebhookKey, notice: Notice, since: number): void {
     const { apiKeyId } = key
-    const last = this.#told.get(apiKeyId)
+    const last = this.#notified.get(apiKeyId)
     if (last?.notice === notice && last.since === since) return
-    if (this.#told.size >= REMEMBERED) this.#told.clear()
-    this.#told.set(apiKeyId, { notice, since })
+    if (this.#notified.size >= REMEMBERED) this.#notified.clear()
+    this.#notified.set(apiKeyId, { notice, since })
     this.#write(key, notice, since).catch((err) => {
-      this.#told.delete(apiKeyId)
+      this.#notified.delete(apiKeyId)
       this.#options.logger.warn({ err, apiKeyId, notice }, 'a notice could not be written')
     })
   }
 
-  /** After a restart nobody remembers what was told; the timeline does. */
+  /** After a restart the timeline has the notices that were written before. */
   async #write(key: WebhookKey, notice: Notice, since: number): Promise<void> {
     const { db, logger, node } = this.#options
     const { to, event } = endings[notice] ?? { to: 'failing', event: 'webhook.failing' }

@@ -1,4 +1,4 @@
-/** Stores how far webhooks are: those of all keys in one statement, the next as soon as the last is through. */
+/** Stores the progress of webhooks: one statement for all keys, the next one as soon as the last has ended. */
 import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
 import type { Fenced } from '../credentials/fence.ts'
@@ -12,13 +12,13 @@ interface Waiting {
 }
 
 /**
- * Whoever is delivered to flat out does not wait for the disk: a crash of the service loses nothing by that, and one
- * of the database only has the acknowledgements of its last moment repeated.
+ * A rushed write does not wait for the disk. A crash of the service loses nothing by that; after a crash of the
+ * database, the updates that were acknowledged last are delivered again.
  */
 const pace = `select set_config('synchronous_commit',
                 case when $4 then 'off' else current_setting('synchronous_commit') end, true)`
 
-/** A cursor only grows, whoever writes it; the acknowledgements beyond it are those of the owner. */
+/** Any node may move a cursor forward; only the owner writes the acknowledgements beyond it. */
 const theirs = `webhook_progress =
               case when c.epoch = p.epoch then p.progress::jsonb else k.webhook_progress end`
 
@@ -36,7 +36,7 @@ const statement = {
          returning c.id as "credentialId", p.epoch, c.epoch <> p.epoch as "isLost"`,
 }
 
-/** A key that is delivered to flat out is mostly alone: it need not be locked in the order of others. */
+/** A rushed key is mostly alone in its statement, and then needs no lock in the order of others. */
 const single = {
   name: 'webhook-progress-single',
   text: `with pace as (${pace})
@@ -56,13 +56,13 @@ export class ProgressStore {
   #waiting = new Map<number, Waiting>()
   #isWriting = false
 
-  /** `fenced` is told of credentials that another node has claimed. */
+  /** `fenced` gets the credentials that another node has claimed. */
   constructor(db: Database, fenced: Fenced = () => undefined) {
     this.#db = db
     this.#fenced = fenced
   }
 
-  /** `progress` is asked for just before it is written; what is rushed may be forgotten by a database that crashes. */
+  /** Resolves once stored; `progress` is called just before the write. A crash of the database may lose a rushed write. */
   save(key: OwnedKey, progress: () => Progress, isRushed: boolean): Promise<void> {
     const { apiKeyId } = key
     const settled = this.#waiting.get(apiKeyId)?.settled ?? Promise.withResolvers<void>()
@@ -73,25 +73,36 @@ export class ProgressStore {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // What else is acknowledged in this turn goes along.
+    // Keys that acknowledge in the same turn share the statement.
     await undefined
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting].slice(0, AT_ONCE)
       for (const [apiKeyId] of batch) this.#waiting.delete(apiKeyId)
-      await this.#write(batch)
+      await this.#write(batch.map(([, waiting]) => waiting))
     }
     this.#isWriting = false
   }
 
-  async #write(batch: readonly (readonly [number, Waiting])[]): Promise<void> {
-    const rows = batch.map(([, { key, progress }]) => rowOf(key, progress()))
-    const isRushed = batch.every(([, waiting]) => waiting.isRushed)
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const rows: Row[] = []
+    const written: Waiting[] = []
+    for (const waiting of batch) {
+      try {
+        rows.push(rowOf(waiting.key, waiting.progress()))
+        written.push(waiting)
+      } catch (error) {
+        // The progress of one key must not keep the others from being stored.
+        waiting.settled.reject(error)
+      }
+    }
+    if (rows.length === 0) return
+    const isRushed = written.every((waiting) => waiting.isRushed)
     try {
       const lost = (await this.#store(rows, isRushed)).filter(({ isLost }) => isLost)
       if (lost.length > 0) this.#fenced(lost)
-      for (const [, { settled }] of batch) settled.resolve()
+      for (const { settled } of written) settled.resolve()
     } catch (error) {
-      for (const [, { settled }] of batch) settled.reject(error)
+      for (const { settled } of written) settled.reject(error)
     }
   }
 
@@ -120,7 +131,7 @@ interface Row {
   readonly progress: string | null
 }
 
-/** Where everything that was read is acknowledged, the cursor says it all. */
+/** If every update that was read is acknowledged, the cursor alone is enough. */
 const rowOf = ({ apiKeyId, epoch }: OwnedKey, progress: Progress): Row => ({
   id: apiKeyId,
   epoch,

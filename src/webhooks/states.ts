@@ -1,6 +1,7 @@
-/** How endpoints stand, in Postgres: written a moment late, only the newest of each. */
+/** Stores the states of endpoints and the ends of their attempts: buffered, only the newest of each key. */
 import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
-import type { AttemptRecord, WebhookState } from '../../actors/ports/webhooks.ts'
+import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
+import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
@@ -21,7 +22,7 @@ export class WebhookStates {
   readonly #states: Latest<number, Noted<WebhookState>>
   readonly #ends: Latest<number, Noted<Ends>>
 
-  /** `fenced` is told of credentials that another node has claimed. */
+  /** `fenced` gets the credentials that another node has claimed. */
   constructor(db: Database, logger: Log, fenced: Fenced = () => undefined) {
     const onFailure = (err: unknown, keys: number) =>
       logger.warn({ err, keys }, 'states of webhooks could not be written')
@@ -44,7 +45,7 @@ export class WebhookStates {
     this.#states.set(key.apiKeyId, { ...state, key })
   }
 
-  /** `error` is shown until the next one; a delivery may end with one without an attempt. */
+  /** `error` is shown until the next one; a crash of the delivery is an end without an attempt. */
   ended(key: OwnedKey, { at, durationMs, ok, error }: Ended): void {
     const end = at + durationMs
     const { apiKeyId } = key

@@ -1,9 +1,7 @@
-/** What the delivery of webhooks needs from the world, built from its parts. */
-
+/** Builds the parts of webhooks, and the port through which actors deliver. */
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
-import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Resolve } from '../net/guard.ts'
@@ -11,10 +9,9 @@ import { resolveAnything, resolvePublic } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import { updateJson } from '../updates/row.ts'
-import { shownUrl } from './address.ts'
 import { Connections } from './connections.ts'
-import { DeliveryLog, type DeliveryPlace } from './delivery-log.ts'
-import { Endpoint } from './endpoint.ts'
+import { DeliveryLog } from './delivery-log.ts'
+import { Endpoint, type EndpointParts } from './endpoint.ts'
 import { webhookEnds } from './info.ts'
 import { laneOf } from './lane.ts'
 import { Notices } from './notices.ts'
@@ -70,14 +67,21 @@ export function createWebhooks(options: WebhookOptions) {
   }
   const store = new WebhookStore({ db, vault, reach: { allowPrivate, resolve }, flush })
 
-  /** Every attempt is recorded under its address. */
-  const places = new WeakMap<WebhookTarget, DeliveryPlace>()
-
-  const port: Webhooks = {
-    open(key, target) {
-      places.set(target, { key, url: shownUrl(target.url) })
-      return new Endpoint(key, target, { allowPrivate, timeoutMs, resolve }, parts)
+  const parts: EndpointParts = {
+    guard: { allowPrivate, resolve },
+    timeoutMs,
+    secrets,
+    connections: new Connections(),
+    logger,
+    call: options.call,
+    record(place, attempt) {
+      states.ended(place.key, attempt)
+      deliveries.add(place, attempt)
+      tally.add(place.key, attempt.ok)
     },
+  }
+  const port: Webhooks = {
+    open: (key, target) => new Endpoint(key, target, parts),
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
@@ -92,16 +96,11 @@ export function createWebhooks(options: WebhookOptions) {
     },
     saveProgress: (key, read, isRushed) => progress.save(key, read, isRushed),
     saveState: (key, state) => states.save(key, state),
-    tell: (key, notice, since) => notices.tell(key, notice, since),
-    record(key, target, attempt) {
-      states.ended(key, attempt)
-      deliveries.add(places.get(target) ?? { key, url: '' }, attempt)
-      tally.add(key, attempt.ok)
-    },
+    notify: (key, notice, since) => notices.notify(key, notice, since),
     crashed(key, { at, since, isGivenUp }) {
       const error = isGivenUp ? CRASH_LOOP : CRASHED
       states.ended(key, { at, durationMs: 0, ok: false, error })
-      if (isGivenUp) notices.tell(key, 'crash_loop', since)
+      if (isGivenUp) notices.notify(key, 'crash_loop', since)
       options.crashed()
     },
     dropped({ apiKeyId, epoch }) {
@@ -121,8 +120,6 @@ export function createWebhooks(options: WebhookOptions) {
       return changed
     },
   }
-  const parts = { secrets, logger, call: options.call, connections: new Connections() }
-
   const pace = new Pace()
 
   return {
@@ -143,5 +140,3 @@ export function createWebhooks(options: WebhookOptions) {
     },
   }
 }
-
-export type WebhookWorld = ReturnType<typeof createWebhooks>

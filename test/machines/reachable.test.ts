@@ -72,6 +72,7 @@ t.test('every state of an API key', async (t) => {
     ...[context.current, context.waiting].filter(Boolean).map((asked) => page(asked)),
     admit('late', { now: 1e15 }),
     { type: 'key.revoke', requestId: 'k' },
+    { type: 'key.rotated', requestId: 'r' },
     { type: 'webhook.change', requestId: 'w', change: { kind: 'replay', after: 1 } },
     { type: 'webhook.changed', requestId: 'w', changed: { webhook: {}, cursor: 1 } },
   ]

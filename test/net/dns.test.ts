@@ -12,7 +12,8 @@ import {
   publicResolver,
 } from '../../src/net/guard.ts'
 import { checkReachable } from '../../src/webhooks/address.ts'
-import { Sender } from '../../src/webhooks/sender.ts'
+import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { endpointParts } from '../webhooks/parts.ts'
 import { nameServer, type Zone } from './name-server.ts'
 
 const canary = createServer((request, response) => {
@@ -100,10 +101,12 @@ t.test('a name that was public when it was set leads nobody inside later', async
     secretToken: undefined,
     certificate: undefined,
   }
-  const sender = new Sender(target, { allowPrivate: false, timeoutMs: 20_000, resolve })
+  const guard = { allowPrivate: false, resolve }
+  const key = { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 }
+  const sender = new Endpoint(key, target, endpointParts(t, { guard, timeoutMs: 20_000 }))
   t.teardown(() => sender.close())
   for (let attempt = 1; attempt <= 2; attempt++) {
-    const sent = await sender.send('{}', [], new AbortController().signal)
+    const sent = await sender.post('{}', [], new AbortController().signal)
     t.match(sent, { status: undefined, error: 'IP address is reserved' })
     t.ok(questions.filter(({ kind }) => kind === 'A').length > attempt, 'it asks each time')
   }

@@ -1,13 +1,12 @@
 /** How many attempts are under way at once over all endpoints, with endpoints that hang. */
 import t, { type Test } from 'tap'
-import { resolveAnything } from '../../src/net/guard.ts'
 import { Connections, usualConnections } from '../../src/webhooks/connections.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
 import { testVault } from '../support/vault.ts'
+import { endpointParts } from './parts.ts'
 import { Receiver } from './receiver.ts'
 
 const KEYS = 4
@@ -30,8 +29,7 @@ async function several(t: Test, connections: Connections) {
         secretToken: undefined,
         certificate: undefined,
       },
-      { allowPrivate: true, timeoutMs: 60_000, resolve: resolveAnything },
-      { secrets, connections, logger: quietLog, call: async () => undefined },
+      endpointParts(t, { timeoutMs: 60_000, secrets, connections }),
     )
     t.teardown(() => endpoint.close())
     return endpoint

@@ -1,15 +1,12 @@
 /** Calls in the answers to updates: what fails in them is told in the log, and to nobody else. */
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { resolveAnything } from '../../src/net/guard.ts'
-import { Connections } from '../../src/webhooks/connections.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
-import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
 import { until } from '../support/client.ts'
-import { only } from '../support/fakes.ts'
 import { quietLog } from '../support/log.ts'
+import { endpointParts } from './parts.ts'
 import { Receiver } from './receiver.ts'
 
 async function endpoint(t: Test, body: string, call: () => Promise<unknown>) {
@@ -20,15 +17,10 @@ async function endpoint(t: Test, body: string, call: () => Promise<unknown>) {
   const made = new Endpoint(
     { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
     webhookFacts({ url: receiver.url }),
-    { allowPrivate: true, timeoutMs: 2_000, resolve: resolveAnything },
-    {
-      secrets: only<SigningSecrets>(t, 'SigningSecrets', {
-        known: () => ({ found: undefined }) as ReturnType<SigningSecrets['known']>,
-      }),
+    endpointParts(t, {
       logger: { ...quietLog, warn: (...told: unknown[]) => warned.push(told) },
       call,
-      connections: new Connections(),
-    },
+    }),
   )
   t.teardown(() => made.close())
   const deliver = () => made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))

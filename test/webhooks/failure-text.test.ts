@@ -1,7 +1,7 @@
 /** Why an attempt failed, word for word, however deep the cause lies. */
 import t from 'tap'
 import { AddressRefused } from '../../src/net/guard.ts'
-import { failureText } from '../../src/webhooks/failure-text.ts'
+import { failureText } from '../../src/webhooks/exchange.ts'
 
 const coded = (code: unknown, message = 'unspecified', cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { code })

@@ -19,7 +19,7 @@ function fresh() {
   const notices = new Notices({ db: counting, logger, node: 'node' })
   const tell = async (key: WebhookKey, notice: 'suspended' | 'removed', since: number) => {
     const before = statements
-    notices.tell(key, notice, since)
+    notices.notify(key, notice, since)
     await until(() => statements > before)
   }
   return { notices, tell, warnings }
@@ -42,7 +42,7 @@ t.test('once in the timeline and once in the log, whatever restarts', async (t) 
   const since = Date.now() - 60_000
   const first = fresh()
   await first.tell(one, 'suspended', since)
-  first.notices.tell(one, 'suspended', since)
+  first.notices.notify(one, 'suspended', since)
   const { apiKeyId, credentialId } = one
   const warning = { apiKeyId, userId: 1, credentialId, notice: 'suspended' }
   t.strictSame(first.warnings, [warning])

@@ -3,13 +3,20 @@ import type { ServerOptions } from 'node:https'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
-import { resolveAnything } from '../../src/net/guard.ts'
+import { type Resolve, resolveAnything } from '../../src/net/guard.ts'
+import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
-import { Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
 import { expired, good, otherHost } from './certificates.ts'
+import { endpointParts } from './parts.ts'
 import { type Answering, Receiver } from './receiver.ts'
 
 const LIMIT_MS = 400
+
+interface SenderOptions {
+  readonly allowPrivate: boolean
+  readonly resolve: Resolve
+  readonly timeoutMs: number
+}
 
 interface More extends Partial<WebhookTarget>, Partial<SenderOptions> {
   readonly tls?: ServerOptions
@@ -21,13 +28,14 @@ async function attempt(t: Test, answer: Answering, more: More = {}) {
   const receiver = await Receiver.open(t, answer, tls)
   const sender = senderTo(t, { url: receiver.url, ...rest })
   const began = performance.now()
-  const sent = await sender.send('{}', [], new AbortController().signal)
+  const sent = await sender.post('{}', [], new AbortController().signal)
   return { ...sent, receiver, sender, tookMs: performance.now() - began }
 }
 
-function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>): Sender {
+function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>): Endpoint {
   const { allowPrivate = true, timeoutMs = LIMIT_MS, resolve = resolveAnything, ...target } = more
-  const sender = new Sender(
+  const sender = new Endpoint(
+    { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
     {
       url: '',
       ipAddress: undefined,
@@ -36,7 +44,7 @@ function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>
       certificate: undefined,
       ...target,
     },
-    { allowPrivate, timeoutMs, resolve },
+    endpointParts(t, { guard: { allowPrivate, resolve }, timeoutMs }),
   )
   t.teardown(() => sender.close())
   return sender
@@ -116,7 +124,7 @@ t.test('broken connections are told apart in words', async (t) => {
   const reset = await attempt(t, (_, { socket }) => socket?.resetAndDestroy())
   t.match(reset, { status: undefined, error: 'Connection reset by peer' })
   await reset.receiver.close()
-  const again = await reset.sender.send('{}', [], new AbortController().signal)
+  const again = await reset.sender.post('{}', [], new AbortController().signal)
   t.match(again, { status: undefined, error: 'Connection refused' })
 })
 
@@ -151,7 +159,7 @@ t.test('endless headers are refused', async (t) => {
 t.test('connections are used again', async (t) => {
   const { sender, receiver } = await attempt(t, status(200))
   for (let count = 0; count < 5; count++) {
-    await sender.send('{}', [], new AbortController().signal)
+    await sender.post('{}', [], new AbortController().signal)
   }
   t.equal(receiver.received.length, 6)
   t.ok(receiver.connections <= 2, `${receiver.connections} connections`)
@@ -180,7 +188,7 @@ t.test('a pinned address is dialled, under the name of the host', async (t) => {
     ipAddress: '127.0.0.1',
     certificate: otherHost.cert,
   })
-  const sent = await sender.send('{}', [], new AbortController().signal)
+  const sent = await sender.post('{}', [], new AbortController().signal)
   t.match(sent, { status: 200, error: undefined })
   t.equal(receiver.received[0]?.headers.host, `other.example:${port}`)
 })
@@ -192,7 +200,7 @@ t.test('addresses that are not public are refused at every attempt', async (t) =
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   for (const name of names) {
     const sender = senderTo(t, { url: `http://${name}:${port}/`, allowPrivate: false, resolve })
-    const sent = await sender.send('{}', [], new AbortController().signal)
+    const sent = await sender.post('{}', [], new AbortController().signal)
     t.match(sent, { status: undefined, error: 'IP address is reserved' }, name)
   }
   t.equal(receiver.connections, 0)
@@ -201,7 +209,7 @@ t.test('addresses that are not public are refused at every attempt', async (t) =
 t.test('user info that is no valid escape is taken as it is', async (t) => {
   const receiver = await Receiver.open(t)
   const sender = senderTo(t, { url: `http://us%zer:p%20w@127.0.0.1:${receiver.port}/` })
-  await sender.send('{}', [], new AbortController().signal)
+  await sender.post('{}', [], new AbortController().signal)
   const expected = `Basic ${Buffer.from('us%zer:p w').toString('base64')}`
   t.equal(receiver.received[0]?.headers.authorization, expected)
 })

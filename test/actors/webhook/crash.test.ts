@@ -1,13 +1,9 @@
 /** A delivery that crashes is followed by another one: nothing is lost, nothing changes its order, and it is shown. */
 import { equal } from 'node:assert/strict'
 import t, { type Test } from 'tap'
-import type {
-  Crash,
-  WebhookState,
-  Webhooks,
-  WebhookUpdate,
-} from '../../../actors/ports/webhooks.ts'
+import type { Crash, Webhooks, WebhookUpdate } from '../../../actors/ports/webhooks.ts'
 import type { Progress } from '../../../machines/webhook/progress.ts'
+import type { WebhookState } from '../../../machines/webhook/terms.ts'
 import { settled } from '../../support/clock.ts'
 import { only } from '../../support/fakes.ts'
 import { ApiKeyRig } from '../api-key/rig.ts'
@@ -25,20 +21,25 @@ class CrashRig {
   readonly saved: Progress[] = []
   answer: (updateId: number) => Promise<typeof ok> | typeof ok = () => ok
   onChange: () => void = () => undefined
+  onOpen: () => void = () => undefined
   lane: (updateId: number) => string = () => 'one chat'
   onNote: () => void = () => undefined
   readonly rig: ApiKeyRig
 
   constructor(t: Test) {
     const webhooks = only<Webhooks>(t, 'Webhooks', {
-      open: () => ({
-        address: undefined,
-        close: () => undefined,
-        deliver: async ({ updateId }) => {
-          this.sent.push(updateId)
-          return this.answer(updateId)
-        },
-      }),
+      open: () => {
+        this.onOpen()
+        return {
+          address: undefined,
+          close: () => undefined,
+          record: () => undefined,
+          deliver: async ({ updateId }) => {
+            this.sent.push(updateId)
+            return this.answer(updateId)
+          },
+        }
+      },
       read: async (_, { after, limit }) => {
         const updates = this.#after(after).slice(0, limit)
         return { updates, head: updates.at(-1)?.updateId ?? after }
@@ -48,8 +49,7 @@ class CrashRig {
         this.onNote()
         this.states.push(state)
       },
-      record: () => undefined,
-      tell: () => undefined,
+      notify: () => undefined,
       remind: () => undefined,
       crashed: (_, crash) => this.crashes.push(crash),
       change: async (_, change, cursor) => {
@@ -217,6 +217,22 @@ t.test('a change that fails leaves what was known of the endpoint as it was', as
   await t.rejects(rig.rig.actor.changeWebhook({ kind: 'replay', after: 1 }))
   await rig.settle()
   t.equal(rig.state, 'resting')
+  t.same(rig.sent, [101])
+})
+
+t.test('an endpoint that cannot be opened is a crash, and opened again after a rest', async (t) => {
+  const rig = new CrashRig(t)
+  rig.onOpen = boom
+  await rig.write()
+  t.match(rig.crashes, [{ isGivenUp: false }])
+  t.equal(rig.state, 'crashed')
+  t.match(rig.rig.logger.errors, [{ apiKeyId: 5, err: { message: 'boom' } }])
+  await rig.advance(30_000)
+  t.equal(rig.state, 'failed', 'it is not tried at once again and again')
+  t.ok(rig.rig.actor.hasGivenUp)
+  rig.onOpen = () => undefined
+  await rig.advance(300_000 * 1.2 + 1_000)
+  t.equal(rig.state, 'delivering')
   t.same(rig.sent, [101])
 })
 

@@ -5,14 +5,15 @@ import type { UpdateLog } from '../../../actors/ports/ports.ts'
 import type {
   Attempt,
   AttemptRecord,
-  WebhookState,
+  ReceivingKey,
   Webhooks,
   WebhookUpdate,
 } from '../../../actors/ports/webhooks.ts'
 import { WebhookDelivery } from '../../../actors/webhook/delivery.ts'
+import type { Filter } from '../../../machines/model/update-kinds.ts'
 import type { Notice } from '../../../machines/webhook/machine.ts'
 import type { Progress } from '../../../machines/webhook/progress.ts'
-import type { WebhookFacts } from '../../../machines/webhook/terms.ts'
+import type { WebhookFacts, WebhookState } from '../../../machines/webhook/terms.ts'
 import { settled, TestClock } from '../../support/clock.ts'
 import { FakeLogger, FakeUpdateLog, only } from '../../support/fakes.ts'
 
@@ -43,7 +44,10 @@ export const failure = (status = 500, more: Partial<Attempt> = {}): Attempt => (
   ...more,
 })
 
-export class WebhookRig {
+export class WebhookRig implements ReceivingKey {
+  readonly owned = { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 }
+  readonly filter: Filter = []
+  readonly #test: Test
   readonly clock = new TestClock()
   readonly logger = new FakeLogger()
   /** In the order in which they were sent. */
@@ -74,25 +78,16 @@ export class WebhookRig {
   readonly #listeners = new Set<() => void>()
 
   constructor(t: Test, facts: Partial<WebhookFacts> = {}, cursor = 100) {
-    this.delivery = new WebhookDelivery({
-      key: { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
-      facts: webhookFacts(facts),
-      cursor,
-      crashes: [],
+    this.#test = t
+    const listen: UpdateLog['listen'] = (_, after, notify) => this.#listen(after, notify)
+    const world = {
       webhooks: this.#webhooks(t),
-      updates: new FakeUpdateLog(t, {
-        listen: (_, after, notify) => this.#listen(after, notify),
-      } as Partial<UpdateLog>).port,
+      updates: new FakeUpdateLog(t, { listen }).port,
       clock: this.clock,
       logger: this.logger,
-      filter: () => [],
-      mayReceive: () => this.mayReceive,
-      moved: () => undefined,
-      gone: () => {
-        this.isGone = true
-      },
-      crashed: (cause) => t.fail('the delivery crashed', { cause }),
-    })
+    }
+    const start = { facts: webhookFacts(facts), cursor, crashes: [] }
+    this.delivery = new WebhookDelivery(this, world, start)
     t.teardown(async () => {
       const stopped = this.delivery.stop()
       // What is still held is cut after a while.
@@ -101,6 +96,16 @@ export class WebhookRig {
       equal(this.#listeners.size, 0, 'somebody listens to the log of a delivery that has ended')
       equal(this.clock.timers, 0, 'a delivery that has ended waits for something')
     })
+  }
+
+  moved(): void {}
+
+  gone(): void {
+    this.isGone = true
+  }
+
+  crashed(cause: unknown): void {
+    this.#test.fail('the delivery crashed', { cause })
   }
 
   /** Commits one update for each lane that is named; resolves once what can be sent is sent. */
@@ -143,6 +148,7 @@ export class WebhookRig {
           return attempt
         },
         address: undefined,
+        record: (attempt) => this.records.push(attempt),
         close: () => undefined,
       }),
       read: async (_, { after, limit }) => {
@@ -158,11 +164,10 @@ export class WebhookRig {
         await this.onSaved()
       },
       saveState: (_, state) => this.states.push(state),
-      tell: (_, notice, since) => {
+      notify: (_, notice, since) => {
         if (this.told.at(-1)?.notice === notice) return
         this.told.push({ notice, afterMs: this.clock.now() - since })
       },
-      record: (_, __, attempt) => this.records.push(attempt),
       remind: (_, at) => this.reminders.push(at),
     })
   }

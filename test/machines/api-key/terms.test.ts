@@ -21,6 +21,7 @@ const sendOnly = { scopes: ['bot:send' as const], expiresAt: undefined }
 const expiring = { scopes: ['bot:receive' as const], expiresAt: 2_000_000 }
 const late = { now: 2_000_000 }
 const revoke = { type: 'key.revoke', requestId: 'k' } as const
+const rotated = { type: 'key.rotated', requestId: 'r' } as const
 
 t.test('a call goes on if the key has its scope', async (t) => {
   const walk = begin({ terms: sendOnly })
@@ -123,6 +124,16 @@ t.test('revoking ends a waiting poll', async (t) => {
   t.equal(walk.state, 'revoked')
   t.same(walk.running, [])
   t.same(walk.timers, {})
+})
+
+t.test('once the old secret opens nothing, everybody is turned out', async (t) => {
+  const walk = held('p1').send(rotated)
+  t.same(byId(walk.replies), [refusal('p1'), yes('r')])
+  t.equal(walk.state, 'rotated')
+  t.same(walk.timers, {})
+  walk.send(admit('a'), poll('p'))
+  t.same(byId(walk.replies), [refusal('a'), refusal('p')])
+  t.same(walk.effects, [])
 })
 
 t.test('an expired key can be revoked', async (t) => {

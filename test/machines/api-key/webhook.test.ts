@@ -138,3 +138,19 @@ t.test('a change that another one overtook was stored all the same', async (t) =
   t.equal(walk.state, 'usable.webhook')
   t.equal(walk.snapshot.context.webhook.url, moved.url)
 })
+
+t.test('a delivery that stops leaves its standing to the next one', async (t) => {
+  const trouble = { failures: 3, since: 1, goneSince: undefined, dueAt: 9 }
+  const standing = { trouble, suspended: false, progress: undefined }
+  const stopped = { type: 'webhook.stopped', standing } as const
+  const walk = begin({ webhook: facts }).send(set('s'), stopped)
+  t.same(walk.snapshot.context.webhook, { ...facts, trouble })
+  walk.send({
+    type: 'webhook.unchanged',
+    requestId: 's',
+    failure: { code: 'internal', description: '' },
+  })
+  t.equal(walk.state, 'usable.webhook')
+  t.same(walk.snapshot.context.webhook, { ...facts, trouble })
+  t.equal(begin().send(stopped).snapshot.context.webhook, undefined, 'without a webhook')
+})

@@ -1,5 +1,6 @@
 /** An endpoint through good and bad times. */
 import t from 'tap'
+import type { WebhookEvent } from '../../../machines/webhook/machine.ts'
 import { answered, begin, failed, NOW, trouble } from './rig.ts'
 
 const HOUR = 3_600_000
@@ -37,6 +38,18 @@ t.test('a probe that fails makes it rest on, for as long as is said', async (t) 
   walk.send(failed({ failures: 2, dueAt: NOW + 60_000 }))
   t.equal(walk.state, 'resting')
   t.same(walk.timers, { rest: 60_000 })
+})
+
+t.test('each failed probe makes the rest longer, by the count of the endpoint', async (t) => {
+  const walk = begin().send(failed({ failures: 3, since: NOW - 5_000, dueAt: NOW }))
+  walk.elapse('rest')
+  const probe = { chance: 0.5, restMs: 0 }
+  walk.send({ ...failed({ failures: 1, since: NOW, dueAt: NOW }), probe } as WebhookEvent)
+  t.equal(walk.state, 'resting')
+  t.match(walk.snapshot.context.trouble, { failures: 4, since: NOW - 5_000, dueAt: NOW + 4_000 })
+  walk.elapse('rest')
+  walk.send({ ...failed(), probe: { chance: 0.5, restMs: 900_000 } } as WebhookEvent)
+  t.same(walk.timers, { rest: 900_000 }, 'or as long as the endpoint asks for')
 })
 
 t.test('a probe that gets through opens it again', async (t) => {

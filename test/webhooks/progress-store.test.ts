@@ -1,0 +1,42 @@
+/** Progress of several webhooks in one statement: what fails of one is no matter of the others. */
+import t from 'tap'
+import type { Progress } from '../../machines/webhook/progress.ts'
+import { ProgressStore } from '../../src/webhooks/progress-store.ts'
+import { testDatabase } from '../support/database.ts'
+
+t.test('progress that cannot be had fails alone, and what comes later is stored', async (t) => {
+  const { database } = await testDatabase(t)
+  const [first, second] = await database.query<{ id: number }>(
+    `with owner as (
+       insert into app_user (phone_index, phone_sealed, created_at) values ('', '', now()) returning id
+     ), account as (
+       insert into credential (user_id, platform, native_id, account)
+       select id, 'sandbox', '1', '{}' from owner returning id, user_id
+     )
+     insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+     select user_id, id, 'k', '{}', n::text::bytea, '', 100 from account, generate_series(1, 2) n
+     returning id`,
+  )
+  const [row] = await database.query<{ id: number; epoch: number }>(
+    'select id, epoch from credential',
+  )
+  const keyOf = (apiKeyId = 0) => ({ apiKeyId, credentialId: row?.id ?? 0, epoch: row?.epoch ?? 0 })
+  const store = new ProgressStore(database)
+  const upTo = (cursor: number) => (): Progress => ({ cursor, head: cursor, waiting: 0, open: [] })
+  const broken = store.save(
+    keyOf(first?.id),
+    () => {
+      throw new Error('boom')
+    },
+    false,
+  )
+  const good = store.save(keyOf(second?.id), upTo(105), false)
+  await t.rejects(broken, { message: 'boom' })
+  await good
+  await store.save(keyOf(first?.id), upTo(107), false)
+  const stored = await database.query<{ cursor: number }>('select cursor from api_key order by id')
+  t.same(
+    stored.map(({ cursor }) => cursor),
+    [107, 105],
+  )
+})
