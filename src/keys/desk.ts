@@ -166,7 +166,8 @@ function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefin
 /** The table has it already: an actor that ended meanwhile need not know, and the next one reads the table. */
 const told = (actor: ApiKeyActor, telling: Promise<void>): Promise<void> =>
   telling.catch((cause) => {
-    if (actor.isActive && !actor.isEnded) throw cause
+    const { value } = actor.snapshot
+    if (actor.isActive && value !== 'revoked' && value !== 'rotated') throw cause
   })
 
 /** What an owner asks of a key's actor: that the key has ended does not make them a stranger. */

@@ -42,7 +42,7 @@ t.test('a change is told to a key only while it lives', async (t) => {
 })
 
 t.test('a new secret is shown even if the actor had stopped already', async (t) => {
-  const stopped = { isActive: false, snapshot: usable, revoke: refuse('unavailable') }
+  const stopped = { isActive: false, snapshot: usable, rotated: refuse('unavailable') }
   const { key } = await deskOf(stopped).rotate(1, row.id, 0)
   t.match(key, /^100000:[\w-]{43}$/)
 })
