@@ -1,11 +1,18 @@
-/** The networks that speak the bot API, and all that tells them apart. */
+/** The networks that speak the bot API, and the data in which they differ. */
+import { type Handlers, operationsOf } from '../../../actors/ports/handlers.ts'
 import type { Capabilities } from '../../../actors/ports/platform.ts'
+import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import type { OperationKind } from '../../../machines/model/operation.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
+import { chatHandlers } from './writing/chats.ts'
+import type { Context } from './writing/context.ts'
+import { messages } from './writing/messages.ts'
 
 export interface Flavour {
   /** The platform's name in paths. */
   readonly id: string
   readonly name: string
+  readonly handlers: Handlers<Context>
   readonly capabilities: Capabilities
   /** Where its methods are named differently. */
   readonly methods: Readonly<Record<string, string>>
@@ -21,6 +28,11 @@ export interface Flavour {
   readonly editsMedia: boolean
 }
 
+const handlers: Handlers<Context> = { ...messages, ...chatHandlers }
+
+const some = (kinds: readonly OperationKind[]): Handlers<Context> =>
+  Object.fromEntries(kinds.map((kind) => [kind, handlers[kind]]))
+
 export const telegramBot: Flavour = {
   id: 'telegram-bot',
   name: 'Telegram bots',
@@ -30,73 +42,12 @@ export const telegramBot: Flavour = {
   hasReplyParameters: true,
   hasPreviews: true,
   editsMedia: true,
+  handlers,
   capabilities: {
     reference: 'bots',
-    operations: [
-      'send',
-      'send_album',
-      'edit',
-      'edit_caption',
-      'edit_buttons',
-      'edit_location',
-      'stop_poll',
-      'delete',
-      'forward',
-      'copy',
-      'react',
-      'remove_reaction',
-      'act',
-      'answer',
-      'create_topic',
-      'edit_topic',
-      'close_topic',
-      'reopen_topic',
-      'delete_topic',
-      'draft',
-      'sticker_set',
-      'resolve',
-      'describe',
-      'set_title',
-      'set_description',
-      'set_photo',
-      'set_permissions',
-      'pin',
-      'unpin',
-      'unpin_all',
-      'leave',
-      'administrators',
-      'count_members',
-      'member',
-      'ban',
-      'unban',
-      'restrict',
-      'promote',
-      'invite',
-      'edit_invite',
-      'revoke_invite',
-      'answer_join',
-      'profile_photos',
-      'set_name',
-      'set_about',
-      'set_profile_photo',
-    ],
+    operations: operationsOf(handlers),
     surfaces: ['private', 'group', 'supergroup', 'channel'],
-    content: [
-      'text',
-      'photo',
-      'video',
-      'animation',
-      'audio',
-      'voice',
-      'video_note',
-      'document',
-      'sticker',
-      'location',
-      'venue',
-      'contact',
-      'poll',
-      'dice',
-    ],
+    content: CONTENT_NAMES,
     buttons: true,
     actionButtons: true,
     replyKeyboards: true,
@@ -124,7 +75,37 @@ export const telegramBot: Flavour = {
   },
 }
 
-/** After its documentation and the clients that others wrote for it. */
+const baleHandlers = some([
+  'send',
+  'send_album',
+  'edit',
+  'edit_caption',
+  'edit_buttons',
+  'delete',
+  'forward',
+  'copy',
+  'act',
+  'answer',
+  'resolve',
+  'describe',
+  'set_title',
+  'set_description',
+  'set_photo',
+  'pin',
+  'unpin',
+  'unpin_all',
+  'leave',
+  'administrators',
+  'count_members',
+  'member',
+  'ban',
+  'unban',
+  'promote',
+  'invite',
+  'revoke_invite',
+])
+
+/** Source: its documentation, and third-party clients. */
 export const bale: Flavour = {
   id: 'bale',
   name: 'Bale',
@@ -134,36 +115,9 @@ export const bale: Flavour = {
   hasReplyParameters: false,
   hasPreviews: false,
   editsMedia: false,
+  handlers: baleHandlers,
   capabilities: {
-    operations: [
-      'send',
-      'send_album',
-      'edit',
-      'edit_caption',
-      'edit_buttons',
-      'delete',
-      'forward',
-      'copy',
-      'act',
-      'answer',
-      'resolve',
-      'describe',
-      'set_title',
-      'set_description',
-      'set_photo',
-      'pin',
-      'unpin',
-      'unpin_all',
-      'leave',
-      'administrators',
-      'count_members',
-      'member',
-      'ban',
-      'unban',
-      'promote',
-      'invite',
-      'revoke_invite',
-    ],
+    operations: operationsOf(baleHandlers),
     surfaces: ['private', 'group', 'channel'],
     content: [
       'text',

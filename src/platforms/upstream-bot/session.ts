@@ -1,4 +1,5 @@
 /** One bot, live: updates are taken as they come, operations become calls. */
+import { handle } from '../../../actors/ports/handlers.ts'
 import type {
   FileStream,
   LinkedAccount,
@@ -16,9 +17,8 @@ import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
-import { Attachments, formOf } from './multipart.ts'
 import { Updates } from './poll.ts'
-import { callOf } from './writing/operation.ts'
+import { Context } from './writing/context.ts'
 
 export interface SessionOptions {
   readonly client: Client
@@ -61,12 +61,15 @@ export class BotApiSession implements Session {
 
   async perform(
     operation: Operation,
-    _requestId: string,
+    requestId: string,
     signal: AbortSignal,
   ): Promise<OperationResult> {
-    const { flavour } = this.#options
+    const { client, flavour, media } = this.#options
+    const self = this.#account.identity.native
+    const within = this.#within(signal)
     try {
-      return await this.#carryOut(operation, this.#within(signal))
+      const context = new Context({ client, flavour, media, self, requestId, signal: within })
+      return await handle(flavour.handlers, flavour.name, context, operation)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
       this.#learn(cause)
@@ -98,26 +101,6 @@ export class BotApiSession implements Session {
   async close(): Promise<void> {
     await this.#life.close()
     await this.#running
-  }
-
-  async #carryOut(operation: Operation, signal: AbortSignal): Promise<OperationResult> {
-    const { client, flavour, media } = this.#options
-    const attachments = new Attachments()
-    const self = this.#account.identity.native
-    const call = callOf(operation, { flavour, attachments, self })
-    const { files } = attachments
-    const form = files.length > 0 ? await formOf(call.parameters, files, media) : undefined
-    const result = await client.call(call.method, call.parameters, {
-      signal,
-      ...(form && { form }),
-    })
-    try {
-      return call.read(result)
-    } catch (cause) {
-      throw new Unanswered('garbage', `the result of ${call.method} is not what it promises`, {
-        cause,
-      })
-    }
   }
 
   async #run(): Promise<void> {

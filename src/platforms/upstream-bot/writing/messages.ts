@@ -1,128 +1,88 @@
-/** Operations about messages as calls of the bot API. */
+/** Operations about messages, and the sticker sets that messages use, as calls of the bot API. */
+import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import type { MessageOperation, Operation } from '../../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { array, fields, native } from '../reading/fields.ts'
+import { stickerSetOf } from '../reading/media.ts'
 import { messageOf } from '../reading/message.ts'
 import { surfaceOf } from '../reading/people.ts'
 import { pollOf } from '../reading/poll.ts'
-import { type Call, deliveryOf, type Pen, threadOf, toDone, toMessage } from './call.ts'
 import { inputMedia, locationJson, sendingOf } from './content.ts'
+import { type Context, deliveryOf, threadOf, toMessage } from './context.ts'
 import { markupOf, textAs, textMessage } from './text.ts'
 
-type NativeOperation =
-  | MessageOperation<string, string>
-  | Extract<Operation, { readonly kind: 'remove_reaction' | 'draft' }>
-type Of<Kind extends NativeOperation['kind']> = Extract<NativeOperation, { kind: Kind }>
-type PassingOn = Extract<NativeOperation, { readonly from: string }>
+export const messages: Handlers<Context> = {
+  async send(context, operation) {
+    const { attachments, flavour } = context
+    const { method, parameters } = sendingOf(operation.content, attachments, flavour)
+    const delivery = deliveryOf(operation, flavour)
+    const chat_id = Number(operation.chat)
+    return context.call(method, { chat_id, ...parameters, ...delivery }, toMessage)
+  },
 
-export function messageCall(operation: NativeOperation, pen: Pen): Call {
-  switch (operation.kind) {
-    case 'send':
-      return send(operation, pen)
-    case 'send_album':
-      return sendAlbum(operation, pen)
-    case 'edit':
-      return edit(operation, pen)
-    case 'edit_caption':
-      return change('editMessageCaption', operation, {
-        ...textAs(operation.caption, 'caption', 'caption_entities', pen.flavour),
-        ...(operation.captionAbove && { show_caption_above_media: true }),
-      })
-    case 'edit_buttons':
-      return change('editMessageReplyMarkup', operation, {})
-    case 'edit_location':
-      return operation.location
-        ? change('editMessageLiveLocation', operation, locationJson(operation.location))
-        : change('stopMessageLiveLocation', operation, {})
-    case 'stop_poll':
-      return {
-        ...change('stopPoll', operation, {}),
-        read: (result) => ({ kind: 'poll', poll: pollOf(result) }),
-      }
-    case 'delete':
-      return { method: 'deleteMessage', parameters: targetOf(operation), read: toDone }
-    case 'forward':
-      return {
-        method: 'forwardMessage',
-        parameters: { ...sourceOf(operation), ...deliveryOf(operation, pen.flavour) },
-        read: toMessage,
-      }
-    case 'copy':
-      return copy(operation, pen)
-    case 'react':
-      return react(operation)
-    case 'remove_reaction': {
-      const parameters = { ...targetOf(operation), user_id: Number(operation.person) }
-      return { method: 'deleteMessageReaction', parameters, read: toDone }
+  send_album(context, operation) {
+    const { attachments, flavour } = context
+    const media = operation.contents.map((content) => inputMedia(content, attachments, flavour))
+    const chat_id = Number(operation.chat)
+    return context.call(
+      'sendMediaGroup',
+      { chat_id, media, ...deliveryOf(operation, flavour) },
+      (result) => ({ kind: 'messages', messages: array(result, messageOf) }),
+    )
+  },
+
+  async edit(context, operation) {
+    const { attachments, flavour } = context
+    const { content } = operation
+    if (content.kind === 'text') {
+      return change(context, 'editMessageText', operation, textMessage(content, flavour))
     }
-    case 'draft': {
-      const { chat, draft: draft_id, text } = operation
-      const parameters = {
-        chat_id: Number(chat),
-        draft_id,
-        ...textAs(text, 'text', 'entities', pen.flavour),
-      }
-      return { method: 'sendMessageDraft', parameters, read: toDone }
+    if (content.kind === 'media' && flavour.editsMedia) {
+      const media = inputMedia(content, attachments, flavour)
+      return change(context, 'editMessageMedia', operation, { media })
     }
-    case 'act': {
-      const { chat, action, topic } = operation
-      const parameters = { chat_id: Number(chat), action, ...threadOf(topic) }
-      return { method: 'sendChatAction', parameters, read: toDone }
-    }
-    case 'answer': {
-      const { callback: callback_query_id, text, alert: show_alert, url } = operation
-      const parameters = { callback_query_id, text, show_alert, url }
-      return { method: 'answerCallbackQuery', parameters, read: toDone }
-    }
-  }
-}
+    const name = content.kind === 'media' ? content.media.kind : content.kind
+    throw failed('bad_request', `editing ${name} is not supported on ${flavour.name}`)
+  },
 
-function send(operation: Of<'send'>, { attachments, flavour }: Pen): Call {
-  const { method, parameters } = sendingOf(operation.content, attachments, flavour)
-  return {
-    method,
-    parameters: {
-      chat_id: Number(operation.chat),
-      ...parameters,
-      ...deliveryOf(operation, flavour),
-    },
-    read: toMessage,
-  }
-}
+  edit_caption: (context, operation) =>
+    change(context, 'editMessageCaption', operation, {
+      ...textAs(operation.caption, 'caption', 'caption_entities', context.flavour),
+      ...(operation.captionAbove && { show_caption_above_media: true }),
+    }),
 
-function sendAlbum(operation: Of<'send_album'>, { attachments, flavour }: Pen): Call {
-  const media = operation.contents.map((content) => inputMedia(content, attachments, flavour))
-  return {
-    method: 'sendMediaGroup',
-    parameters: { chat_id: Number(operation.chat), media, ...deliveryOf(operation, flavour) },
-    read: (result) => ({ kind: 'messages', messages: array(result, messageOf) }),
-  }
-}
+  edit_buttons: (context, operation) => change(context, 'editMessageReplyMarkup', operation, {}),
 
-function edit(operation: Of<'edit'>, { attachments, flavour }: Pen): Call {
-  const { content } = operation
-  if (content.kind === 'text') {
-    return change('editMessageText', operation, textMessage(content, flavour))
-  }
-  if (content.kind === 'media' && flavour.editsMedia) {
-    const media = inputMedia(content, attachments, flavour)
-    return change('editMessageMedia', operation, { media })
-  }
-  const name = content.kind === 'media' ? content.media.kind : content.kind
-  throw failed('bad_request', `editing ${name} is not supported on ${flavour.name}`)
-}
+  edit_location: (context, operation) =>
+    operation.location
+      ? change(context, 'editMessageLiveLocation', operation, locationJson(operation.location))
+      : change(context, 'stopMessageLiveLocation', operation, {}),
 
-/** The answer tells no more of a copy than its id. */
-function copy(operation: PassingOn, { flavour }: Pen): Call {
-  const { chat, caption } = operation
-  return {
-    method: 'copyMessage',
-    parameters: {
+  stop_poll: (context, operation) =>
+    change(context, 'stopPoll', operation, {}, (result) => ({
+      kind: 'poll',
+      poll: pollOf(result),
+    })),
+
+  delete: (context, operation) => context.call('deleteMessage', targetOf(operation)),
+
+  forward: (context, operation) =>
+    context.call(
+      'forwardMessage',
+      { ...sourceOf(operation), ...deliveryOf(operation, context.flavour) },
+      toMessage,
+    ),
+
+  /** The answer contains only the id of the copy. */
+  copy(context, operation) {
+    const { flavour } = context
+    const { chat, caption } = operation
+    const parameters = {
       ...sourceOf(operation),
       ...(caption && textAs(caption, 'caption', 'caption_entities', flavour)),
       ...deliveryOf(operation, flavour),
-    },
-    read: (result) => ({
+    }
+    return context.call('copyMessage', parameters, (result) => ({
       kind: 'message',
       message: {
         native: native(fields(result).message_id),
@@ -130,30 +90,52 @@ function copy(operation: PassingOn, { flavour }: Pen): Call {
         at: Math.floor(Date.now() / 1000),
         content: { kind: 'unsupported', label: 'copy' },
       },
-    }),
-  }
-}
+    }))
+  },
 
-function react(operation: Of<'react'>): Call {
-  const reaction = operation.reactions.map((reaction) =>
-    'emoji' in reaction
-      ? { type: 'emoji', emoji: reaction.emoji }
-      : { type: 'custom_emoji', custom_emoji_id: reaction.customEmojiId },
-  )
-  const parameters = { ...targetOf(operation), reaction, is_big: operation.isBig }
-  return { method: 'setMessageReaction', parameters, read: toDone }
+  react(context, operation) {
+    const reaction = operation.reactions.map((reaction) =>
+      'emoji' in reaction
+        ? { type: 'emoji', emoji: reaction.emoji }
+        : { type: 'custom_emoji', custom_emoji_id: reaction.customEmojiId },
+    )
+    const parameters = { ...targetOf(operation), reaction, is_big: operation.isBig }
+    return context.call('setMessageReaction', parameters)
+  },
+
+  remove_reaction(context, operation) {
+    const parameters = { ...targetOf(operation), user_id: Number(operation.person) }
+    return context.call('deleteMessageReaction', parameters)
+  },
+
+  draft(context, { chat, draft: draft_id, text }) {
+    const shown = textAs(text, 'text', 'entities', context.flavour)
+    return context.call('sendMessageDraft', { chat_id: Number(chat), draft_id, ...shown })
+  },
+
+  act: (context, { chat, action, topic }) =>
+    context.call('sendChatAction', { chat_id: Number(chat), action, ...threadOf(topic) }),
+
+  answer(context, { callback: callback_query_id, text, alert: show_alert, url }) {
+    return context.call('answerCallbackQuery', { callback_query_id, text, show_alert, url })
+  },
+
+  sticker_set: (context, { name }) =>
+    context.call('getStickerSet', { name }, (result) => ({
+      kind: 'stickers',
+      set: stickerSetOf(result),
+    })),
 }
 
 function change(
+  context: Context,
   method: string,
-  operation: Of<'edit' | 'edit_caption' | 'edit_buttons' | 'edit_location' | 'stop_poll'>,
+  operation: OperationOf<'edit' | 'edit_caption' | 'edit_buttons' | 'edit_location' | 'stop_poll'>,
   parameters: object,
-): Call {
-  return {
-    method,
-    parameters: { ...targetOf(operation), ...parameters, ...markupOf(operation.buttons) },
-    read: toMessage,
-  }
+  read = toMessage,
+): Promise<OperationResult> {
+  const all = { ...targetOf(operation), ...parameters, ...markupOf(operation.buttons) }
+  return context.call(method, all, read)
 }
 
 const targetOf = ({ chat, message }: { readonly chat: string; readonly message: string }) => ({
@@ -161,7 +143,7 @@ const targetOf = ({ chat, message }: { readonly chat: string; readonly message: 
   message_id: Number(message),
 })
 
-const sourceOf = ({ chat, from, message }: PassingOn) => ({
+const sourceOf = ({ chat, from, message }: OperationOf<'forward' | 'copy'>) => ({
   chat_id: Number(chat),
   from_chat_id: Number(from),
   message_id: Number(message),
