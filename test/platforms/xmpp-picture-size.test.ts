@@ -5,8 +5,7 @@ import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { createGuardedAgent } from '../../src/net/guard.ts'
-import { measured } from '../../src/platforms/xmpp/media/measure.ts'
-import { pictureSize } from '../../src/platforms/xmpp/media/picture-size.ts'
+import { measured, pictureSize } from '../../src/platforms/xmpp/media/measure.ts'
 import fc from '../support/fast-check.ts'
 
 const picture = (format: 'jpeg' | 'png' | 'gif' | 'webp', width = 37, height = 23) =>

@@ -1,42 +1,13 @@
 /** What XMPP can do here; the contract suite holds it to this. */
+import { operationsOf } from '../../../actors/ports/handlers.ts'
 import type { Capabilities } from '../../../actors/ports/platform.ts'
+import { SUPPORTED, TEXT_LENGTH } from './content.ts'
+import { handlers } from './handlers.ts'
 
 export const capabilities: Capabilities = {
-  operations: [
-    'send',
-    'send_album',
-    'edit',
-    'edit_caption',
-    'delete',
-    'forward',
-    'copy',
-    'act',
-    'resolve',
-    'describe',
-    'leave',
-    'count_members',
-    'administrators',
-    'member',
-    'set_title',
-    'set_description',
-    'ban',
-    'unban',
-    'restrict',
-    'promote',
-  ],
+  operations: operationsOf(handlers),
   surfaces: ['private', 'supergroup'],
-  content: [
-    'text',
-    'photo',
-    'video',
-    'animation',
-    'audio',
-    'voice',
-    'document',
-    'location',
-    'venue',
-    'contact',
-  ],
+  content: SUPPORTED,
   gifs: true,
   cosmetic: [
     'disable_notification',
@@ -53,6 +24,5 @@ export const capabilities: Capabilities = {
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
   updates: ['message', 'edited_message', 'deleted_messages', 'my_chat_member'],
-  // Bound by the size of a stanza, which counts bytes: `writing.ts` refuses what is within this and yet too large.
-  limits: { textLength: 65_536 },
+  limits: { textLength: TEXT_LENGTH },
 }

@@ -1,10 +1,9 @@
-/** What a message is to carry: as it goes out, and as those who read it see it. */
+/** The content of a message: as it is sent, and as its readers see it. */
 
 import type { Buttons, Content, Media, Text } from '../../../machines/model/content.ts'
-import { contentName } from '../../../machines/model/content-name.ts'
+import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { wrongFile } from '../kit/failures.ts'
-import { capabilities } from './capabilities.ts'
 import { contactElement, writeContact } from './contact.ts'
 import { locationElement, type Place, writeLocation } from './location.ts'
 import { isLink } from './media/links.ts'
@@ -12,6 +11,23 @@ import type { Uploads } from './media/uploads.ts'
 import { readStyled } from './styling/read.ts'
 import { writeStyled } from './styling/write.ts'
 import type { Body } from './writing.ts'
+
+/** The contents that can be sent. */
+export const SUPPORTED: readonly ContentName[] = [
+  'text',
+  'photo',
+  'video',
+  'animation',
+  'audio',
+  'voice',
+  'document',
+  'location',
+  'venue',
+  'contact',
+]
+
+/** The size of a stanza in bytes sets a limit too: `writing.ts` refuses a shorter text that is too large. */
+export const TEXT_LENGTH = 65_536
 
 export interface Written extends Body {
   readonly shown: Content
@@ -32,7 +48,7 @@ export async function written(
   signal: AbortSignal,
 ): Promise<Written> {
   const name = contentName(content)
-  if (!capabilities.content.some((able) => able === name)) {
+  if (!SUPPORTED.some((able) => able === name)) {
     // A file that is on the network already goes by its link, whatever it is.
     const isThere = content.kind === 'media' && 'native' in content.media.file
     if (!isThere || !isLink(content.media.file.native)) {
@@ -61,7 +77,7 @@ export async function written(
 
 function writtenText(content: Text): Written {
   const { body, isStyled, shown } = styled(content)
-  if (body.length > capabilities.limits.textLength) {
+  if (body.length > TEXT_LENGTH) {
     throw failed('bad_request', 'message is too long')
   }
   return { body, isStyled, shown: { kind: 'text', ...shown } }

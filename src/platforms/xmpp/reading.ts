@@ -4,7 +4,6 @@ import type { Content, Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { nameOf, parseAddress } from './address.ts'
 import { albumOf } from './album.ts'
-import { bodyOf } from './body.ts'
 import { readContact } from './contact.ts'
 import type { Delivery } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
@@ -129,4 +128,45 @@ export function contentOf(message: Element): Content | undefined {
   if (formatted) return { kind: 'text', ...formatted }
   if (message.getChild('unstyled', ns.styling)) return { kind: 'text', text, entities: [] }
   return { kind: 'text', ...readStyled(text) }
+}
+
+/** Extensions that are read from their own elements: what stands for them in the body is superfluous. */
+const understood: ReadonlySet<string> = new Set([
+  ns.reply,
+  ns.correction,
+  ns.retraction,
+  ns.fileSharing,
+])
+
+/** Twice as many as there are kinds: every character of the text is compared with every range. */
+const mostRanges = 8
+
+/** The text that people see: the body without its parts for older clients (XEP-0428). */
+function bodyOf(message: Element): string | undefined {
+  const body = message.getChildText('body')
+  if (body === null) return undefined
+  const ranges = message
+    .getChildren('fallback', ns.fallback)
+    .filter(({ attrs }) => attrs.for && understood.has(attrs.for))
+    .slice(0, mostRanges)
+    .map((fallback) => rangeOf(fallback.getChild('body')))
+  return ranges.length === 0 ? body : without(body, ranges)
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+function rangeOf(body: Element | undefined): Range {
+  const start = Number(body?.attrs.start ?? 0)
+  const end = Number(body?.attrs.end ?? Number.POSITIVE_INFINITY)
+  return { start: start >= 0 ? start : 0, end: end >= 0 ? end : 0 }
+}
+
+/** Ranges count code points, not UTF-16 units. */
+function without(body: string, ranges: readonly Range[]): string {
+  return [...body]
+    .filter((_, index) => !ranges.some(({ start, end }) => index >= start && index < end))
+    .join('')
 }

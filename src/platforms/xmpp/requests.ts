@@ -1,9 +1,10 @@
-/** Questions to the server and to others (`iq` stanzas), each with one answer or an end to the wait. */
+/** Requests to the server and to others (`iq` stanzas): each ends with one answer or with its time limit. */
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { unlessAborted } from '../kit/unless-aborted.ts'
 import { parseAddress } from './address.ts'
 import { conditionOf } from './failures.ts'
+import { ns } from './namespaces.ts'
 
 /** The other side answered with an error; `condition` is its name in the standard. */
 export class RequestRefused extends Error {
@@ -73,5 +74,28 @@ export class Requests {
   #mayAnswer({ to }: Question, from: string | undefined): boolean {
     if (to) return from === to
     return from === undefined || parseAddress(from)?.bare === this.#own
+  }
+}
+
+/** Resolves when the other side answers (XEP-0199). An error is an answer too. */
+export async function ping(requests: Requests, to: string, signal: AbortSignal): Promise<void> {
+  try {
+    await requests.ask('get', xml('ping', ns.ping), { to, signal })
+  } catch (cause) {
+    if (!(cause instanceof RequestRefused)) throw cause
+  }
+}
+
+/**
+ * Asks for copies of the messages of the account's other devices (XEP-0280), on each new stream. Resolves with whether
+ * the server sends them.
+ */
+export async function enableCarbons(requests: Requests, signal: AbortSignal): Promise<boolean> {
+  try {
+    await requests.ask('set', xml('enable', ns.carbons), { signal })
+    return true
+  } catch (cause) {
+    if (cause instanceof RequestRefused) return false
+    throw cause
   }
 }

@@ -10,12 +10,12 @@ import type {
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import { Archive } from './archive.ts'
-import { enableCarbons } from './carbons.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseCheckpoints } from './checkpoint.ts'
 import { type Delivery, delivered, recovered } from './delivery.ts'
 import { endingOf } from './endings.ts'
 import { conditionOf } from './failures.ts'
+import { type Context, perform } from './handlers.ts'
 import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
@@ -23,11 +23,9 @@ import { download } from './media/download.ts'
 import { measured } from './media/measure.ts'
 import { type UploadParts, Uploads } from './media/uploads.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
-import { Operations } from './operations.ts'
 import { Outbox } from './outbox.ts'
-import { ping } from './ping.ts'
 import { Places } from './places.ts'
-import { Requests } from './requests.ts'
+import { enableCarbons, ping, Requests } from './requests.ts'
 import { KeptRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
@@ -66,7 +64,7 @@ export class XmppSession implements Session {
   readonly #catchUp: CatchUp
   readonly #rooms: Rooms
   readonly #sent = new Sent()
-  readonly #operations: Operations
+  readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads'>
   readonly #life: SessionLife
   #binding = new AbortController()
   #hasArchive = false
@@ -151,7 +149,7 @@ export class XmppSession implements Session {
       sent: (id) => sent.has(id),
       failed: (cause) => this.#end(cause),
     })
-    this.#operations = new Operations({
+    this.#parts = {
       stream: this.#stream,
       uploads: new Uploads({ ...options, requests: this.#requests, domain: login.domain }),
       places: new Places({
@@ -162,11 +160,12 @@ export class XmppSession implements Session {
         outbox: this.#outbox,
         rooms: this.#rooms,
       }),
-    })
+    }
   }
 
   perform(operation: Operation, requestId: string, signal: AbortSignal): Promise<OperationResult> {
-    return this.#operations.perform(operation, requestId, this.#life.within(signal))
+    const context = { ...this.#parts, requestId, signal: this.#life.within(signal) }
+    return perform(context, operation)
   }
 
   async probe(signal: AbortSignal): Promise<number> {

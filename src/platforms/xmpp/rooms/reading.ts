@@ -1,10 +1,15 @@
-/** What a message of a room means as an event; `undefined` when it is none. */
+/** Stanzas of a room as events: its messages, and the end of the account's presence in it. */
+import { randomUUID } from 'node:crypto'
+import type { Element } from '@xmpp/client'
 import type { Chat, Message, Person } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
 import { parseAddress } from '../address.ts'
 import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'
 import { idOf, type MessageNames, marked, targetOf } from '../message-identity.ts'
+import { ns } from '../namespaces.ts'
+import { personAt } from '../people.ts'
 import { contentOf, forwardOf, repliedTo } from '../reading.ts'
 import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
@@ -16,6 +21,7 @@ export interface RoomView {
   person(nick: string, delivery: Delivery): Person
 }
 
+/** `undefined` when the message is no event. */
 export function readRoom(delivery: Delivery, view: RoomView): Happening | undefined {
   const { message, own, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
@@ -75,3 +81,62 @@ function nativeOf({ message, archived, key }: Delivery, { chat, names }: RoomVie
   if (!given) return marked('', key)
   return names.give(chat.native, given, key, Boolean(archived))
 }
+
+interface Stamps {
+  readonly archived: string | undefined
+  /** Unix time in seconds. */
+  readonly at: number
+}
+
+/** The room's own facts about a message that it passes on: its id in the archive, and its time. */
+export function stampsOf(message: Element, room: string): Stamps {
+  const archived = message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === room)
+    ?.attrs.id
+  const delay = message
+    .getChildren('delay', ns.delay)
+    .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
+  const stamp = Date.parse(delay?.attrs.stamp ?? '')
+  return { archived, at: Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000) }
+}
+
+const BANNED = '301'
+/** Kicked; removed for a changed affiliation; removed because the room became members-only. */
+const PUT_OUT = ['307', '321', '322']
+
+interface Standing {
+  readonly chat: Chat
+  readonly self: Person
+  readonly status: Member['status']
+  person(nick: string): Person
+}
+
+/** The removal of the account (XEP-0045); `undefined` when it left by itself, or the server went away. */
+export function removal(presence: Element, standing: Standing): Happening | undefined {
+  const user = presence.getChild('x', ns.mucUser)
+  const codes = user?.getChildren('status').map(({ attrs }) => attrs.code ?? '') ?? []
+  const isBanned = codes.includes(BANNED)
+  const isOut = isBanned || PUT_OUT.some((code) => codes.includes(code))
+  if (!isOut && !user?.getChild('destroy')) return undefined
+  const { chat, self: person, status } = standing
+  const actor = user?.getChild('item')?.getChild('actor')?.attrs
+  return {
+    kind: 'member',
+    // The room sends it once only: the key need not be the same again.
+    sourceKey: `out:${chat.native}:${randomUUID()}`,
+    direction: 'incoming',
+    at: Math.floor(Date.now() / 1000),
+    chat,
+    by: actor ? actorOf(actor, standing) : theRoom(chat),
+    isSelf: true,
+    before: { person, status },
+    after: { person, status: isBanned ? 'kicked' : 'left' },
+  }
+}
+
+function actorOf({ jid, nick }: Element['attrs'], { chat, person }: Standing): Person {
+  const address = parseAddress(jid)?.bare
+  if (address) return personAt(address, nick)
+  return nick ? person(nick) : theRoom(chat)
+}
+
+const theRoom = ({ native, title = native }: Chat): Person => ({ native, firstName: title })

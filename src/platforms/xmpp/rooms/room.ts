@@ -1,6 +1,7 @@
-/** One room: joined again after every break, its messages in order, what was missed out of its archive. */
+/** One room: joined again after every break, its messages in order, missed ones from its archive. */
 import { type Element, xml } from '@xmpp/client'
 import type { Chat, Person } from '../../../../machines/model/content.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Log } from '../../kit/platform.ts'
@@ -11,7 +12,8 @@ import type { Delivery, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import { keyOf, MessageNames } from '../message-identity.ts'
-import type { Requests } from '../requests.ts'
+import { ns } from '../namespaces.ts'
+import { RequestRefused, type Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
 import { Entrance } from './entrance.ts'
@@ -20,10 +22,7 @@ import { Ids } from './ids.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
-import { puttingOut } from './putting-out.ts'
-import { readRoom } from './reading.ts'
-import { setRoom } from './settings.ts'
-import { stampsOf } from './stamps.ts'
+import { readRoom, removal, stampsOf } from './reading.ts'
 
 /** How many of its last words a room is asked for at first. */
 const mostRecalled = 100
@@ -166,7 +165,7 @@ export class Room implements RoomReader {
   #out(presence: Element, before?: Member) {
     const { ledger, log, failed, putOut } = this.#parts
     log.info({ room: this.address }, 'the account is no longer in a room')
-    const happening = puttingOut(presence, {
+    const happening = removal(presence, {
       chat: this.chat,
       self: this.self,
       status: before?.status ?? 'member',
@@ -246,3 +245,48 @@ export class Room implements RoomReader {
     return { ...copy, key: keyOf({ ...copy, isRoom: true }), at, recovered: false }
   }
 }
+
+const settings = {
+  title: { field: 'muc#roomconfig_roomname', refusal: 'not enough rights to change chat title' },
+  description: {
+    field: 'muc#roomconfig_roomdesc',
+    refusal: 'not enough rights to set chat description',
+  },
+} as const
+
+/** The owner's form is sent back with one answer changed (XEP-0045). */
+async function setRoom(
+  requests: Requests,
+  room: string,
+  setting: keyof typeof settings,
+  value: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { field, refusal } = settings[setting]
+  try {
+    const asked = await requests.ask('get', xml('query', ns.mucOwner), { to: room, signal })
+    const form = asked.getChild('query', ns.mucOwner)?.getChild('x', ns.form)
+    const fields = form?.getChildren('field') ?? []
+    if (!fields.some(({ attrs }) => attrs.var === field)) throw failed('bad_request', refusal)
+    const answers = fields.flatMap((each) =>
+      each.attrs.var === field ? answer(field, [value]) : kept(each),
+    )
+    const submit = xml('x', { xmlns: ns.form, type: 'submit' }, ...answers)
+    await requests.ask('set', xml('query', ns.mucOwner, submit), { to: room, signal })
+  } catch (cause) {
+    if (cause instanceof RequestRefused) throw failed('bad_request', refusal, {}, { cause })
+    throw cause
+  }
+}
+
+function kept(field: Element): Element | [] {
+  const { var: name, type } = field.attrs
+  if (!name || type === 'fixed') return []
+  return answer(
+    name,
+    field.getChildren('value').map((value) => value.getText()),
+  )
+}
+
+const answer = (name: string, values: readonly string[]) =>
+  xml('field', { var: name }, ...values.map((value) => xml('value', {}, value)))

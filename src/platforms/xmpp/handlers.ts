@@ -1,0 +1,197 @@
+/** The operations of XMPP accounts: about messages, about chats, and about rooms and their members. */
+import { type Handlers, handle, type Request } from '../../../actors/ports/handlers.ts'
+import type { Content, Message } from '../../../machines/model/content.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { sendAlbum } from './album.ts'
+import { type Carried, written } from './content.ts'
+import { unanswered } from './failures.ts'
+import type { Uploads } from './media/uploads.ts'
+import type { Place, Places } from './places.ts'
+import type { Moderating } from './rooms/moderation.ts'
+import type { Room } from './rooms/room.ts'
+import type { Stream } from './stream.ts'
+import { chatState, correction, retraction, textMessage } from './writing.ts'
+
+export interface Context extends Request {
+  readonly stream: Stream
+  readonly places: Places
+  readonly uploads: Uploads
+}
+
+const done: OperationResult = { kind: 'done' }
+
+const messages: Handlers<Context> = {
+  async send(context, operation) {
+    const { places, requestId, signal } = context
+    const place = await places.at(operation.chat, signal)
+    const text = await writtenIn(context, operation)
+    const { replyTo } = operation
+    const more = replyTo !== undefined && { replyTo }
+    const posted = await place.post(textMessage(place.envelope(requestId), text, more), signal)
+    const reply = replyTo !== undefined && { replyTo: { native: replyTo } }
+    return messageAt(place, text.shown, { ...posted, ...reply })
+  },
+
+  async send_album(context, operation) {
+    const { places, requestId, signal } = context
+    const place = await places.at(operation.chat, signal)
+    const write = (carried: Carried) => writtenIn(context, carried)
+    return sendAlbum(place, operation, requestId, write, signal)
+  },
+
+  edit,
+
+  async edit_caption(context, operation) {
+    const { kind: _, caption, captionAbove: _above, ...target } = operation
+    const place = await context.places.at(operation.chat, context.signal)
+    const original = await place.original(operation.message, context.signal)
+    if (!original) throw failed('bad_request', 'message to edit not found')
+    if (original.content.kind !== 'media') {
+      throw failed('bad_request', 'there is no caption in the message to edit')
+    }
+    return edit(context, { kind: 'edit', ...target, content: { ...original.content, caption } })
+  },
+
+  async delete({ places, requestId, signal }, { chat, message }) {
+    const place = await places.at(chat, signal)
+    const found = await place.find(message, signal)
+    if (found === 'absent') throw failed('bad_request', 'message to delete not found')
+    if (found === 'foreign') throw failed('bad_request', "message can't be deleted")
+    await place.post(retraction(place.envelope(requestId), message), signal)
+    return done
+  },
+
+  forward: passOn,
+
+  copy: passOn,
+
+  /** XMPP has one activity only: every action is shown as typing. */
+  async act({ places, stream, signal }, { chat }) {
+    const place = await places.at(chat, signal)
+    await stream.sendWhenUp(chatState(place.envelope(''), 'composing'), signal)
+    return done
+  },
+}
+
+const chats: Handlers<Context> = {
+  resolve: async ({ places, signal }, { name }) => ({
+    kind: 'chat',
+    chat: await places.resolve(name, signal),
+  }),
+
+  describe: async ({ places, signal }, { chat }) => ({
+    kind: 'chat',
+    chat: await places.describe(chat, signal),
+  }),
+
+  async leave({ places, signal }, { chat }) {
+    await places.leave(chat, signal)
+    return done
+  },
+}
+
+const rooms: Handlers<Context> = {
+  count_members: async (context, { chat }) => ({
+    kind: 'number',
+    number: (await roomAt(context, chat)).memberCount,
+  }),
+
+  async administrators(context, { chat }) {
+    const { members } = await roomAt(context, chat)
+    return { kind: 'members', members: await members.administrators(context.signal) }
+  },
+
+  async member(context, { chat, person }) {
+    const { members } = await roomAt(context, chat)
+    return { kind: 'member', member: await members.member(person, context.signal) }
+  },
+
+  async set_title(context, { chat, title }) {
+    await (await roomAt(context, chat)).set('title', title, context.signal)
+    return done
+  },
+
+  async set_description(context, { chat, description }) {
+    await (await roomAt(context, chat)).set('description', description, context.signal)
+    return done
+  },
+
+  ban: moderate,
+  unban: moderate,
+  restrict: moderate,
+  promote: moderate,
+}
+
+export const handlers: Handlers<Context> = { ...messages, ...chats, ...rooms }
+
+/** Rejects only with `RequestFailed`. */
+export async function perform(context: Context, operation: Operation): Promise<OperationResult> {
+  try {
+    return await handle(handlers, 'XMPP', context, operation)
+  } catch (cause) {
+    throw cause instanceof RequestFailed ? cause : unanswered(cause)
+  }
+}
+
+async function edit(context: Context, operation: OperationOf<'edit'>): Promise<OperationResult> {
+  const { places, requestId, signal } = context
+  const native = operation.message
+  const place = await places.at(operation.chat, signal)
+  const found = await place.find(native, signal)
+  if (found === 'absent') throw failed('bad_request', 'message to edit not found')
+  if (found === 'foreign') throw failed('bad_request', "message can't be edited")
+  const text = await writtenIn(context, operation)
+  const posted = await place.post(correction(place.envelope(requestId), text, found.id), signal)
+  const times = { at: found.at ?? posted.at, editedAt: posted.at }
+  return messageAt(place, text.shown, { native, ...times })
+}
+
+async function passOn(
+  context: Context,
+  operation: OperationOf<'forward' | 'copy'>,
+): Promise<OperationResult> {
+  const { places, requestId, signal } = context
+  const { kind, message, replyTo, caption, buttons } = operation
+  const source = await places.at(operation.from, signal)
+  const original = await source.original(message, signal)
+  if (!original) throw failed('bad_request', `message to ${kind} not found`)
+  const { author, at } = original
+  const isRecaptioned = original.content.kind === 'media' && caption !== undefined
+  const content = isRecaptioned ? { ...original.content, caption } : original.content
+  const place = await places.at(operation.chat, signal)
+  const text = await writtenIn(context, { content, ...(buttons && { buttons }) })
+  const more = {
+    ...(replyTo !== undefined && { replyTo }),
+    ...(kind === 'forward' && { forwarded: { from: author.native, at, text } }),
+  }
+  const posted = await place.post(textMessage(place.envelope(requestId), text, more), signal)
+  return messageAt(place, text.shown, {
+    ...posted,
+    ...(replyTo !== undefined && { replyTo: { native: replyTo } }),
+    ...(kind === 'forward' && { forward: { from: 'person', person: author, at } }),
+  })
+}
+
+async function moderate(context: Context, operation: Moderating): Promise<OperationResult> {
+  const room = await roomAt(context, operation.chat)
+  await room.moderation.carryOut(operation, context.signal)
+  return done
+}
+
+async function roomAt({ places, signal }: Context, chat: string): Promise<Room> {
+  const { room } = await places.at(chat, signal)
+  if (!room) throw failed('bad_request', 'chat not found')
+  return room
+}
+
+const writtenIn = ({ uploads, requestId, signal }: Context, carried: Carried) =>
+  written(carried, uploads, requestId, signal)
+
+function messageAt(
+  { chat, self }: Place,
+  content: Content,
+  more: Pick<Message, 'native' | 'at'> & Partial<Message>,
+): OperationResult {
+  return { kind: 'message', message: { chat, from: self, content, ...more } }
+}
