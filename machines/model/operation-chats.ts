@@ -2,6 +2,35 @@
 import type { Media } from './content.ts'
 import type { Permission, Right } from './membership.ts'
 
+export const CHAT_OPERATIONS = [
+  'set_title',
+  'set_description',
+  'set_photo',
+  'set_permissions',
+  'pin',
+  'unpin',
+  'unpin_all',
+  'leave',
+  'administrators',
+  'count_members',
+  'member',
+  'ban',
+  'unban',
+  'restrict',
+  'promote',
+  'invite',
+  'edit_invite',
+  'revoke_invite',
+  'answer_join',
+] as const
+
+export const PROFILE_OPERATIONS = [
+  'profile_photos',
+  'set_name',
+  'set_about',
+  'set_profile_photo',
+] as const
+
 /** A person is named as the private chat with them is. */
 interface Somebody<Place> {
   readonly chat: Place

@@ -1,6 +1,8 @@
 /** What a platform can be asked to do with the account's own stories: pictures and films that are shown for a time. */
 import type { Chat, Media, Text } from './content.ts'
 
+export const STORY_OPERATIONS = ['post_story', 'delete_story'] as const
+
 export type StoryOperation =
   | {
       readonly kind: 'post_story'

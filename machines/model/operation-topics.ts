@@ -1,5 +1,13 @@
 /** What a platform can be asked to do with the topics of a forum. */
 
+export const TOPIC_OPERATIONS = [
+  'create_topic',
+  'edit_topic',
+  'close_topic',
+  'reopen_topic',
+  'delete_topic',
+] as const
+
 interface OneTopic<Place, Item> {
   readonly chat: Place
   /** The message that began it. */

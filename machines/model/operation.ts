@@ -14,10 +14,43 @@ import type {
   Topic,
 } from './content.ts'
 import type { Invite, Member } from './membership.ts'
-import type { ChatOperation, ProfileOperation } from './operation-chats.ts'
-import type { Story, StoryOperation } from './operation-stories.ts'
-import type { TopicOperation } from './operation-topics.ts'
+import {
+  CHAT_OPERATIONS,
+  type ChatOperation,
+  PROFILE_OPERATIONS,
+  type ProfileOperation,
+} from './operation-chats.ts'
+import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
+import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
+
+/** The kinds of all operations. */
+export const OPERATION_KINDS = [
+  'send',
+  'send_album',
+  'edit',
+  'edit_caption',
+  'edit_buttons',
+  'edit_location',
+  'stop_poll',
+  'delete',
+  'forward',
+  'copy',
+  'react',
+  'remove_reaction',
+  'act',
+  'answer',
+  'draft',
+  'sticker_set',
+  'resolve',
+  'describe',
+  ...CHAT_OPERATIONS,
+  ...PROFILE_OPERATIONS,
+  ...TOPIC_OPERATIONS,
+  ...STORY_OPERATIONS,
+] as const
+
+export type OperationKind = (typeof OPERATION_KINDS)[number]
 
 /** What every kind of sending may ask for. */
 interface Sending<Item> {
@@ -124,8 +157,6 @@ export type Operation<Place = string, Item = string> =
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
-
-export type OperationKind = Operation['kind']
 
 /** The operations of the given kinds; where several kinds have one shape, of those kinds alone. */
 export type OperationOf<Kind extends OperationKind, Shape = Operation> = Shape extends {

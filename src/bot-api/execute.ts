@@ -9,6 +9,7 @@ import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
+import { hasTopics } from './methods/forum-topics.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, methodRefused } from './parameter-rules.ts'
 import { methodName } from './reference.ts'
@@ -96,8 +97,7 @@ function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platf
     throw failed('bad_request', 'business connection not found')
   }
   const isThreaded = 'message_thread_id' in parameters && args.messageId('message_thread_id') > 0
-  const mayHaveThreads =
-    platform.capabilities.operations.includes('create_topic') && !isPrivate(args.text('chat_id'))
+  const mayHaveThreads = hasTopics(platform) && !isPrivate(args.text('chat_id'))
   if (isThreaded && !mayHaveThreads) {
     throw failed('bad_request', 'message thread not found')
   }

@@ -1,57 +1,19 @@
 /** What an account of Telegram can do here; the contract suite holds it to this. */
 import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
+/** Only bots may do the first three. */
+const LACKING: readonly OperationKind[] = ['edit_buttons', 'answer', 'draft', 'sticker_set']
+
+/**
+ * The operations are the keys of `operations/handlers.ts`, which a test holds this to: where Telegram is not configured,
+ * they are listed without loading its library of 80 MB.
+ */
 export const capabilities: Capabilities = {
   reference: 'people',
-  // The keys of `operations/handlers.ts`, listed: where Telegram is not configured, its library (80 MB) is not loaded.
-  operations: [
-    'send',
-    'send_album',
-    'edit',
-    'edit_caption',
-    'edit_location',
-    'stop_poll',
-    'delete',
-    'forward',
-    'copy',
-    'react',
-    'remove_reaction',
-    'act',
-    'resolve',
-    'describe',
-    'set_title',
-    'set_description',
-    'set_permissions',
-    'pin',
-    'unpin',
-    'unpin_all',
-    'leave',
-    'administrators',
-    'count_members',
-    'member',
-    'ban',
-    'unban',
-    'restrict',
-    'promote',
-    'set_photo',
-    'invite',
-    'edit_invite',
-    'revoke_invite',
-    'answer_join',
-    'create_topic',
-    'edit_topic',
-    'close_topic',
-    'reopen_topic',
-    'delete_topic',
-    'profile_photos',
-    'set_name',
-    'set_about',
-    'set_profile_photo',
-    'post_story',
-    'delete_story',
-  ],
+  operations: OPERATION_KINDS.filter((kind) => !LACKING.includes(kind)),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   content: CONTENT_NAMES,
   // Only bots may attach them.
