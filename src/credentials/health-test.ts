@@ -3,8 +3,8 @@ import type { CredentialActor } from '../../actors/credential/actor.ts'
 import { visibleState } from '../../actors/credential/timeline.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import { explained } from './reasons.ts'
-import type { CredentialRecord } from './record.ts'
 import { sendingRefusal } from './sending-refusal.ts'
 
 export interface Check {

@@ -1,8 +1,9 @@
 /** A user's credentials, searched, filtered and in order, page by page; and how many there are of each state. */
 import { setImmediate } from 'node:timers/promises'
 import { failed } from '../../machines/model/failure.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
-import type { CredentialRecord, CredentialRow } from './record.ts'
+import type { CredentialRow } from './record.ts'
 import { shownColumns } from './record.ts'
 import { type RecordSource, recordOf } from './records.ts'
 

@@ -5,7 +5,7 @@ import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities/credentials.ts'
-import type { CredentialRecord } from './record.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 
 type Settings = CredentialRecord['settings']
 export type SettingsChange = { readonly [Name in keyof Settings]?: Settings[Name] | undefined }

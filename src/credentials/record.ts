@@ -1,40 +1,8 @@
 /** A credential as the management API shows it. */
-import { type Static, Type } from 'typebox'
+
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
-import { Nullable } from '../json/nullable.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
-
-export const CredentialRecord = Type.Object({
-  credential_id: Type.Integer(),
-  platform: Type.String(),
-  state: Type.String(),
-  reason: Nullable(Type.String()),
-  action: Type.String(),
-  account: Type.Object({
-    id: Type.Integer(),
-    first_name: Type.String(),
-    last_name: Type.Optional(Type.String()),
-    username: Type.Optional(Type.String()),
-    phone: Type.Optional(Type.String()),
-  }),
-  settings: Type.Object({
-    include_self_updates: Type.Boolean(),
-    include_channel_updates: Type.Boolean(),
-    include_channel_update_recovery: Type.Boolean(),
-    include_deleted_updates: Type.Boolean(),
-  }),
-  health: Type.Object({
-    healthy: Nullable(Type.Boolean()),
-    checked_at: Nullable(Type.String()),
-    last_event_at: Nullable(Type.String()),
-    latency_ms: Nullable(Type.Integer()),
-  }),
-  created_at: Type.String(),
-  online_since: Nullable(Type.String()),
-  node: Nullable(Type.String()),
-})
-
-export type CredentialRecord = Static<typeof CredentialRecord>
 
 export interface CredentialRow extends IdentityRow {
   readonly platform: string

@@ -3,13 +3,9 @@
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import type { IdentityRow } from './identity.ts'
-import {
-  type CredentialRecord,
-  type CredentialRow,
-  presentCredential,
-  shownColumns,
-} from './record.ts'
+import { type CredentialRow, presentCredential, shownColumns } from './record.ts'
 
 export interface RecordSource {
   readonly db: Database

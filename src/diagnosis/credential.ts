@@ -3,7 +3,7 @@ import type { Examination } from '../../actors/diagnosis/actor.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { explained } from '../credentials/reasons.ts'
-import type { CredentialRecord } from '../credentials/record.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import { failing, passed } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
 

@@ -1,6 +1,6 @@
 /** How a key receives: by polling, by a webhook or not at all, and how that goes. */
 import type { Database } from '../database/database.ts'
-import type { ApiKeyRecord } from '../keys/records.ts'
+import type { ApiKeyRecord } from '../records/api-key.ts'
 
 export interface WebhookState {
   /** Without user info and query. */

@@ -2,8 +2,8 @@
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Json } from '../../actors/ports/platform.ts'
 import type { Irregularities } from '../credentials/irregularities.ts'
-import type { CredentialRecord } from '../credentials/record.ts'
-import type { ApiKeyRecord } from '../keys/records.ts'
+import type { ApiKeyRecord } from '../records/api-key.ts'
+import type { CredentialRecord } from '../records/credential.ts'
 import type { ReceivingFacts, Refusal } from './receiving.ts'
 
 export interface ExaminerWorld {

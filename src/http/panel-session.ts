@@ -6,9 +6,10 @@ import { Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
+import { User } from '../records/account.ts'
 import { answers, ok } from './envelope.ts'
 import { LoginBody } from './management/auth.ts'
-import { presentUser, User } from './management/user.ts'
+import { presentUser } from './management/user.ts'
 
 /** Keeps other sites from using the panel's cookie: the request must come from a page of this one. */
 export function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {

@@ -3,6 +3,7 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { type Out, outError } from '../credentials/out-error.ts'
 import type { Database } from '../database/database.ts'
+import type { ApiKeyRecord } from '../records/api-key.ts'
 import { parseApiKey } from '../security/secrets.ts'
 import {
   changeKey,
@@ -15,7 +16,7 @@ import {
 } from './changes.ts'
 import type { KeyGate } from './gate.ts'
 import { opens } from './opens.ts'
-import { type ApiKeyRecord, findKey, listKeys, type StoredApiKey } from './records.ts'
+import { findKey, listKeys, type StoredApiKey } from './records.ts'
 import { keyState } from './state.ts'
 import type { PostgresKeyStore } from './store.ts'
 

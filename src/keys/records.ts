@@ -1,44 +1,12 @@
 /** API keys as the management API shows them. */
-import { type Static, Type } from 'typebox'
+
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
-import { Nullable } from '../json/nullable.ts'
+import type { ApiKeyRecord } from '../records/api-key.ts'
 import { countPending } from '../updates/pending.ts'
-import {
-  type WebhookColumns,
-  WebhookRecord,
-  webhookObject,
-  webhookRecord,
-} from '../webhooks/record.ts'
-
-const Time = Nullable(Type.String())
-
-export const ApiKeyRecord = Type.Object({
-  api_key_id: Type.Integer(),
-  name: Type.String(),
-  credential_id: Type.Integer(),
-  scopes: Type.Array(Type.String()),
-  key_hint: Type.String(),
-  state: Type.String({ description: 'Where its machine is, as a path of GET /machines/api_key' }),
-  receive_mode: Type.Union([
-    Type.Literal('none'),
-    Type.Literal('polling'),
-    Type.Literal('webhook'),
-  ]),
-  webhook: Nullable(WebhookRecord),
-  cursor: Type.Integer(),
-  pending_update_count: Type.Integer(),
-  dropped_update_count: Type.Integer(),
-  dropped_at: Time,
-  last_used_at: Time,
-  created_at: Type.String(),
-  expires_at: Time,
-  revoked_at: Time,
-})
-
-export type ApiKeyRecord = Static<typeof ApiKeyRecord>
+import { type WebhookColumns, webhookObject, webhookRecord } from '../webhooks/record.ts'
 
 /** What the table knows of it. */
 export type StoredApiKey = Omit<ApiKeyRecord, 'state'>

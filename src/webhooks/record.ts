@@ -1,36 +1,9 @@
-/** A key's webhook as its owner sees it: as getWebhookInfo shows it, and how it stands. */
-import { Type } from 'typebox'
 import {
   currentKinds,
   DEFAULT_KINDS,
   type Filter,
   kindNames,
 } from '../../machines/model/update-kinds.ts'
-
-export const WebhookRecord = Type.Object({
-  url: Type.String({
-    description: 'Without user info and query; a path segment that may be a secret reads [hidden]',
-  }),
-  has_custom_certificate: Type.Boolean(),
-  pending_update_count: Type.Integer(),
-  max_connections: Type.Integer(),
-  ip_address: Type.Optional(Type.String()),
-  allowed_updates: Type.Optional(Type.Array(Type.String())),
-  last_error_date: Type.Optional(Type.Integer()),
-  last_error_message: Type.Optional(Type.String()),
-  last_success_date: Type.Optional(Type.Integer()),
-  state: Type.Union([
-    Type.Literal('delivering'),
-    Type.Literal('resting'),
-    Type.Literal('suspended'),
-    Type.Literal('crashed'),
-    Type.Literal('failed'),
-  ]),
-  failing_since: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Since then nothing has got through' }),
-  ),
-  next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
-})
 
 /** Times as Unix seconds. */
 export interface WebhookColumns {

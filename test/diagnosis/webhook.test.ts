@@ -6,7 +6,7 @@ import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
 import { receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
 import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'
 import type { ExaminerWorld } from '../../src/diagnosis/world.ts'
-import type { ApiKeyRecord } from '../../src/keys/records.ts'
+import type { ApiKeyRecord } from '../../src/records/api-key.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { database: db } = await testDatabase(t)

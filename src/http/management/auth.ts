@@ -1,11 +1,13 @@
 /** Signing in and out: /auth/sendOtp, /auth/login, /auth/refresh, /auth/logout, and the keys of the tokens. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
+import { SentCode, User } from '../../records/account.ts'
 import { answers, ok } from '../envelope.ts'
 import { ONE_TIME_CODE } from '../forms.ts'
-import { presentUser, User } from './user.ts'
+import { presentUser } from './user.ts'
 
 export interface AccountRoutesOptions {
   readonly accounts: Accounts
@@ -30,17 +32,6 @@ export const LoginBody = Type.Object(
   strict,
 )
 const RefreshBody = Type.Object({ refresh_token: Type.String({ maxLength: 200 }) }, strict)
-
-const SentCode = Type.Object({
-  challenge_id: Type.String({
-    description:
-      'Give it with the code: wrong tries of others then cannot use up those of this request',
-  }),
-  phone: Type.String(),
-  expires_in: Type.Integer(),
-  resend_in: Type.Integer({ description: 'Seconds until another code may be requested' }),
-  channel: Type.String({ description: '`console`, `email` or `sms`' }),
-})
 
 const SignIn = Type.Object({
   access_token: Type.String(),

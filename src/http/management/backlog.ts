@@ -1,22 +1,13 @@
 /** GET /api_keys/{id}/backlog: what a key's bot has not taken yet, and how old it is. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
+import { Backlog } from '../../records/api-key.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
-
-const Time = Type.String({ format: 'date-time' })
-
-const Backlog = Type.Object({
-  pending_update_count: Type.Integer({ minimum: 0 }),
-  oldest_at: Nullable(Time),
-  series: Type.Array(Type.Object({ at: Time, updates: Type.Integer({ minimum: 1 }) }), {
-    description: 'The hours in which something came that still waits, oldest first',
-  }),
-})
 
 export interface BacklogRouteOptions extends Authenticated {
   readonly desk: KeyDesk

@@ -1,9 +1,10 @@
 /** GET /platforms/credentials: searched, filtered, in order; and their counts by state. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { countCredentials, searchCredentials } from '../../credentials/list.ts'
-import { CredentialRecord } from '../../credentials/record.ts'
 import type { RecordSource } from '../../credentials/records.ts'
+import { CredentialRecord, CredentialSummary } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { WORDS } from '../forms.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -26,14 +27,6 @@ const ListQuery = Type.Object({
     description: '`urgency`: what needs somebody comes first',
   }),
   order: Type.String({ enum: ['desc', 'asc'], default: 'desc' }),
-})
-
-const Counts = Type.Record(Type.String(), Type.Integer())
-const Summary = Type.Object({
-  total: Type.Integer(),
-  by_state: Counts,
-  by_platform: Counts,
-  needing_action: Type.Integer({ description: 'Those that do not come back by themselves' }),
 })
 
 export interface CredentialListOptions extends Authenticated {
@@ -78,7 +71,13 @@ export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptio
 
   app.get(
     '/platforms/credentials/summary',
-    { schema: { tags, summary: 'How many there are of each state', response: answers(Summary) } },
+    {
+      schema: {
+        tags,
+        summary: 'How many there are of each state',
+        response: answers(CredentialSummary),
+      },
+    },
     async (request) => ok(await countCredentials(source, userOf(request))),
   )
 }

@@ -1,10 +1,12 @@
 /** POST /platforms/credentials/:id/test: five checks of one account, each with what was seen and what to do. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential/actor.ts'
 import { testCredential } from '../../credentials/health-test.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { Nullable } from '../../json/nullable.ts'
+import { HealthReport } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -15,22 +17,6 @@ const TestBody = Nullable(
     { additionalProperties: false },
   ),
 )
-
-const TestReport = Type.Object({
-  healthy: Type.Boolean(),
-  state: Type.String(),
-  checked_at: Type.String(),
-  checks: Type.Array(
-    Type.Object({
-      check: Type.String(),
-      ok: Nullable(Type.Boolean()),
-      latency_ms: Nullable(Type.Integer()),
-      detail: Type.String(),
-      code: Nullable(Type.String({ description: 'What is wrong, as a diagnosis names it' })),
-      remedy: Nullable(Type.String()),
-    }),
-  ),
-})
 
 export interface CredentialTestOptions extends Authenticated {
   readonly source: RecordSource
@@ -51,7 +37,7 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
         summary: 'Health test; `send_to` opts in to a real message',
         params: CredentialParams,
         body: TestBody,
-        response: answers(TestReport),
+        response: answers(HealthReport),
       },
     },
     async (request) => {

@@ -1,4 +1,5 @@
 /** Diagnosis of a key: five steps in order, each with what was seen and what to do. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
@@ -6,6 +7,7 @@ import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { KeyDesk } from '../../keys/desk.ts'
+import { DiagnosisRecord } from '../../records/diagnosis.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
@@ -37,25 +39,6 @@ const NextBody = Nullable(
     { additionalProperties: false },
   ),
 )
-
-const StepRecord = Type.Object({
-  step: Type.String(),
-  verdict: Type.String({ description: '`pending`, `passed`, `failed` or `skipped`' }),
-  code: Nullable(Type.String()),
-  evidence: Type.Array(Type.String()),
-  remedy: Nullable(Type.String()),
-})
-
-const DiagnosisRecord = Type.Object({
-  diagnosis_id: Type.String(),
-  api_key_id: Type.Integer(),
-  credential_id: Type.Integer(),
-  step: Nullable(Type.String({ description: 'The step that comes next' })),
-  steps: Type.Array(StepRecord),
-  cause: Nullable(Type.Object({ step: Type.String(), code: Type.String(), text: Type.String() })),
-  next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
-  started_at: Type.String(),
-})
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Params = Type.Object({

@@ -6,10 +6,11 @@ import { failed } from '../../../machines/model/failure.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { LinkPages } from '../../links/pages.ts'
+import { LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
 import { answers, ok } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
-import { LinkRecord, linkRecord } from './link-record.ts'
+import { linkRecord } from './link-record.ts'
 
 const Params = Type.Object({ token: Type.String({ maxLength: 100 }) })
 

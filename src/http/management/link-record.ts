@@ -1,26 +1,5 @@
-/** A link session as the management API shows it. */
-import { Type } from 'typebox'
-import { CredentialRecord } from '../../credentials/record.ts'
-import { Nullable } from '../../json/nullable.ts'
 import type { LinkFlow } from '../../links/flows.ts'
-
-export const LinkRecord = Type.Object({
-  session_id: Type.String(),
-  platform: Type.String(),
-  state: Type.String(),
-  method: Type.String(),
-  expires_in: Type.Integer(),
-  resend_in: Nullable(Type.Integer()),
-  sent_via: Type.Optional(Type.String()),
-  code_length: Nullable(Type.Integer()),
-  password_hint: Nullable(Type.String()),
-  show: Type.Optional(
-    Type.Object({ form: Type.String(), value: Type.String(), expires_in: Type.Integer() }),
-  ),
-  attempts_left: Type.Integer(),
-  reason: Type.Optional(Type.String()),
-  credential: Nullable(CredentialRecord),
-})
+import type { CredentialRecord } from '../../records/credential.ts'
 
 /** Nothing can be tried any more. */
 const over = ['expired', 'cancelled', 'failed']

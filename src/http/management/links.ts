@@ -5,9 +5,10 @@ import type { Platform } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
+import { LinkRecord } from '../../records/link.ts'
 import { answers, ok } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
-import { LinkRecord, linkRecord } from './link-record.ts'
+import { linkRecord } from './link-record.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
 const PlatformParams = Type.Object({ platform: Type.String({ maxLength: 64 }) })

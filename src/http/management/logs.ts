@@ -1,31 +1,15 @@
 /** GET /user/logs/api-requests: what the user's keys and the user asked of the service, and what came of it. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import type { Queryable } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
 import { listRequests, type StoredRequest } from '../../observability/list-requests.ts'
+import { ApiRequest } from '../../records/usage.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { cursorOf, pageOf, positionOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-
-const ApiRequest = Type.Object({
-  id: Type.Integer(),
-  at: Type.String({ format: 'date-time', description: 'When it was answered' }),
-  request_id: Type.String(),
-  api_key_id: Nullable(Type.Integer()),
-  credential_id: Nullable(Type.Integer()),
-  method: Type.String({ description: 'A bot method, or the verb and path of a management call' }),
-  status: Type.Integer(),
-  error_code: Nullable(Type.Integer()),
-  description: Nullable(Type.String()),
-  duration_ms: Type.Number(),
-  request_bytes: Type.Integer(),
-  response_bytes: Type.Integer(),
-  ip: Type.String(),
-  user_agent: Nullable(Type.String()),
-})
 
 const Query = Type.Object(
   {

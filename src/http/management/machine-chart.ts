@@ -1,34 +1,7 @@
 /** A state machine as plain data: its states as paths, and what leads from one to another. */
-import { type Static, Type } from 'typebox'
+
 import type { AnyStateNode } from 'xstate'
-import { Nullable } from '../../json/nullable.ts'
-
-const Path = Type.String({ description: 'Names of the nested states, joined by dots' })
-
-export const Chart = Type.Object({
-  name: Type.String(),
-  states: Type.Array(
-    Type.Object({
-      path: Path,
-      parent: Nullable(Path),
-      type: Type.String({ description: '`atomic`, `compound` or `final`' }),
-      initial: Type.Boolean({ description: 'Whether its parent begins here' }),
-      meta: Type.Record(Type.String(), Type.Unknown()),
-      invokes: Type.Array(Type.String()),
-    }),
-  ),
-  transitions: Type.Array(
-    Type.Object({
-      from: Nullable(Path),
-      to: Nullable(Path),
-      event: Type.String(),
-      guard: Nullable(Type.String()),
-    }),
-    { description: '`from` is null where any state takes it; `to` is null where it changes none' },
-  ),
-})
-
-export type Chart = Static<typeof Chart>
+import type { Chart } from '../../records/credential.ts'
 
 export function chartOf(name: string, root: AnyStateNode): Chart {
   const nodes = [...below(root)]

@@ -7,8 +7,9 @@ import { diagnosisMachine } from '../../../machines/diagnosis/machine.ts'
 import { linkMachine } from '../../../machines/link/machine.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { webhookMachine } from '../../../machines/webhook/machine.ts'
+import { Chart } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
-import { Chart, chartOf } from './machine-chart.ts'
+import { chartOf } from './machine-chart.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
 const charts = new Map(

@@ -1,43 +1,17 @@
 /** GET /platforms: what can be linked, how, and what it can do then. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
 import type { Platforms } from '../../../actors/ports/ports.ts'
 import { canDo } from '../../bot-api/method.ts'
 import { methods } from '../../bot-api/methods/index.ts'
+import { PlatformRecord } from '../../records/link.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
 /** Of the bot API itself, in code points. */
 const TEXT_LENGTH = 4_096
-
-const PlatformRecord = Type.Object({
-  platform: Type.String(),
-  name: Type.String(),
-  available: Type.Boolean(),
-  unavailable_reason: Type.Optional(Type.String()),
-  link: Type.Array(
-    Type.Object({
-      method: Type.String(),
-      fields: Type.Array(
-        Type.Object({
-          name: Type.String(),
-          label: Type.String(),
-          secret: Type.Boolean(),
-          required: Type.Boolean(),
-        }),
-      ),
-    }),
-  ),
-  capabilities: Type.Object({
-    methods: Type.Array(Type.String()),
-    parse_modes: Type.Array(Type.String()),
-    update_types: Type.Array(Type.String()),
-    inline_keyboards: Type.Boolean(),
-    reply_keyboards: Type.Boolean(),
-    limits: Type.Record(Type.String(), Type.Number()),
-  }),
-})
 
 export interface PlatformRoutesOptions extends Authenticated {
   readonly platforms: Platforms

@@ -1,30 +1,16 @@
 /** What happened to a credential: the stored timeline, and its changes as they come. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
 import type { EventStreams } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
-
-const TransitionRecord = Type.Object({
-  at: Type.String(),
-  from: Type.String(),
-  to: Type.String(),
-  event: Type.String(),
-  reason: Nullable(Type.String()),
-  actor: Type.String(),
-  node: Type.String(),
-  duration_ms: Type.Integer(),
-  /** How often it happened in one loop of reconnects, and when for the last time. */
-  count: Type.Integer(),
-  last_at: Type.String(),
-})
 
 const RETRY = { retryAfterSeconds: 1 }
 

@@ -1,28 +1,13 @@
 /** Personal access tokens of the signed-in user: /user/tokens. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { PersonalToken } from '../../database/entities/accounts.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { NewToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../forms.ts'
-
-const Time = Type.String({ format: 'date-time' })
-
-const fields = {
-  token_id: Type.Integer(),
-  name: Type.String(),
-  token_hint: Type.String({ description: 'The last four characters' }),
-  created_at: Time,
-  expires_at: Time,
-  last_used_at: Nullable(Time),
-}
-const Token = Type.Object(fields)
-const NewToken = Type.Object({
-  ...fields,
-  token: Type.String({ description: 'Shown only here: `Authorization: apikey <token>`' }),
-})
 
 const TokenBody = Type.Object(
   {

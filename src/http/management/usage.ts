@@ -1,41 +1,16 @@
 /** GET /user/usage: how much the user's keys and credentials did, by hour or by day. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
+import { Time, UsageReport } from '../../records/usage.ts'
 import { answers, ok } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'
 import { timeOf } from './time.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-const CountBy = Type.Record(Type.String(), Count)
-const Time = Type.String({ format: 'date-time' })
-const Step = Type.Union([Type.Literal('hour'), Type.Literal('day')])
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-
-const usage = {
-  requests: Count,
-  bot_requests: Count,
-  management_requests: Count,
-  requests_by_method: CountBy,
-  errors: Count,
-  errors_by_code: CountBy,
-  updates_received: Count,
-  updates_delivered: Count,
-  webhook_attempts: Count,
-  webhook_failures: Count,
-  bytes_in: Count,
-  bytes_out: Count,
-}
-
-const Report = Type.Object({
-  from: Time,
-  to: Time,
-  step: Step,
-  totals: Type.Object(usage),
-  series: Type.Array(Type.Object({ at: Time, ...usage })),
-})
 
 const Query = Type.Object(
   {
@@ -67,7 +42,7 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
         summary: 'Usage and error figures',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
-        response: answers(Report),
+        response: answers(UsageReport),
       },
     },
     async ({ user, query }) => {

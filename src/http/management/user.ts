@@ -1,32 +1,16 @@
 /** The signed-in user and the places where they are signed in: /user, /user/sessions. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
 import type { UserSession } from '../../database/entities/accounts.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Session, User } from '../../records/account.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 
-const Time = Type.String({ format: 'date-time' })
 const IdParam = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-})
-
-export const User = Type.Object({
-  user_id: Type.Integer(),
-  phone: Type.String(),
-  created_at: Time,
-})
-
-const Session = Type.Object({
-  session_id: Type.Integer(),
-  current: Type.Boolean({ description: 'Whether the access token of this request belongs to it' }),
-  ip: Nullable(Type.String()),
-  user_agent: Nullable(Type.String()),
-  created_at: Time,
-  last_used_at: Time,
-  expires_at: Time,
 })
 
 export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts }> = async (

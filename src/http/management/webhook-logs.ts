@@ -1,30 +1,14 @@
 /** GET /user/logs/webhook-deliveries: every attempt to deliver an update, and what came of it. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Nullable } from '../../json/nullable.ts'
+import { Delivery } from '../../records/api-key.ts'
 import { listDeliveries, type StoredDelivery } from '../../webhooks/list-deliveries.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'
 import { cursorOf, pageOf, positionOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-const Time = Type.String({ format: 'date-time' })
-
-const Delivery = Type.Object({
-  id: Type.Integer(),
-  at: Time,
-  api_key_id: Type.Integer(),
-  update_id: Type.Integer(),
-  attempt: Type.Integer({ description: 'The number of the try, from 1 on' }),
-  url: Type.String({ description: 'Without user info and query' }),
-  status: Nullable(Type.Integer()),
-  error: Nullable(Type.String()),
-  duration_ms: Type.Number(),
-  next_attempt_at: Nullable(Time),
-  trace_id: Nullable(
-    Type.String({ description: 'The request whose call caused the update, if one did' }),
-  ),
-})
 
 const Query = Type.Object(
   {

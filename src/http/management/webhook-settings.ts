@@ -1,4 +1,5 @@
 /** A key's webhook set, removed and tried out by its owner, without the key itself. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
@@ -6,9 +7,8 @@ import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { kindsFrom, UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
-import { Nullable } from '../../json/nullable.ts'
 import { asOwner, type KeyDesk } from '../../keys/desk.ts'
-import { ApiKeyRecord } from '../../keys/records.ts'
+import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -31,12 +31,6 @@ const TestBody = Type.Object(
   { url: Type.Optional(Url), secret_token: Type.Optional(SecretToken) },
   { additionalProperties: false },
 )
-const Attempt = Type.Object({
-  delivered: Type.Boolean(),
-  status: Nullable(Type.Integer()),
-  error: Nullable(Type.String()),
-  duration_ms: Type.Integer(),
-})
 
 /** No message at all: what a bot does with it is nothing. */
 const TEST_UPDATE = { updateId: 0, body: '{"update_id":0}' }
@@ -124,7 +118,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
         summary: 'Delivers an empty update once, to the webhook or to another address',
         params,
         body: TestBody,
-        response: answers(Attempt),
+        response: answers(TestAttempt),
       },
     },
     async (request) => {

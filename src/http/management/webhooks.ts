@@ -1,11 +1,12 @@
 /** A key's webhook in its owner's hands: the secret that signs deliveries, and delivering again. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
 import { asOwner, type KeyDesk } from '../../keys/desk.ts'
+import { SigningSecretRecord } from '../../records/api-key.ts'
 import { updateFrom, updateSince } from '../../updates/since.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok } from '../envelope.ts'
@@ -15,12 +16,6 @@ import { timeOf } from './time.ts'
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Time = Type.String({ format: 'date-time' })
-
-const Secret = Type.Object({
-  secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
-  created_at: Time,
-  previous_until: Nullable(Type.String({ description: 'The secret before signs along till then' })),
-})
 
 const ReplayBody = Type.Object(
   {
@@ -53,7 +48,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
         tags,
         summary: 'The secret that signs deliveries, once there is one',
         params: KeyParams,
-        response: answers(Secret),
+        response: answers(SigningSecretRecord),
       },
     },
     async (request) => {
@@ -71,7 +66,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
         tags,
         summary: 'A new secret; the one before signs along for 24 hours',
         params: KeyParams,
-        response: answers(Secret),
+        response: answers(SigningSecretRecord),
       },
     },
     async (request) => {

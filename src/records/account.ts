@@ -1,0 +1,48 @@
+/** Records of the signed-in user: the account, sign-ins, tokens. */
+import { Type } from 'typebox'
+import { Nullable } from '../json/nullable.ts'
+
+export const Time = Type.String({ format: 'date-time' })
+
+export const User = Type.Object({
+  user_id: Type.Integer(),
+  phone: Type.String(),
+  created_at: Time,
+})
+
+export const Session = Type.Object({
+  session_id: Type.Integer(),
+  current: Type.Boolean({ description: 'Whether the access token of this request belongs to it' }),
+  ip: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
+  created_at: Time,
+  last_used_at: Time,
+  expires_at: Time,
+})
+
+export const tokenFields = {
+  token_id: Type.Integer(),
+  name: Type.String(),
+  token_hint: Type.String({ description: 'The last four characters' }),
+  created_at: Time,
+  expires_at: Time,
+  last_used_at: Nullable(Time),
+}
+
+export const Token = Type.Object(tokenFields)
+
+export const NewToken = Type.Object({
+  ...tokenFields,
+  token: Type.String({ description: 'Shown only here: `Authorization: apikey <token>`' }),
+})
+
+export const SentCode = Type.Object({
+  challenge_id: Type.String({
+    description:
+      'Give it with the code: wrong tries of others then cannot use up those of this request',
+  }),
+  phone: Type.String(),
+  expires_in: Type.Integer(),
+  resend_in: Type.Integer({ description: 'Seconds until another code may be requested' }),
+  channel: Type.String({ description: '`console`, `email` or `sms`' }),
+})

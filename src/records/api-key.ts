@@ -1,0 +1,94 @@
+/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook. */
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../json/nullable.ts'
+
+export const WebhookRecord = Type.Object({
+  url: Type.String({
+    description: 'Without user info and query; a path segment that may be a secret reads [hidden]',
+  }),
+  has_custom_certificate: Type.Boolean(),
+  pending_update_count: Type.Integer(),
+  max_connections: Type.Integer(),
+  ip_address: Type.Optional(Type.String()),
+  allowed_updates: Type.Optional(Type.Array(Type.String())),
+  last_error_date: Type.Optional(Type.Integer()),
+  last_error_message: Type.Optional(Type.String()),
+  last_success_date: Type.Optional(Type.Integer()),
+  state: Type.Union([
+    Type.Literal('delivering'),
+    Type.Literal('resting'),
+    Type.Literal('suspended'),
+    Type.Literal('crashed'),
+    Type.Literal('failed'),
+  ]),
+  failing_since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Since then nothing has got through' }),
+  ),
+  next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
+})
+
+export const OptionalTime = Nullable(Type.String())
+
+export const ApiKeyRecord = Type.Object({
+  api_key_id: Type.Integer(),
+  name: Type.String(),
+  credential_id: Type.Integer(),
+  scopes: Type.Array(Type.String()),
+  key_hint: Type.String(),
+  state: Type.String({ description: 'Where its machine is, as a path of GET /machines/api_key' }),
+  receive_mode: Type.Union([
+    Type.Literal('none'),
+    Type.Literal('polling'),
+    Type.Literal('webhook'),
+  ]),
+  webhook: Nullable(WebhookRecord),
+  cursor: Type.Integer(),
+  pending_update_count: Type.Integer(),
+  dropped_update_count: Type.Integer(),
+  dropped_at: OptionalTime,
+  last_used_at: OptionalTime,
+  created_at: Type.String(),
+  expires_at: OptionalTime,
+  revoked_at: OptionalTime,
+})
+
+export type ApiKeyRecord = Static<typeof ApiKeyRecord>
+
+export const Time = Type.String({ format: 'date-time' })
+
+export const Backlog = Type.Object({
+  pending_update_count: Type.Integer({ minimum: 0 }),
+  oldest_at: Nullable(Time),
+  series: Type.Array(Type.Object({ at: Time, updates: Type.Integer({ minimum: 1 }) }), {
+    description: 'The hours in which something came that still waits, oldest first',
+  }),
+})
+
+export const Delivery = Type.Object({
+  id: Type.Integer(),
+  at: Time,
+  api_key_id: Type.Integer(),
+  update_id: Type.Integer(),
+  attempt: Type.Integer({ description: 'The number of the try, from 1 on' }),
+  url: Type.String({ description: 'Without user info and query' }),
+  status: Nullable(Type.Integer()),
+  error: Nullable(Type.String()),
+  duration_ms: Type.Number(),
+  next_attempt_at: Nullable(Time),
+  trace_id: Nullable(
+    Type.String({ description: 'The request whose call caused the update, if one did' }),
+  ),
+})
+
+export const SigningSecretRecord = Type.Object({
+  secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
+  created_at: Time,
+  previous_until: Nullable(Type.String({ description: 'The secret before signs along till then' })),
+})
+
+export const TestAttempt = Type.Object({
+  delivered: Type.Boolean(),
+  status: Nullable(Type.Integer()),
+  error: Nullable(Type.String()),
+  duration_ms: Type.Integer(),
+})

@@ -1,0 +1,101 @@
+/** Records of credentials: the account with its settings and health, its timeline, its chart, its health test. */
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../json/nullable.ts'
+
+export const CredentialRecord = Type.Object({
+  credential_id: Type.Integer(),
+  platform: Type.String(),
+  state: Type.String(),
+  reason: Nullable(Type.String()),
+  action: Type.String(),
+  account: Type.Object({
+    id: Type.Integer(),
+    first_name: Type.String(),
+    last_name: Type.Optional(Type.String()),
+    username: Type.Optional(Type.String()),
+    phone: Type.Optional(Type.String()),
+  }),
+  settings: Type.Object({
+    include_self_updates: Type.Boolean(),
+    include_channel_updates: Type.Boolean(),
+    include_channel_update_recovery: Type.Boolean(),
+    include_deleted_updates: Type.Boolean(),
+  }),
+  health: Type.Object({
+    healthy: Nullable(Type.Boolean()),
+    checked_at: Nullable(Type.String()),
+    last_event_at: Nullable(Type.String()),
+    latency_ms: Nullable(Type.Integer()),
+  }),
+  created_at: Type.String(),
+  online_since: Nullable(Type.String()),
+  node: Nullable(Type.String()),
+})
+
+export type CredentialRecord = Static<typeof CredentialRecord>
+
+export const Counts = Type.Record(Type.String(), Type.Integer())
+
+export const CredentialSummary = Type.Object({
+  total: Type.Integer(),
+  by_state: Counts,
+  by_platform: Counts,
+  needing_action: Type.Integer({ description: 'Those that do not come back by themselves' }),
+})
+
+export const TransitionRecord = Type.Object({
+  at: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  event: Type.String(),
+  reason: Nullable(Type.String()),
+  actor: Type.String(),
+  node: Type.String(),
+  duration_ms: Type.Integer(),
+  /** How often it happened in one loop of reconnects, and when for the last time. */
+  count: Type.Integer(),
+  last_at: Type.String(),
+})
+
+export const StatePath = Type.String({ description: 'Names of the nested states, joined by dots' })
+
+export const Chart = Type.Object({
+  name: Type.String(),
+  states: Type.Array(
+    Type.Object({
+      path: StatePath,
+      parent: Nullable(StatePath),
+      type: Type.String({ description: '`atomic`, `compound` or `final`' }),
+      initial: Type.Boolean({ description: 'Whether its parent begins here' }),
+      meta: Type.Record(Type.String(), Type.Unknown()),
+      invokes: Type.Array(Type.String()),
+    }),
+  ),
+  transitions: Type.Array(
+    Type.Object({
+      from: Nullable(StatePath),
+      to: Nullable(StatePath),
+      event: Type.String(),
+      guard: Nullable(Type.String()),
+    }),
+    { description: '`from` is null where any state takes it; `to` is null where it changes none' },
+  ),
+})
+
+export type Chart = Static<typeof Chart>
+
+export const HealthReport = Type.Object({
+  healthy: Type.Boolean(),
+  state: Type.String(),
+  checked_at: Type.String(),
+  checks: Type.Array(
+    Type.Object({
+      check: Type.String(),
+      ok: Nullable(Type.Boolean()),
+      latency_ms: Nullable(Type.Integer()),
+      detail: Type.String(),
+      code: Nullable(Type.String({ description: 'What is wrong, as a diagnosis names it' })),
+      remedy: Nullable(Type.String()),
+    }),
+  ),
+})

@@ -1,0 +1,50 @@
+/** Records of linking: networks that can be linked, and a link session. */
+import { Type } from 'typebox'
+import { Nullable } from '../json/nullable.ts'
+import { CredentialRecord } from './credential.ts'
+
+export const LinkRecord = Type.Object({
+  session_id: Type.String(),
+  platform: Type.String(),
+  state: Type.String(),
+  method: Type.String(),
+  expires_in: Type.Integer(),
+  resend_in: Nullable(Type.Integer()),
+  sent_via: Type.Optional(Type.String()),
+  code_length: Nullable(Type.Integer()),
+  password_hint: Nullable(Type.String()),
+  show: Type.Optional(
+    Type.Object({ form: Type.String(), value: Type.String(), expires_in: Type.Integer() }),
+  ),
+  attempts_left: Type.Integer(),
+  reason: Type.Optional(Type.String()),
+  credential: Nullable(CredentialRecord),
+})
+
+export const PlatformRecord = Type.Object({
+  platform: Type.String(),
+  name: Type.String(),
+  available: Type.Boolean(),
+  unavailable_reason: Type.Optional(Type.String()),
+  link: Type.Array(
+    Type.Object({
+      method: Type.String(),
+      fields: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          label: Type.String(),
+          secret: Type.Boolean(),
+          required: Type.Boolean(),
+        }),
+      ),
+    }),
+  ),
+  capabilities: Type.Object({
+    methods: Type.Array(Type.String()),
+    parse_modes: Type.Array(Type.String()),
+    update_types: Type.Array(Type.String()),
+    inline_keyboards: Type.Boolean(),
+    reply_keyboards: Type.Boolean(),
+    limits: Type.Record(Type.String(), Type.Number()),
+  }),
+})
