@@ -99,3 +99,24 @@ export const HealthReport = Type.Object({
     }),
   ),
 })
+
+/** One message of the stream of one credential. */
+export const LiveTransition = Type.Object({
+  ...Type.Omit(TransitionRecord, ['count', 'last_at']).properties,
+  state: Type.String(),
+  /** It stands in this loop of reconnects already. */
+  repeats: Type.Boolean(),
+  action: Type.String(),
+})
+
+/** One entry of a message of the stream of all credentials. */
+export const CredentialChange = Type.Object({
+  credential_id: Type.Integer(),
+  at: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  event: Type.String(),
+  reason: Nullable(Type.String()),
+  state: Type.String(),
+  action: Type.String(),
+})

@@ -1,10 +1,12 @@
 /** GET /platforms/credentials/events: the changes of all of a user's credentials, as server-sent events. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { countCredentials } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
+import type { CredentialChange } from '../../records/credential.ts'
 import type { EventStreams } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
@@ -68,7 +70,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
   )
 }
 
-const shown = (one: Transition) => ({
+const shown = (one: Transition): Static<typeof CredentialChange> => ({
   credential_id: one.credentialId,
   at: new Date(one.at).toISOString(),
   from: one.from,

@@ -1,10 +1,12 @@
 /** What happened to a credential: the stored timeline, and its changes as they come. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline-buffer.ts'
+import type { LiveTransition } from '../../records/credential.ts'
 import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
@@ -87,7 +89,7 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
     },
   )
 
-  const shown = (transition: Transition) => ({
+  const shown = (transition: Transition): Static<typeof LiveTransition> => ({
     at: new Date(transition.at).toISOString(),
     from: transition.from,
     to: transition.to,

@@ -1,18 +1,14 @@
 /** /sandbox/chats: groups and channels, and who is in them. */
+
 import { Type } from 'typebox'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/neutral.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, nameBody } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
-import { Chat, ChatId, Id, PersonName, Username } from './schemas.ts'
+import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
 
 const strict = { additionalProperties: false }
-
-const ChatWithMembers = Type.Object({
-  ...Chat.properties,
-  members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
-})
 
 const NewChat = Type.Object(
   {

@@ -1,4 +1,5 @@
 /** /sandbox/people/{person}/inbox and /stories: what a person sees, the one-time codes included. */
+
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Received as Message } from '../../sandbox/delivery/inbox.ts'
@@ -15,43 +16,7 @@ import {
   standingBody,
 } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import {
-  Chat,
-  ChatId,
-  Entity,
-  PersonName,
-  Received,
-  StandingKeyboard,
-  shownContent,
-  Time,
-} from './schemas.ts'
-
-const Inbox = Type.Object({
-  tag: Type.String({ description: 'Another one for everything else there is to see' }),
-  messages: Type.Array(Received),
-  typing: Type.Array(
-    Type.Object({
-      chat: Chat,
-      person: PersonName,
-      action: Type.String(),
-      message_thread_id: Type.Optional(Type.Integer()),
-    }),
-  ),
-  drafts: Type.Array(
-    Type.Object({
-      chat: Chat,
-      person: PersonName,
-      draft_id: Type.Integer(),
-      text: Type.String({ description: 'As far as it is written; empty while it is thought of' }),
-      entities: Type.Optional(Type.Array(Entity)),
-    }),
-    { description: 'Messages that are being written' },
-  ),
-  keyboards: Type.Array(StandingKeyboard, {
-    description: 'What stands in the place of the ordinary keyboard, at most one a chat',
-  }),
-  codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
-})
+import { ChatId, Inbox, PersonName, shownContent, Time } from './schemas.ts'
 
 const { media, caption, caption_entities } = shownContent
 

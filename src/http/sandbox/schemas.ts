@@ -317,3 +317,35 @@ export const Received = Type.Object({
   keyboard: optional(ReplyKeyboard),
   reactions: optional(Type.Array(Type.Object({ person: PersonName, ...ReactionBody.properties }))),
 })
+
+export const Inbox = Type.Object({
+  tag: Type.String({ description: 'Another one for everything else there is to see' }),
+  messages: Type.Array(Received),
+  typing: Type.Array(
+    Type.Object({
+      chat: Chat,
+      person: PersonName,
+      action: Type.String(),
+      message_thread_id: Type.Optional(Type.Integer()),
+    }),
+  ),
+  drafts: Type.Array(
+    Type.Object({
+      chat: Chat,
+      person: PersonName,
+      draft_id: Type.Integer(),
+      text: Type.String({ description: 'As far as it is written; empty while it is thought of' }),
+      entities: Type.Optional(Type.Array(Entity)),
+    }),
+    { description: 'Messages that are being written' },
+  ),
+  keyboards: Type.Array(StandingKeyboard, {
+    description: 'What stands in the place of the ordinary keyboard, at most one a chat',
+  }),
+  codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
+})
+
+export const ChatWithMembers = Type.Object({
+  ...Chat.properties,
+  members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
+})

@@ -1,30 +1,8 @@
 /** The signed-in user's sessions and tokens. */
+
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { Page } from './types.ts'
-
-export interface SignIn {
-  readonly session_id: number
-  readonly current: boolean
-  readonly ip: string | null
-  readonly user_agent: string | null
-  readonly created_at: string
-  readonly last_used_at: string
-  readonly expires_at: string
-}
-
-export interface Token {
-  readonly token_id: number
-  readonly name: string
-  readonly token_hint: string
-  readonly created_at: string
-  readonly expires_at: string
-  readonly last_used_at: string | null
-}
-
-export interface NewToken extends Token {
-  readonly token: string
-}
+import type { Page, SignIn, Token } from './types.ts'
 
 export const signInsQuery = queryOptions({
   queryKey: ['sign-ins'],

@@ -1,28 +1,8 @@
 /** A diagnosis: five steps in order, each with what was seen and what to do. */
+
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-
-export type Verdict = 'pending' | 'passed' | 'failed' | 'skipped'
-
-export interface DiagnosisStep {
-  readonly step: string
-  readonly verdict: Verdict
-  readonly code: string | null
-  readonly evidence: readonly string[]
-  readonly remedy: string | null
-}
-
-export interface Diagnosis {
-  readonly diagnosis_id: string
-  readonly api_key_id: number
-  readonly credential_id: number
-  /** The one that comes next. */
-  readonly step: string | null
-  readonly steps: readonly DiagnosisStep[]
-  readonly cause: { readonly step: string; readonly code: string; readonly text: string } | null
-  readonly next_action: string | null
-  readonly started_at: string
-}
+import type { Diagnosis } from './types.ts'
 
 export interface DiagnosisWish {
   readonly send_to?: string

@@ -1,8 +1,9 @@
 /** Makes a personal access token and shows it, this once. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type NewToken, tokensQuery } from '../../api/account.ts'
+import { tokensQuery } from '../../api/account.ts'
 import { call } from '../../api/call.ts'
+import type { NewToken } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'

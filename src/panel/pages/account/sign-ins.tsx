@@ -1,9 +1,10 @@
 /** Where the user is signed in: one place or all of them can be signed out. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type SignIn, signInsQuery } from '../../api/account.ts'
+import { signInsQuery } from '../../api/account.ts'
 import { call } from '../../api/call.ts'
 import { forgetSession, signOut } from '../../api/session.ts'
+import type { SignIn } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

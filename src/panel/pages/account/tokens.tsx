@@ -1,8 +1,9 @@
 /** Personal access tokens: what there is, and the buttons to make and to revoke them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Token, tokensQuery } from '../../api/account.ts'
+import { tokensQuery } from '../../api/account.ts'
 import { call } from '../../api/call.ts'
+import type { Token } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'

@@ -1,8 +1,8 @@
 /** A diagnosis under way: takes its steps, one after the other or when told to, and ends in a verdict. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { type Diagnosis, diagnosisQuery, takeStep } from '../../api/diagnosis.ts'
-import type { ApiKey } from '../../api/types.ts'
+import { diagnosisQuery, takeStep } from '../../api/diagnosis.ts'
+import type { ApiKey, Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failed, Loading, useReason } from '../../ui/states.tsx'

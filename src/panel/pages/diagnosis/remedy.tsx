@@ -1,8 +1,8 @@
 /** The button that puts a cause right, or leads to where it is put right. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
-import type { Diagnosis } from '../../api/diagnosis.ts'
 import { credentialQuery } from '../../api/queries.ts'
+import type { Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'

@@ -1,6 +1,5 @@
 /** A diagnosis as text, in the service's own words, to be passed on to somebody else. */
-import type { Diagnosis } from '../../api/diagnosis.ts'
-import type { ApiKey } from '../../api/types.ts'
+import type { ApiKey, Diagnosis } from '../../api/types.ts'
 
 export function reportOf(
   diagnosis: Diagnosis,

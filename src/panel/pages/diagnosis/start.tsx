@@ -1,7 +1,8 @@
 /** What a diagnosis may be given, and the two ways to begin it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Diagnosis, diagnosisQuery, startDiagnosis } from '../../api/diagnosis.ts'
+import { diagnosisQuery, startDiagnosis } from '../../api/diagnosis.ts'
+import type { Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'

@@ -1,5 +1,5 @@
 /** The five steps in their order: what each looks at, what it saw, what it says. */
-import type { Diagnosis, DiagnosisStep, Verdict } from '../../api/diagnosis.ts'
+import type { Diagnosis, DiagnosisStep, Verdict } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'

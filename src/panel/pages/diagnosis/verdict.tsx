@@ -1,6 +1,5 @@
 /** What a diagnosis came to: the cause, what to do now, and the button that does it. */
-import type { Diagnosis } from '../../api/diagnosis.ts'
-import type { ApiKey } from '../../api/types.ts'
+import type { ApiKey, Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'

@@ -1,21 +1,10 @@
 /** One attempt at delivering an update, and what can be done about it. */
+import type { Delivery } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Ago } from '../../ui/time.tsx'
-
-export interface Delivery {
-  readonly id: number
-  readonly at: string
-  readonly update_id: number
-  readonly attempt: number
-  readonly url: string
-  readonly status: number | null
-  readonly error: string | null
-  readonly duration_ms: number
-  readonly next_attempt_at: string | null
-}
 
 export interface AttemptProps {
   readonly delivery: Delivery

@@ -22,7 +22,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
   const { moment } = useFormats()
   const queries = useQueryClient()
   const [name, setName] = useState(apiKey.name)
-  const [scopes, setScopes] = useState(apiKey.scopes)
+  const [scopes, setScopes] = useState<readonly string[]>(apiKey.scopes)
   const [lifetime, setLifetime] = useState<string>(KEPT)
   const changing = useMutation({
     mutationFn: () =>

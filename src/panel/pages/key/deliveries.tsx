@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import type { ApiKey, Page } from '../../api/types.ts'
+import type { ApiKey, Delivery, Page } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -10,7 +10,7 @@ import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
-import { Attempt, type Delivery } from './attempt.tsx'
+import { Attempt } from './attempt.tsx'
 import { Replay } from './replay.tsx'
 
 const outcomes = ['delivered', 'failed'] as const

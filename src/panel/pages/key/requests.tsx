@@ -1,8 +1,9 @@
 /** What the bot asked of the service with this key, and what it was answered. */
+
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { baseUrl } from '../../api/session.ts'
-import type { ApiKey, Page } from '../../api/types.ts'
+import type { ApiKey, ApiRequest, Page } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -15,21 +16,6 @@ import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 
-interface Request {
-  readonly id: number
-  readonly at: string
-  readonly request_id: string
-  readonly method: string
-  readonly status: number
-  readonly error_code: number | null
-  readonly description: string | null
-  readonly duration_ms: number
-  readonly request_bytes: number
-  readonly response_bytes: number
-  readonly ip: string
-  readonly user_agent: string | null
-}
-
 const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504']
 
 export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -39,7 +25,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   const log = useInfiniteQuery({
     queryKey: ['requests', apiKey.api_key_id, code],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<Request>>('GET', '/user/logs/api-requests', {
+      call<Page<ApiRequest>>('GET', '/user/logs/api-requests', {
         query: { api_key_id: apiKey.api_key_id, error_code: code, limit: 50, before: pageParam },
         signal,
       }),
@@ -73,7 +59,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-function RequestRecord({ request }: { readonly request: Request }) {
+function RequestRecord({ request }: { readonly request: ApiRequest }) {
   const t = useT()
   const { span, bytes, moment } = useFormats()
   const { at, method, status, description, duration_ms } = request

@@ -1,20 +1,16 @@
 /** The secret by which a receiver knows that a delivery is ours. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { ApiFailure } from '../../api/failure.ts'
+import type { SigningSecret as SecretRecord } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useReason } from '../../ui/states.tsx'
-
-interface Secret {
-  readonly secret: string
-  readonly created_at: string
-  readonly previous_until: string | null
-}
 
 export function SigningSecret({ path }: { readonly path: string }) {
   const t = useT()
@@ -28,14 +24,14 @@ export function SigningSecret({ path }: { readonly path: string }) {
     enabled: isAsked,
     // A key that never had a webhook has no secret either.
     queryFn: ({ signal }) =>
-      call<Secret>('GET', `${path}/secret`, { signal }).catch((cause: unknown) => {
+      call<SecretRecord>('GET', `${path}/secret`, { signal }).catch((cause: unknown) => {
         if (cause instanceof ApiFailure && cause.status === 404) return null
         throw cause
       }),
     gcTime: 0,
   })
   const renewing = useMutation({
-    mutationFn: () => call<Secret>('POST', `${path}/secret`),
+    mutationFn: () => call<SecretRecord>('POST', `${path}/secret`),
     onSuccess: (next) => queries.setQueryData(queryKey, next),
   })
   const problem = renewing.error ?? secret.error

@@ -1,18 +1,13 @@
 /** Delivers an empty update once, to what stands in the form, and says how it went. */
+
 import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import type { TestAttempt } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Notice, useReason } from '../../ui/states.tsx'
-
-interface Attempt {
-  readonly delivered: boolean
-  readonly status: number | null
-  readonly error: string | null
-  readonly duration_ms: number
-}
 
 export interface TestDeliveryProps {
   readonly path: string
@@ -28,7 +23,7 @@ export function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   const { span } = useFormats()
   const testing = useMutation({
     mutationFn: () =>
-      call<Attempt>('POST', `${path}/test`, {
+      call<TestAttempt>('POST', `${path}/test`, {
         body: isSet && secret === '' ? {} : { url, ...(secret !== '' && { secret_token: secret }) },
       }),
   })

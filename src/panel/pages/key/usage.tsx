@@ -1,7 +1,7 @@
 /** How much a key is used, by hour or by day. */
 import { useQuery } from '@tanstack/react-query'
-import type { ApiKey } from '../../api/types.ts'
-import { type Usage, usageQuery } from '../../api/usage.ts'
+import type { ApiKey, Usage } from '../../api/types.ts'
+import { usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'

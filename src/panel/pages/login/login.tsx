@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
 import { ask, posting } from '../../api/ask.ts'
+import type { SentCode } from '../../api/types.ts'
 import { useSession } from '../../app.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
@@ -10,7 +11,7 @@ import { Preferences } from '../../layout/preferences.tsx'
 import { Loading, Notice } from '../../ui/states.tsx'
 import { CodeStep } from './code-step.tsx'
 import { PhoneStep } from './phone-step.tsx'
-import { forgetCode, rememberCode, rememberedCode, type SentCode } from './sent-code.ts'
+import { forgetCode, rememberCode, rememberedCode } from './sent-code.ts'
 
 const sendCode = (phone: string) => ask<SentCode>('/auth/sendOtp', posting({ phone }))
 

@@ -1,11 +1,5 @@
 /** The code that was sent, kept over a reload: on a phone the page is often gone after a look at the messages. */
-export interface SentCode {
-  readonly challenge_id: string
-  readonly phone: string
-  readonly expires_in: number
-  readonly resend_in: number
-  readonly channel: string
-}
+import type { SentCode } from '../../api/types.ts'
 
 export interface WaitedCode extends SentCode {
   /** When it was sent. */
