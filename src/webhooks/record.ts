@@ -1,3 +1,4 @@
+/** A key's webhook as its owner sees it: as getWebhookInfo shows it, with its state. */
 import {
   currentKinds,
   DEFAULT_KINDS,

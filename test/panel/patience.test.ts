@@ -9,7 +9,7 @@ interface Patience {
 
 // The panel is checked by a project of its own.
 const { piecesOf } = (await import(
-  join(import.meta.dirname, '../../src/panel/api/patience.ts')
+  join(import.meta.dirname, '../../src/panel/api/stream.ts')
 )) as Patience
 
 const read = async (stream: ReadableStream<string>, silentMs: number) => {

@@ -1,3 +1,4 @@
+/** A link session as the management API shows it. */
 import type { LinkFlow } from '../../links/flows.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
 

@@ -2,16 +2,16 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { Page, SignIn, Token } from './types.ts'
+import type { RecordPage, SignIn, Token } from './types.ts'
 
 export const signInsQuery = queryOptions({
   queryKey: ['sign-ins'],
   queryFn: ({ signal }) =>
-    call<Page<SignIn>>('GET', '/user/sessions', { query: { limit: 100 }, signal }),
+    call<RecordPage<SignIn>>('GET', '/user/sessions', { query: { limit: 100 }, signal }),
 })
 
 export const tokensQuery = queryOptions({
   queryKey: ['tokens'],
   queryFn: ({ signal }) =>
-    call<Page<Token>>('GET', '/user/tokens', { query: { limit: 100 }, signal }),
+    call<RecordPage<Token>>('GET', '/user/tokens', { query: { limit: 100 }, signal }),
 })

@@ -6,8 +6,8 @@ import type {
   Backlog,
   Chart,
   Credential,
-  Page,
   Platform,
+  RecordPage,
   Summary,
   Transition,
 } from './types.ts'
@@ -20,7 +20,7 @@ export const summaryQuery = queryOptions({
 export const urgentQuery = queryOptions({
   queryKey: ['urgent'],
   queryFn: ({ signal }) =>
-    call<Page<Credential>>('GET', '/platforms/credentials', {
+    call<RecordPage<Credential>>('GET', '/platforms/credentials', {
       query: { action: 'link_again,restart,contact_platform', sort: 'last_event', limit: 6 },
       signal,
     }),
@@ -36,7 +36,7 @@ export const credentialsQuery = (filter: ListFilter) =>
   infiniteQueryOptions({
     queryKey: ['credentials', filter],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<Credential>>('GET', '/platforms/credentials', {
+      call<RecordPage<Credential>>('GET', '/platforms/credentials', {
         query: { ...filter, limit: PAGE, before: pageParam },
         signal,
       }),
@@ -54,7 +54,7 @@ export const timelineQuery = (id: number) =>
   infiniteQueryOptions({
     queryKey: ['timeline', id],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<Transition>>('GET', `/platforms/credentials/${id}/transitions`, {
+      call<RecordPage<Transition>>('GET', `/platforms/credentials/${id}/transitions`, {
         query: { limit: 50, before: pageParam },
         signal,
       }),
@@ -78,7 +78,7 @@ export const keysQuery = queryOptions({
     let before: string | null | undefined
     do {
       const query = { limit: 500, before: before ?? undefined }
-      const page: Page<ApiKey> = await call('GET', '/api_keys', { query, signal })
+      const page: RecordPage<ApiKey> = await call('GET', '/api_keys', { query, signal })
       items.push(...page.items)
       before = page.next_before
     } while (before !== null)

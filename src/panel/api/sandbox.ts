@@ -2,21 +2,21 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type { Faults, Group, Message, Person, Poll, Role } from './sandbox-types.ts'
-import type { Page } from './types.ts'
+import type { RecordPage } from './types.ts'
 
 const MANY = 1000
 
 export const peopleQuery = queryOptions({
   queryKey: ['sandbox', 'people'],
   queryFn: ({ signal }) =>
-    call<Page<Person>>('GET', '/sandbox/people', { query: { limit: MANY }, signal }),
+    call<RecordPage<Person>>('GET', '/sandbox/people', { query: { limit: MANY }, signal }),
   refetchInterval: 10_000,
 })
 
 export const groupsQuery = queryOptions({
   queryKey: ['sandbox', 'groups'],
   queryFn: ({ signal }) =>
-    call<Page<Group>>('GET', '/sandbox/chats', { query: { limit: MANY }, signal }),
+    call<RecordPage<Group>>('GET', '/sandbox/chats', { query: { limit: MANY }, signal }),
   refetchInterval: 15_000,
 })
 

@@ -1,8 +1,57 @@
 /** Follows a stream of server-sent events while the tab is in sight; comes back by itself when it breaks. */
 import { inSight, whileInSight } from '../live/sight.ts'
-import { piecesOf, within } from './patience.ts'
 import { accessToken } from './session.ts'
-import { parseEvents } from './sse.ts'
+
+/** Takes server-sent events out of text that arrives in pieces. */
+export interface ServerEvent {
+  readonly name: string
+  readonly data: string
+}
+
+export function parseEvents(text: string): { events: ServerEvent[]; rest: string } {
+  const blocks = text.split('\n\n')
+  const rest = blocks.pop() ?? ''
+  return { events: blocks.flatMap(eventOf), rest }
+}
+
+function eventOf(block: string): ServerEvent[] {
+  const lines = block.split('\n')
+  const valuesOf = (field: string) =>
+    lines
+      .filter((line) => line.startsWith(`${field}: `))
+      .map((line) => line.slice(field.length + 2))
+  const data = valuesOf('data')
+  // A comment keeps the connection alive.
+  return data.length === 0
+    ? []
+    : [{ name: valuesOf('event').at(-1) ?? 'message', data: data.join('\n') }]
+}
+
+/** Waiting that ends: the other side of a connection may be gone without a word. */
+export async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing for ${milliseconds} ms`)), milliseconds)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What a stream brings, piece by piece; rejects when nothing comes for so long. */
+export async function* piecesOf<Piece>(
+  stream: ReadableStream<Piece>,
+  silentMs: number,
+): AsyncGenerator<Piece> {
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await within(reader.read(), silentMs)
+    if (done) return
+    yield value
+  }
+}
 
 export interface StreamOptions {
   readonly signal: AbortSignal

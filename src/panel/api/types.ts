@@ -7,7 +7,7 @@ import type * as diagnosis from '../../records/diagnosis.ts'
 import type * as link from '../../records/link.ts'
 import type * as usage from '../../records/usage.ts'
 
-export interface Page<Item> {
+export interface RecordPage<Item> {
   readonly items: readonly Item[]
   readonly next_before: string | null
 }

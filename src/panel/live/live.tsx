@@ -1,10 +1,47 @@
 /** Follows all credentials of the user for as long as the panel is open, and keeps what is shown up to date. */
-import { type InfiniteData, type Query, useQueryClient } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  type Query,
+  type QueryClient,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { follow } from '../api/stream.ts'
-import type { Change, Credential, Page, Summary } from '../api/types.ts'
-import { applyChanges } from './apply.ts'
+import type { Change, Credential, RecordPage, Summary } from '../api/types.ts'
 import { atMostEvery } from './pace.ts'
+
+/** Writes changes that were told live into what has been read before. */
+export function applyChanges(queries: QueryClient, changes: readonly Change[]): void {
+  const byId = new Map(changes.map((change) => [change.credential_id, change]))
+  queries.setQueriesData<InfiniteData<RecordPage<Credential>>>(
+    { queryKey: ['credentials'] },
+    (list) => list && { ...list, pages: list.pages.map((page) => changedPage(page, byId)) },
+  )
+  for (const [id, change] of byId) {
+    queries.setQueryData<Credential>(['credential', id], (one) => one && changed(one, change))
+  }
+}
+
+function changedPage(
+  page: RecordPage<Credential>,
+  byId: ReadonlyMap<number, Change>,
+): RecordPage<Credential> {
+  if (!page.items.some(({ credential_id }) => byId.has(credential_id))) return page
+  const items = page.items.map((one) => {
+    const change = byId.get(one.credential_id)
+    return change ? changed(one, change) : one
+  })
+  return { ...page, items }
+}
+
+export type Told = Pick<Change, 'state' | 'reason' | 'action' | 'at'>
+
+export function changed(one: Credential, { state, reason, action, at }: Told): Credential {
+  const wasActive = one.state === 'active'
+  const isActive = state === 'active'
+  const online_since = isActive ? (wasActive ? one.online_since : at) : null
+  return { ...one, state, reason, action, online_since }
+}
 
 /** Counts are asked for anew, but not with each of a thousand changes. */
 const COUNTS_MS = 2_000
@@ -16,7 +53,7 @@ const LONG = 8
 
 const isLong = ({ state }: Query) => ((state.data as Pages | undefined)?.pages?.length ?? 0) > LONG
 
-type Pages = InfiniteData<Page<Credential>>
+type Pages = InfiniteData<RecordPage<Credential>>
 
 const LiveContext = createContext(false)
 

@@ -1,12 +1,12 @@
 /** A log, page by page: while it loads, when it fails, when nothing is there, and its records with more below. */
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Page } from '../api/types.ts'
+import type { RecordPage } from '../api/types.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 import { Failed, Loading, Notice, useReason } from './states.tsx'
 
-type Log<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>>
+type Log<Item> = UseInfiniteQueryResult<InfiniteData<RecordPage<Item>>>
 
 export interface RecordsProps<Item> {
   readonly log: Log<Item>

@@ -1,21 +1,179 @@
 /** /dashboard/accounts/:id: one messenger account, its machine at work, and everything to be done with it. */
-import { useQuery } from '@tanstack/react-query'
+import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { Link, useParams } from 'react-router'
+import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { credentialQuery } from '../../api/queries.ts'
+import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import { follow } from '../../api/stream.ts'
+import type {
+  Credential,
+  LiveTransition,
+  RecordPage,
+  Settings,
+  Transition,
+} from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { changed } from '../../live/live.tsx'
+import { atMostEvery } from '../../live/pace.ts'
 import { StateBadge } from '../../ui/badge.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Failed, Loading, Notice } from '../../ui/states.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Toggle } from '../../ui/figure.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { KeyRecords } from '../keys/records.tsx'
 import { Actions } from './actions.tsx'
-import { CredentialKeys } from './credential-keys.tsx'
 import { Health } from './health.tsx'
 import { MachineAndTimeline } from './machine.tsx'
-import { ReceiveSettings } from './receive-settings.tsx'
 import { Traffic } from './traffic.tsx'
-import { useFollowed } from './use-followed.ts'
+
+/** The keys of one account. */
+export function CredentialKeys({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const keys = useQuery(keysQuery)
+  const own = keys.data?.items.filter(
+    ({ credential_id, revoked_at }) =>
+      credential_id === credential.credential_id && revoked_at === null,
+  )
+  const create = `/dashboard/keys?create=${credential.credential_id}`
+  return (
+    <Card
+      title={t('account.keys')}
+      aside={
+        <ButtonLink to={create} size="slim" icon="plus">
+          {t('account.keys.create')}
+        </ButtonLink>
+      }
+    >
+      {keys.isError && !keys.data ? (
+        <Failed cause={keys.error} retry={() => keys.refetch()} />
+      ) : !own ? (
+        <Loading />
+      ) : own.length === 0 ? (
+        <Empty icon="key" title={t('account.keys.none')}>
+          {t('account.keys.noneText')}
+        </Empty>
+      ) : (
+        <KeyRecords keys={own} />
+      )}
+    </Card>
+  )
+}
+
+/** The four switches that say what the account receives. */
+const names = [
+  'include_self_updates',
+  'include_channel_updates',
+  'include_channel_update_recovery',
+  'include_deleted_updates',
+] as const
+
+const without = (all: Partial<Settings>, some: Partial<Settings>): Partial<Settings> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => !(name in some)))
+
+export function ReceiveSettings({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const [unsaved, setUnsaved] = useState<Partial<Settings>>({})
+  const saving = useMutation({
+    // One after the other: the last answer is the one that holds.
+    scope: { id: `settings of ${credential.credential_id}` },
+    onMutate: (change) => setUnsaved((before) => ({ ...before, ...change })),
+    onSettled: (_saved, _cause, change) => setUnsaved((before) => without(before, change)),
+    mutationFn: (change: Partial<Settings>) =>
+      call<Credential>('PATCH', `/platforms/credentials/${credential.credential_id}/settings`, {
+        body: change,
+      }),
+    async onSuccess(saved) {
+      const queryKey = ['credential', credential.credential_id]
+      // What was asked before this was saved may be answered after it.
+      await queries.cancelQueries({ queryKey })
+      queries.setQueryData(queryKey, saved)
+      toast(t('account.settings.saved'))
+    },
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+  const shown = { ...credential.settings, ...unsaved }
+  return (
+    <Card title={t('account.settings')}>
+      {names.map((name) => (
+        <Toggle
+          key={name}
+          label={t(`setting.${name}`)}
+          hint={t(`setting.${name}.hint`)}
+          on={shown[name]}
+          onChange={(on) => saving.mutate({ [name]: on })}
+        />
+      ))}
+    </Card>
+  )
+}
+
+/** A step says nothing of health: that is asked for anew, but not with each of many steps. */
+const RECORD_MS = 2_000
+
+export function useFollowed(id: number) {
+  const queries = useQueryClient()
+  const [latest, setLatest] = useState<LiveTransition>()
+  const [isLive, setLive] = useState(false)
+
+  useEffect(() => {
+    const ended = new AbortController()
+    setLatest(undefined)
+    const lists = ['timeline', id]
+    const record = ['credential', id]
+    const lookAgain = atMostEvery(RECORD_MS, ended.signal, () =>
+      queries.invalidateQueries({ queryKey: record }),
+    )
+    follow(`/platforms/credentials/${id}/events`, {
+      signal: ended.signal,
+      onLive(live) {
+        setLive(live)
+        if (live) queries.invalidateQueries({ queryKey: lists })
+      },
+      onEvent(name, data) {
+        if (name === 'state') queries.setQueryData(record, data as Credential)
+        if (name !== 'transition') return
+        const transition = data as LiveTransition
+        setLatest(transition)
+        queries.setQueryData<Credential>(record, (one) => one && changed(one, transition))
+        queries.setQueryData<InfiniteData<RecordPage<Transition>>>(
+          lists,
+          (list) => list && withNewest(list, transition),
+        )
+        lookAgain()
+      },
+    })
+    return () => ended.abort()
+  }, [id, queries])
+
+  return { latest, isLive }
+}
+
+function withNewest(
+  list: InfiniteData<RecordPage<Transition>>,
+  newest: LiveTransition,
+): InfiniteData<RecordPage<Transition>> {
+  const [first, ...rest] = list.pages
+  if (!first || first.items.some(({ last_at, to }) => last_at === newest.at && to === newest.to)) {
+    return list
+  }
+  const known = newest.repeats ? first.items.find((line) => isSame(line, newest)) : undefined
+  const items = known
+    ? first.items.map((line) =>
+        line === known ? { ...line, count: line.count + 1, last_at: newest.at } : line,
+      )
+    : [{ ...newest, count: 1, last_at: newest.at }, ...first.items]
+  return { ...list, pages: [{ ...first, items }, ...rest] }
+}
+
+const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =>
+  line.from === from && line.to === to && line.event === event && line.reason === reason
 
 /** Proofs of health and the latest event come without a word. */
 const LOOK_MS = 10_000

@@ -1,14 +1,141 @@
 /** /dashboard: how all accounts are doing, and what needs somebody. */
 import { useQuery } from '@tanstack/react-query'
-import { summaryQuery } from '../../api/queries.ts'
+import { Link } from 'react-router'
+import { handleOf, nameOf } from '../../api/names.ts'
+import { summaryQuery, urgentQuery } from '../../api/queries.ts'
+import type { Summary } from '../../api/types.ts'
+import { usageQuery } from '../../api/usage.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Badge, StateBadge, toneOf } from '../../ui/badge.tsx'
+import { Bars } from '../../ui/bars.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
+import { Figure } from '../../ui/figure.tsx'
 import { LiveBadge } from '../../ui/live-badge.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { Attention } from './attention.tsx'
-import { Counts } from './counts.tsx'
-import { UsageToday } from './usage-today.tsx'
+
+/** The accounts that do not come back by themselves, with what to do. */
+export function Attention({ needing }: { readonly needing: number }) {
+  const t = useT()
+  const { number } = useFormats()
+  const urgent = useQuery(urgentQuery)
+  const items = urgent.data?.items ?? []
+  return (
+    <Card
+      title={t('dashboard.attention')}
+      aside={needing > 0 && <Badge tone="bad">{number(needing)}</Badge>}
+    >
+      {urgent.isError && !urgent.data ? (
+        <Failed cause={urgent.error} retry={() => urgent.refetch()} />
+      ) : !urgent.data ? (
+        <Loading />
+      ) : items.length === 0 ? (
+        <Empty icon="check" title={t('dashboard.attention.none')}>
+          {t('dashboard.attention.noneText')}
+        </Empty>
+      ) : (
+        <ul className="records">
+          {items.map((one) => (
+            <li key={one.credential_id}>
+              <Link to={`/dashboard/accounts/${one.credential_id}`} className="record">
+                <span className="grow">
+                  <span className="label clip" dir="auto">
+                    {nameOf(one)}
+                  </span>{' '}
+                  <span className="quiet small ltr">{handleOf(one)}</span>
+                  <span className="quiet small block">
+                    {one.reason && `${t.word('reason', one.reason)}. `}
+                    {t.word('action', one.action)}
+                  </span>
+                </span>
+                <StateBadge state={one.state} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {needing > items.length && (
+        <Link to="/dashboard/accounts?action=needed" className="small">
+          {t('dashboard.attention.all')}
+        </Link>
+      )}
+    </Card>
+  )
+}
+
+/** Always there, in this order; the others when there is something in them. */
+const usual = ['active', 'connecting', 'degraded', 'logged_out', 'failed', 'invalid']
+
+export function Counts({ summary }: { readonly summary: Summary }) {
+  const t = useT()
+  const { number } = useFormats()
+  const others = Object.keys(summary.by_state).filter((state) => !usual.includes(state))
+  return (
+    <ul className="tiles">
+      <li>
+        <Link to="/dashboard/accounts" className="tile">
+          <span className="quiet small">{t('dashboard.total')}</span>
+          <strong>{number(summary.total)}</strong>
+        </Link>
+      </li>
+      {[...usual, ...others].map((state) => (
+        <li key={state}>
+          <Link
+            to={`/dashboard/accounts?state=${state}`}
+            className={`tile tone-${summary.by_state[state] ? toneOf(state) : 'idle'}`}
+          >
+            <span className="small name">{t.word('state', state)}</span>
+            <strong>{number(summary.by_state[state] ?? 0)}</strong>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The last day in a few figures and a chart. */
+export function UsageToday() {
+  const t = useT()
+  const { compact, hour } = useFormats()
+  const usage = useQuery(usageQuery({}))
+  const { totals, series } = usage.data ?? {}
+  return (
+    <Card title={t('dashboard.usage')}>
+      {usage.isError && !usage.data ? (
+        <Failed cause={usage.error} retry={() => usage.refetch()} />
+      ) : !totals || !series ? (
+        <Loading />
+      ) : (
+        <>
+          <dl className="figures">
+            <Figure name={t('dashboard.botRequests')} value={compact(totals.bot_requests)} />
+            <Figure
+              name={t('dashboard.managementRequests')}
+              value={compact(totals.management_requests)}
+            />
+            <Figure
+              name={t('dashboard.errors')}
+              value={compact(totals.errors)}
+              tone={totals.errors > 0 ? 'bad' : undefined}
+            />
+            <Figure name={t('dashboard.received')} value={compact(totals.updates_received)} />
+            <Figure name={t('dashboard.delivered')} value={compact(totals.updates_delivered)} />
+          </dl>
+          <Bars
+            title={t('dashboard.requests')}
+            bars={series.map((slot) => ({
+              label: hour(slot.at),
+              value: slot.requests,
+              part: slot.errors,
+            }))}
+            part={{ name: t('dashboard.errors'), tone: 'bad' }}
+          />
+        </>
+      )}
+    </Card>
+  )
+}
 
 export function DashboardPage() {
   const t = useT()

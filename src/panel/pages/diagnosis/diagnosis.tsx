@@ -1,12 +1,136 @@
 /** /dashboard/keys/:id/diagnosis: finds out, step by step, why a bot does not get or send its messages. */
-import { useQuery } from '@tanstack/react-query'
+import './diagnosis.css'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
+import { diagnosisQuery, takeStep } from '../../api/diagnosis.ts'
 import { keyQuery } from '../../api/queries.ts'
+import type { ApiKey, Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Failed, Loading } from '../../ui/states.tsx'
-import { Course } from './course.tsx'
+import { Failed, Loading, useReason } from '../../ui/states.tsx'
+import { useFix } from './fixes.ts'
+import { Remedy } from './remedy.tsx'
 import { Start } from './start.tsx'
+import { Steps } from './steps.tsx'
+
+/** A diagnosis as text, in the service's own words, to be passed on to somebody else. */
+export function reportOf(
+  diagnosis: Diagnosis,
+  { name, api_key_id, credential_id }: ApiKey,
+): string {
+  const { cause, next_action, started_at, steps } = diagnosis
+  return [
+    `Diagnosis of the key "${name}" (${api_key_id}) of account ${credential_id}, ${started_at}`,
+    '',
+    ...steps.flatMap(({ step, verdict, code, evidence, remedy }, place) => [
+      `${place + 1}. ${step}: ${verdict}${code === null ? '' : ` (${code})`}`,
+      ...evidence.map((line) => `   - ${line}`),
+      ...(remedy === null ? [] : [`   > ${remedy}`]),
+    ]),
+    '',
+    `Cause: ${cause ? `${cause.text} (${cause.step}: ${cause.code})` : 'none found'}`,
+    ...(next_action === null ? [] : [`What to do: ${next_action}`]),
+  ].join('\n')
+}
+
+/** What a diagnosis came to: the cause, what to do now, and the button that does it. */
+export interface ResultProps {
+  readonly diagnosis: Diagnosis
+  readonly apiKey: ApiKey
+  anew(): void
+}
+
+export function Result({ diagnosis, apiKey, anew }: ResultProps) {
+  const t = useT()
+  const fix = useFix()
+  const { cause, next_action } = diagnosis
+  const isBroken = diagnosis.steps.some(({ verdict }) => verdict === 'failed')
+  const tone = isBroken ? 'bad' : cause ? 'warn' : 'good'
+  return (
+    <section className={`card result tone-${tone}`} aria-labelledby="result" aria-live="polite">
+      <header>
+        <h2 id="result" className="row">
+          <Icon name={tone === 'good' ? 'check' : 'warning'} size={22} />
+          {cause
+            ? t(isBroken ? 'diagnosis.found' : 'diagnosis.noticed', {
+                step: t.word('diagnosis.step', cause.step),
+              })
+            : t('diagnosis.healthy')}
+        </h2>
+        <CopyButton text={reportOf(diagnosis, apiKey)} label={t('diagnosis.copy')} />
+      </header>
+      {cause && (
+        <p className="quiet" dir="auto">
+          {t.known('said', cause.text)}
+        </p>
+      )}
+      <p>{cause ? fix(cause.code, next_action) : t('diagnosis.healthyText')}</p>
+      <div className="actions">
+        <Button icon="restart" onClick={anew}>
+          {t('diagnosis.anew')}
+        </Button>
+        {cause && <Remedy code={cause.code} diagnosis={diagnosis} />}
+      </div>
+    </section>
+  )
+}
+
+/** A diagnosis under way: takes its steps, one after the other or when told to, and ends in a verdict. */
+export interface CourseProps {
+  readonly apiKey: ApiKey
+  readonly diagnosisId: string
+  /** Takes every step without being told. */
+  readonly runs: boolean
+  anew(): void
+}
+
+export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
+  const t = useT()
+  const reason = useReason()
+  const queries = useQueryClient()
+  const wanted = diagnosisQuery(apiKey.api_key_id, diagnosisId)
+  const diagnosis = useQuery(wanted)
+  const stepping = useMutation({
+    mutationFn: (from: Diagnosis) => takeStep(from),
+    onSuccess: (next) => queries.setQueryData(wanted.queryKey, next),
+  })
+  const { mutate, isPending, error } = stepping
+  const { data } = diagnosis
+  /** A step that is refused is not taken again by itself. */
+  const taken = useRef('')
+
+  useEffect(() => {
+    if (!runs || !data?.step || taken.current === data.step) return
+    taken.current = data.step
+    mutate(data)
+  }, [runs, data, mutate])
+
+  if (diagnosis.isError && !data) return <Failed cause={diagnosis.error} retry={anew} />
+  if (!data) return <Loading lines={5} />
+  return (
+    <>
+      {data.step === null && <Result diagnosis={data} apiKey={apiKey} anew={anew} />}
+      <Steps diagnosis={data} busy={isPending} />
+      {error && (
+        <p className="wrong" role="alert">
+          {reason(error)}
+        </p>
+      )}
+      {data.step !== null && (!runs || error) && (
+        <div className="actions">
+          <Button onClick={anew}>{t('cancel')}</Button>
+          <Button kind="first" busy={isPending} onClick={() => mutate(data)}>
+            {t('diagnosis.next', { step: t.word('diagnosis.step', data.step) })}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
 
 export function DiagnosisPage() {
   const t = useT()

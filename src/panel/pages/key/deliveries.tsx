@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import type { ApiKey, Delivery, Page } from '../../api/types.ts'
+import type { ApiKey, Delivery, RecordPage } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -27,7 +27,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   const log = useInfiniteQuery({
     queryKey: ['deliveries', apiKey.api_key_id, outcome, update],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<Delivery>>('GET', '/user/logs/webhook-deliveries', {
+      call<RecordPage<Delivery>>('GET', '/user/logs/webhook-deliveries', {
         query: {
           api_key_id: apiKey.api_key_id,
           outcome,

@@ -1,21 +1,134 @@
 /** /dashboard/keys/:id: one key, how it receives, what it did. */
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
+import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
+import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { NewKey } from '../keys/new-key.tsx'
 import { standingOf, standingTones } from '../keys/standing.ts'
-import { KeyActions } from './actions.tsx'
+import { ChangeKey } from './change.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
 import { Requests } from './requests.tsx'
 import { KeyUsage } from './usage.tsx'
 import { WebhookTab } from './webhook.tsx'
+
+/** A new secret for a key; the old one may live on for a while, so that bots can be changed in peace. */
+const overlaps = ['0', '3600', '86400'] as const
+
+export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
+  const t = useT()
+  const reason = useReason()
+  const queries = useQueryClient()
+  const [overlap, setOverlap] = useState<string>('3600')
+  const rotating = useMutation({
+    mutationFn: () =>
+      call<ApiKey & { key: string }>('POST', `/api_keys/${apiKey.api_key_id}/rotate`, {
+        body: { overlap_seconds: Number(overlap) },
+      }),
+    onSuccess() {
+      queries.invalidateQueries({ queryKey: ['key', apiKey.api_key_id] })
+      queries.invalidateQueries({ queryKey: ['keys'] })
+    },
+  })
+  if (rotating.data) {
+    return (
+      <Dialog title={t('keys.new')} open wide isFirm onClose={close}>
+        <NewKey apiKey={rotating.data} close={close} />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={t('keys.rotate.title')} open isFirm={rotating.isPending} onClose={close}>
+      <p className="quiet">{t('keys.rotate.text')}</p>
+      <Choice
+        label={t('keys.rotate.overlap')}
+        value={overlap}
+        options={overlaps.map((seconds) => [seconds, t(`keys.rotate.overlap.${seconds}`)])}
+        onChange={setOverlap}
+      />
+      {rotating.error && (
+        <p className="wrong" role="alert">
+          {reason(rotating.error)}
+        </p>
+      )}
+      <div className="actions">
+        <Button disabled={rotating.isPending} onClick={close}>
+          {t('cancel')}
+        </Button>
+        <Button kind="first" busy={rotating.isPending} onClick={() => rotating.mutate()}>
+          {t('keys.rotate')}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** What can be done with a key: diagnose, change, rotate, revoke. */
+export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState<'change' | 'rotate' | 'revoke'>()
+  const path = `/api_keys/${apiKey.api_key_id}`
+  const revoking = useMutation({
+    mutationFn: () => call('DELETE', path),
+    onSuccess() {
+      toast(t('keys.revoke.done'))
+      setAsking(undefined)
+      queries.invalidateQueries({ queryKey: ['key', apiKey.api_key_id] })
+      queries.invalidateQueries({ queryKey: ['keys'] })
+    },
+  })
+  const isUsable = apiKey.revoked_at === null
+  return (
+    <>
+      <ButtonLink to={`/dashboard/keys/${apiKey.api_key_id}/diagnosis`} icon="stethoscope">
+        {t('keys.diagnose')}
+      </ButtonLink>
+      {isUsable && (
+        <>
+          <Button icon="edit" onClick={() => setAsking('change')}>
+            {t('keys.change')}
+          </Button>
+          <Button icon="restart" onClick={() => setAsking('rotate')}>
+            {t('keys.rotate')}
+          </Button>
+          <Button kind="danger" icon="trash" onClick={() => setAsking('revoke')}>
+            {t('keys.revoke')}
+          </Button>
+        </>
+      )}
+      {asking === 'change' && <ChangeKey apiKey={apiKey} close={() => setAsking(undefined)} />}
+      {asking === 'rotate' && <Rotate apiKey={apiKey} close={() => setAsking(undefined)} />}
+      <Confirm
+        title={t('keys.revoke.title')}
+        action={t('keys.revoke')}
+        open={asking === 'revoke'}
+        busy={revoking.isPending}
+        wrong={revoking.error ? reason(revoking.error) : undefined}
+        onConfirm={() => revoking.mutate()}
+        onClose={() => setAsking(undefined)}
+      >
+        {t('keys.revoke.text')}
+      </Confirm>
+    </>
+  )
+}
 
 const tabs = ['overview', 'webhook', 'deliveries', 'requests', 'usage'] as const
 /** What waits and what was confirmed changes without a word. */

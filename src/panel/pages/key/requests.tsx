@@ -3,7 +3,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { baseUrl } from '../../api/session.ts'
-import type { ApiKey, ApiRequest, Page } from '../../api/types.ts'
+import type { ApiKey, ApiRequest, RecordPage } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -25,7 +25,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   const log = useInfiniteQuery({
     queryKey: ['requests', apiKey.api_key_id, code],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<ApiRequest>>('GET', '/user/logs/api-requests', {
+      call<RecordPage<ApiRequest>>('GET', '/user/logs/api-requests', {
         query: { api_key_id: apiKey.api_key_id, error_code: code, limit: 50, before: pageParam },
         signal,
       }),

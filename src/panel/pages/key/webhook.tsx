@@ -1,17 +1,116 @@
 /** Where updates are delivered: set it, try it, remove it, and the secret that signs. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import type { ApiKey } from '../../api/types.ts'
+import { ApiFailure } from '../../api/failure.ts'
+import type { ApiKey, SigningSecret as SecretRecord, TestAttempt } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Copied } from '../../ui/copy.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Notice, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { SigningSecret } from './signing-secret.tsx'
-import { TestDelivery } from './test-delivery.tsx'
+
+/** The secret by which a receiver knows that a delivery is ours. */
+export function SigningSecret({ path }: { readonly path: string }) {
+  const t = useT()
+  const reason = useReason()
+  const { moment } = useFormats()
+  const queries = useQueryClient()
+  const [isAsked, setAsked] = useState(false)
+  const queryKey = ['signing-secret', path]
+  const secret = useQuery({
+    queryKey,
+    enabled: isAsked,
+    // A key that never had a webhook has no secret either.
+    queryFn: ({ signal }) =>
+      call<SecretRecord>('GET', `${path}/secret`, { signal }).catch((cause: unknown) => {
+        if (cause instanceof ApiFailure && cause.status === 404) return null
+        throw cause
+      }),
+    gcTime: 0,
+  })
+  const renewing = useMutation({
+    mutationFn: () => call<SecretRecord>('POST', `${path}/secret`),
+    onSuccess: (next) => queries.setQueryData(queryKey, next),
+  })
+  const problem = renewing.error ?? secret.error
+  return (
+    <Card title={t('webhook.secret')}>
+      <p className="quiet small">{t('webhook.secret.text')}</p>
+      {secret.data && <Copied text={secret.data.secret} wrap />}
+      {secret.data === null && <p className="small">{t('webhook.secret.none')}</p>}
+      {secret.data?.previous_until && (
+        <p className="quiet small">
+          {t('webhook.secret.previous', { moment: moment(secret.data.previous_until) })}
+        </p>
+      )}
+      {problem && <p className="wrong">{reason(problem)}</p>}
+      <div className="row">
+        {!secret.data && (
+          <Button busy={secret.isFetching} onClick={() => setAsked(true)}>
+            {t('webhook.secret.show')}
+          </Button>
+        )}
+        {secret.data !== undefined && (
+          <Button icon="restart" busy={renewing.isPending} onClick={() => renewing.mutate()}>
+            {t('webhook.secret.renew')}
+          </Button>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+/** Delivers an empty update once, to what stands in the form, and says how it went. */
+export interface TestDeliveryProps {
+  readonly path: string
+  readonly url: string
+  readonly secret: string
+  /** Whether the address is the one that is set: then its own secret is used. */
+  readonly isSet: boolean
+}
+
+export function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
+  const t = useT()
+  const reason = useReason()
+  const { span } = useFormats()
+  const testing = useMutation({
+    mutationFn: () =>
+      call<TestAttempt>('POST', `${path}/test`, {
+        body: isSet && secret === '' ? {} : { url, ...(secret !== '' && { secret_token: secret }) },
+      }),
+  })
+  const { data } = testing
+  return (
+    <Card title={t('webhook.test')}>
+      <p className="quiet small">{t('webhook.test.text')}</p>
+      <div>
+        <Button
+          icon="bolt"
+          disabled={url === ''}
+          busy={testing.isPending}
+          onClick={() => testing.mutate()}
+        >
+          {t('webhook.test.now')}
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {testing.error && <p className="wrong">{reason(testing.error)}</p>}
+        {data && (
+          <Notice tone={data.delivered ? 'good' : 'bad'}>
+            <p className="label">{t(data.delivered ? 'webhook.test.ok' : 'webhook.test.failed')}</p>
+            <p className="quiet small ltr">
+              {[data.status, data.error, span(data.duration_ms)].filter(Boolean).join(' · ')}
+            </p>
+          </Notice>
+        )}
+      </div>
+    </Card>
+  )
+}
 
 export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()

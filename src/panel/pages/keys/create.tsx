@@ -1,9 +1,10 @@
 /** A new key: what it is for and what it may; then the key itself, shown this once. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import type { ApiKey } from '../../api/types.ts'
+import { credentialQuery } from '../../api/queries.ts'
+import type { ApiKey, Credential, RecordPage } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -12,7 +13,41 @@ import { Empty, Failed, useReason } from '../../ui/states.tsx'
 import { expiryIn, lifetimeOptions } from './lifetimes.ts'
 import { NewKey } from './new-key.tsx'
 import { Scopes } from './scopes.tsx'
-import { useAccounts } from './use-accounts.ts'
+
+/** More than that nobody looks through: they are searched. */
+const SHOWN = 200
+
+export function useAccounts(chosen: string) {
+  const [search, setSearch] = useState('')
+  const found = useQuery({
+    queryKey: ['accounts', search],
+    queryFn: ({ signal }) =>
+      call<RecordPage<Credential>>('GET', '/platforms/credentials', {
+        query: { limit: SHOWN, search },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  const items = found.data?.items ?? []
+  const isChosen = ({ credential_id }: Credential) => `${credential_id}` === chosen
+  const isAmong = items.some(isChosen)
+  const own = useQuery({
+    ...credentialQuery(Number(chosen)),
+    enabled: chosen !== '' && found.data !== undefined && !isAmong,
+  })
+  const options = own.data && !isAmong ? [own.data, ...items] : items
+  const usual = items.find(({ state }) => state === 'active') ?? items[0]
+  return {
+    search,
+    setSearch,
+    options,
+    /** Undefined while it is not known what the choice is. */
+    account: options.find(isChosen) ?? (chosen === '' || own.isError ? usual : undefined),
+    failure: found.data ? undefined : found.error,
+    hasNone: search === '' && found.data !== undefined && options.length === 0,
+    isLong: search !== '' || (found.data?.next_before ?? null) !== null,
+  }
+}
 
 export interface CreateKeyProps {
   /** Chosen beforehand; empty when it is not. */

@@ -7,11 +7,44 @@ import { isGone } from '../../api/failure.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Copied } from '../../ui/copy.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Failed, Loading } from '../../ui/states.tsx'
-import { Invite } from './invite.tsx'
+import { Failed, Loading, useReason } from '../../ui/states.tsx'
 import { SANDBOX, SentCode } from './sandbox-person.tsx'
 import { LinkSteps } from './steps.tsx'
+
+/** A one-time page for the owner of the account, who need not have access to the panel. */
+export function Invite({ path }: { readonly path: string }) {
+  const t = useT()
+  const reason = useReason()
+  const inviting = useMutation({
+    mutationFn: () => call<{ url: string; expires_in: number }>('POST', `${path}/page`),
+  })
+  return (
+    <div className="stack tight">
+      <p className="quiet small">{t('linking.invite.text')}</p>
+      {inviting.data ? (
+        <>
+          <Copied text={inviting.data.url} wrap />
+          <p className="quiet small">
+            {t('linking.invite.until', { minutes: Math.ceil(inviting.data.expires_in / 60) })}
+          </p>
+        </>
+      ) : (
+        <div>
+          <Button icon="link" busy={inviting.isPending} onClick={() => inviting.mutate()}>
+            {t('linking.invite.make')}
+          </Button>
+        </div>
+      )}
+      {inviting.error && (
+        <p className="wrong" role="alert">
+          {reason(inviting.error)}
+        </p>
+      )}
+    </div>
+  )
+}
 
 const open = ['code_sent', 'password_needed', 'waiting']
 /** What happens on another device is looked for so often. */

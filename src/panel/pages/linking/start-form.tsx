@@ -8,8 +8,8 @@ import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { useFieldReason, useReason } from '../../ui/states.tsx'
-import { Toggle } from '../../ui/toggle.tsx'
 import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 
 /** Not something to be told, but to be agreed to. */

@@ -1,13 +1,79 @@
 /** What a link flow wants now, or how it ended; the same for the user and for whoever was invited. */
 
+import { useMutation } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { encode } from 'uqr'
 import { nameOf } from '../../api/names.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { useSecondsLeft } from '../../ui/countdown.ts'
 import { Card } from '../../ui/page.tsx'
-import { Empty, Notice } from '../../ui/states.tsx'
+import { Empty, Notice, useReason } from '../../ui/states.tsx'
 import { AnswerForm } from './answer-form.tsx'
-import { QrCode } from './qr-code.tsx'
-import { Resend } from './resend.tsx'
+
+/** A text as a QR code, black on white in every theme: scanners want it so. */
+const QUIET = 3
+
+export function QrCode({ value, label }: { readonly value: string; readonly label: string }) {
+  const { size, path } = useMemo(() => drawn(value), [value])
+  return (
+    <svg
+      className="qr"
+      viewBox={`${-QUIET} ${-QUIET} ${size + 2 * QUIET} ${size + 2 * QUIET}`}
+      role="img"
+      aria-label={label}
+      shapeRendering="crispEdges"
+    >
+      <rect x={-QUIET} y={-QUIET} width={size + 2 * QUIET} height={size + 2 * QUIET} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}
+
+function drawn(value: string) {
+  const { data, size } = encode(value, { border: 0 })
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x},${y}h1v1h-1z` : '')))
+    .join('')
+  return { size, path }
+}
+
+/** Another code, once the network allows it. */
+export interface ResendProps {
+  readonly session: LinkSession
+  keep(session: LinkSession): void
+  resend(): Promise<LinkSession>
+}
+
+export function Resend({ session, keep, resend }: ResendProps) {
+  const t = useT()
+  const reason = useReason()
+  const end = useMemo(() => Date.now() + (session.resend_in ?? 0) * 1000, [session.resend_in])
+  const left = useSecondsLeft(end)
+  const sending = useMutation({ mutationFn: resend, onSuccess: keep })
+  if (session.resend_in === null) return null
+  return (
+    <div className="stack tight">
+      <div>
+        <Button
+          kind="bare"
+          size="slim"
+          disabled={left > 0}
+          busy={sending.isPending}
+          onClick={() => sending.mutate()}
+        >
+          {left > 0 ? t('code.resendIn', { seconds: left }) : t('code.resend')}
+        </Button>
+      </div>
+      {sending.error && (
+        <p className="wrong" role="alert">
+          {reason(sending.error)}
+        </p>
+      )}
+    </div>
+  )
+}
 
 export type LinkAnswer = { readonly otp: string } | { readonly password: string }
 

@@ -1,17 +1,64 @@
 /** /login: a phone, then the code that was sent to it. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
 import { ask, posting } from '../../api/ask.ts'
 import type { SentCode } from '../../api/types.ts'
 import { useSession } from '../../app.tsx'
+import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
-import { Loading, Notice } from '../../ui/states.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Loading, Notice, useReason } from '../../ui/states.tsx'
 import { CodeStep } from './code-step.tsx'
-import { PhoneStep } from './phone-step.tsx'
 import { forgetCode, rememberCode, rememberedCode } from './sent-code.ts'
+
+/** The first step of signing in: which phone. */
+export interface PhoneStepProps {
+  readonly busy: boolean
+  readonly failure: unknown
+  send(phone: string): void
+}
+
+export function PhoneStep({ busy, failure, send }: PhoneStepProps) {
+  const t = useT()
+  const reason = useReason()
+  const [phone, setPhone] = useState('')
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!busy) send(phone)
+      }}
+    >
+      <div>
+        <h1>{t('login.title')}</h1>
+        <p className="quiet small">{t('login.lead')}</p>
+      </div>
+      <Field
+        label={t('phone')}
+        hint={t('phone.hint')}
+        wrong={failure ? reason(failure) : undefined}
+        type="tel"
+        name="phone"
+        autoComplete="tel"
+        className="ltr"
+        placeholder="+14155550123"
+        required
+        autoFocus
+        value={phone}
+        onChange={(event) => setPhone(latinDigits(event.target.value))}
+      />
+      <Button type="submit" kind="first" busy={busy}>
+        {t('login.send')}
+      </Button>
+    </form>
+  )
+}
 
 const sendCode = (phone: string) => ask<SentCode>('/auth/sendOtp', posting({ phone }))
 

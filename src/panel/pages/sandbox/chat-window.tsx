@@ -1,15 +1,120 @@
 /** An open chat: who it is with, what was written, and where one writes. */
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { handsOf } from '../../api/sandbox.ts'
+import { groupsQuery, type Hands, handsOf } from '../../api/sandbox.ts'
 import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ChatHead } from './chat-head.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
 import { type Aim, Composer } from './composer.tsx'
 import { messagesIn } from './conversations.ts'
-import { ForwardDialog } from './forward.tsx'
+import { FaultsDialog } from './faults.tsx'
+import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
-import { personName } from './names.ts'
+import { chatName, handlesOf, personName } from './names.ts'
+
+/** Who a chat is with, and what there is to set about them. */
+export interface ChatHeadProps {
+  readonly chat: Chat
+  readonly person: Person
+  readonly people: readonly Person[]
+}
+
+export function ChatHead({ chat, person, people }: ChatHeadProps) {
+  const t = useT()
+  const groups = useQuery(groupsQuery)
+  const [isOpen, setOpen] = useState(false)
+  const other = chat.type === 'private' ? people.find(({ id }) => id === chat.id) : undefined
+  const group = groups.data?.items.find(({ id }) => id === chat.id)
+  const faults = Object.keys(other?.faults ?? {}).length
+  return (
+    <>
+      <div className="grow">
+        <h2 className="clip">
+          <bdi>{chatName(chat)}</bdi>
+        </h2>
+        <p className="quiet tiny clip">
+          {other ? (
+            <span className="ltr">{handlesOf(other)}</span>
+          ) : (
+            <>
+              {t.word('messenger.type', chat.type)}
+              {group && ` · ${t.count('messenger.members', group.members.length)}`}
+            </>
+          )}
+        </p>
+      </div>
+      {other && other.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
+      {other && (
+        <Button size="slim" icon="bolt" onClick={() => setOpen(true)}>
+          {faults > 0 ? t.count('faults.on', faults) : t('faults.title')}
+        </Button>
+      )}
+      {group && (
+        <Button size="slim" icon="accounts" onClick={() => setOpen(true)}>
+          {t('members.title')}
+        </Button>
+      )}
+      {isOpen && other && <FaultsDialog person={other} onClose={() => setOpen(false)} />}
+      {isOpen && group && (
+        <Members group={group} person={person} people={people} onClose={() => setOpen(false)} />
+      )}
+    </>
+  )
+}
+
+/** Where a message is passed on to. */
+export interface ForwardProps {
+  readonly message: Message
+  readonly hands: Hands
+  readonly chats: readonly Chat[]
+  onClose(): void
+}
+
+export function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const forwarding = useMutation({
+    mutationFn: (to: Chat) => hands.forward(message, to.id),
+    onSuccess(_, to) {
+      toast(t('messenger.forwardedTo', { name: chatName(to) }))
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={t('messenger.forwardTo')} open onClose={onClose}>
+      <ul className="records pick">
+        {chats.map((chat) => (
+          <li key={chat.id}>
+            <button
+              type="button"
+              className="record"
+              disabled={forwarding.isPending}
+              onClick={() => forwarding.mutate(chat)}
+            >
+              <span className="grow clip label">
+                <bdi>{chatName(chat)}</bdi>
+              </span>
+              <span className="quiet small">{t.word('messenger.type', chat.type)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {forwarding.error && (
+        <p className="wrong" role="alert">
+          {reason(forwarding.error)}
+        </p>
+      )}
+      <div className="actions">
+        <Button onClick={onClose}>{t('cancel')}</Button>
+      </div>
+    </Dialog>
+  )
+}
 
 export interface ChatWindowProps {
   readonly person: Person

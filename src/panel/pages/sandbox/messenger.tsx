@@ -1,17 +1,118 @@
 /** The messenger of one person: the chats on one side, the open one on the other. */
+
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { call } from '../../api/call.ts'
 import { groupsQuery } from '../../api/sandbox.ts'
-import type { Person } from '../../api/sandbox-types.ts'
+import type { Inbox, Person } from '../../api/sandbox-types.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { inSight } from '../../live/sight.ts'
 import { Button } from '../../ui/button.tsx'
+import { Copied } from '../../ui/copy.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { ChatList } from './chat-list.tsx'
 import { ChatWindow } from './chat-window.tsx'
-import { chatsOf, conversationsOf, privateChat } from './conversations.ts'
+import { useSummary } from './content.tsx'
+import { type Conversation, chatsOf, conversationsOf, privateChat } from './conversations.ts'
+import { chatName } from './names.ts'
 import { NewChatDialog } from './new-chat.tsx'
-import { useInbox } from './use-inbox.ts'
+
+/** The chats of a person, with the latest words of each. */
+export interface ChatListProps {
+  readonly conversations: readonly Conversation[]
+  readonly codes: Inbox['codes']
+  readonly open: number | undefined
+  onOpen(chat: number): void
+}
+
+export function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
+  const t = useT()
+  const { hour } = useFormats()
+  const summary = useSummary()
+  return (
+    <nav className="scroll" aria-label={t('messenger.chats')}>
+      {codes.slice(0, 1).map(({ code }) => (
+        <div key={code} className="code-note stack tight">
+          <span className="small">{t('messenger.code')}</span>
+          <Copied text={code} />
+        </div>
+      ))}
+      <ul className="chats">
+        {conversations.map(({ chat, last }) => (
+          <li key={chat.id}>
+            <button
+              type="button"
+              className="record"
+              aria-current={chat.id === open ? 'true' : undefined}
+              onClick={() => onOpen(chat.id)}
+            >
+              <span className={`face ${chat.type}`} aria-hidden="true">
+                {[...chatName(chat)][0]}
+              </span>
+              <span className="grow">
+                <span className="label clip block" dir="auto">
+                  {chatName(chat)}
+                </span>
+                <span className="quiet small clip block" dir="auto">
+                  {last ? summary(last) : t.word('messenger.type', chat.type)}
+                </span>
+              </span>
+              {last && <span className="quiet tiny">{hour(last.date * 1000)}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+/** What a person sees, kept up to date: each look waits until there is something else to see. */
+const MESSAGES = 500
+const WAIT_SECONDS = 25
+/** Somebody who stops typing makes no event. */
+const TYPING_SECONDS = 6
+const PAUSE_MS = 2_000
+
+export interface Seen {
+  readonly inbox: Inbox | undefined
+  readonly failure: unknown
+}
+
+const nothing: Seen = { inbox: undefined, failure: undefined }
+
+export function useInbox(person: number): Seen {
+  const [seen, setSeen] = useState<Seen & { readonly of: number }>({ ...nothing, of: person })
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const follow = async () => {
+      let inbox: Inbox | undefined
+      while (!signal.aborted) {
+        try {
+          await inSight(signal)
+          inbox = await look(person, inbox, signal)
+          if (!signal.aborted) setSeen({ inbox, failure: undefined, of: person })
+        } catch (failure) {
+          if (signal.aborted) return
+          setSeen({ inbox, failure, of: person })
+          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+        }
+      }
+    }
+    follow()
+    return () => leaving.abort()
+  }, [person])
+  return seen.of === person ? seen : nothing
+}
+
+function look(person: number, before: Inbox | undefined, signal: AbortSignal): Promise<Inbox> {
+  const patience = before?.typing.length ? TYPING_SECONDS : WAIT_SECONDS
+  return call<Inbox>('GET', `/sandbox/people/${person}/inbox`, {
+    query: { limit: MESSAGES, ...(before && { known: before.tag, wait_seconds: patience }) },
+    signal,
+  })
+}
 
 export interface MessengerProps {
   readonly person: Person

@@ -5,8 +5,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { useReason } from '../../ui/states.tsx'
-import { Toggle } from '../../ui/toggle.tsx'
 import type { NewContentProps } from './new-place.tsx'
 
 const MOST_OPTIONS = 12

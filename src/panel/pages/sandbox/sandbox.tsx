@@ -1,20 +1,106 @@
 /** /dashboard/sandbox: the built-in messenger, to talk with one's bot as the people it serves. */
-import { useQuery } from '@tanstack/react-query'
+import './messages.css'
+import './sandbox.css'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { isGone } from '../../api/failure.ts'
-import { peopleQuery } from '../../api/sandbox.ts'
+import { emptySandbox, peopleQuery } from '../../api/sandbox.ts'
 import type { Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Choice } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { EmptySandbox } from './empty.tsx'
+import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { FaultsDialog } from './faults.tsx'
 import { Messenger } from './messenger.tsx'
+import { handlesOf, personName } from './names.ts'
 import { NewPersonDialog } from './new-person.tsx'
-import { Who } from './who.tsx'
-import './messages.css'
-import './sandbox.css'
+
+/** Empties the whole sandbox, once its owner is sure. */
+export function EmptySandbox() {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const [isAsking, setAsking] = useState(false)
+  const emptying = useMutation({
+    mutationFn: emptySandbox,
+    onSuccess({ emptied }) {
+      toast(t(emptied ? 'messenger.emptied' : 'messenger.emptying'))
+      setAsking(false)
+      queries.invalidateQueries({ queryKey: ['sandbox'] })
+    },
+  })
+  return (
+    <>
+      <Button icon="trash" onClick={() => setAsking(true)}>
+        {t('messenger.clear')}
+      </Button>
+      <Confirm
+        title={t('messenger.clearTitle')}
+        action={t('messenger.clear')}
+        open={isAsking}
+        busy={emptying.isPending}
+        wrong={emptying.error ? reason(emptying.error) : undefined}
+        onConfirm={() => emptying.mutate()}
+        onClose={() => setAsking(false)}
+      >
+        {t('messenger.clearText')}
+      </Confirm>
+    </>
+  )
+}
+
+/** As whom one acts: the person, another one, and what goes wrong for them. */
+export interface WhoProps {
+  readonly person: Person
+  readonly people: readonly Person[]
+  onChoose(person: number): void
+}
+
+export function Who({ person, people, onChoose }: WhoProps) {
+  const t = useT()
+  const [opened, setOpened] = useState<'faults' | 'new'>()
+  const close = () => setOpened(undefined)
+  return (
+    <>
+      <Choice
+        label={t('people.as')}
+        hidesLabel
+        value={`${person.id}`}
+        options={people.map((one) => [
+          `${one.id}`,
+          one.linked_sessions > 0
+            ? `${personName(one)} (${t('messenger.linked')})`
+            : personName(one),
+        ])}
+        onChange={(id) => onChoose(Number(id))}
+      />
+      <span className="quiet small ltr">{handlesOf(person)}</span>
+      <Button
+        icon="bolt"
+        aria-label={t('faults.of', { name: personName(person) })}
+        onClick={() => setOpened('faults')}
+      />
+      <Button icon="plus" onClick={() => setOpened('new')}>
+        {t('people.make')}
+      </Button>
+      {opened === 'faults' && <FaultsDialog person={person} onClose={close} />}
+      {opened === 'new' && (
+        <NewPersonDialog
+          onClose={close}
+          onMade={({ id }) => {
+            close()
+            onChoose(id)
+          }}
+        />
+      )}
+    </>
+  )
+}
 
 export function SandboxPage() {
   const t = useT()
