@@ -1,7 +1,8 @@
 /** Gaps that are too long for Telegram itself to list: what was missed is read from the chats. */
 import t, { type Test } from 'tap'
+import { fieldsOf } from '../../src/platforms/kit/stored.ts'
 import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
-import { fieldsOf } from '../../src/platforms/telegram/storage/secrets.ts'
+import { quietLog } from '../support/log.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { patience } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
@@ -81,7 +82,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
 
   await t.test('beyond the bound the newest are told, and a warning names the chat', async (t) => {
     const warned = Promise.withResolvers<object>()
-    const log = { info: () => undefined, warn: (facts: object) => warned.resolve(facts) }
+    const log = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
     const recovery = { ofChat: 4, inAll: 100 }
     const { friend, store, open, write } = await forgetful(t, stage, { log, recovery })
     const first = await open()

@@ -12,15 +12,12 @@ import type { Logger } from '../../../actors/ports/ports.ts'
 import { refusingSession } from '../../../actors/ports/unavailable.ts'
 import { failed } from '../../../machines/model/failure.ts'
 
-/** The part of the service's logger that platforms use. */
-export type Log = Pick<Logger, 'info' | 'warn'>
-
 export interface Connector<Secrets>
   extends Pick<
     Platform,
     'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods' | 'startLink' | 'unavailable'
   > {
-  readonly log: Log
+  readonly log: Logger
   /** Absent: every link of this network ends with its first step. */
   readonly resumeLink?: Platform['resumeLink']
   /** Undefined when the stored secrets do not describe an account. */

@@ -1,7 +1,7 @@
 /** The end of a session: it comes once, aborts what is under way, lets go of the connection, and is reported. */
 import type { SessionReport } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Reason } from '../../../machines/model/reason.ts'
-import type { Log } from './platform.ts'
 
 /** How a session ends, as it is reported. */
 export type Ending =
@@ -13,7 +13,7 @@ export type Ending =
 
 export interface SessionLifeOptions {
   readonly report: SessionReport
-  readonly log: Log
+  readonly log: Logger
   /** Names the session in the log. */
   readonly facts: object
   /** Lets go of the connection and of those who wait. Called once, after `signal` has aborted. */

@@ -1,9 +1,9 @@
 /** The parts of a session, each told of the others: what the library tells flows into the intake, gaps are filled. */
 import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
-import type { Log } from '../kit/platform.ts'
 import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
 import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
@@ -28,7 +28,7 @@ export interface SessionOptions {
   readonly entrance?: DataCentreAddress
   readonly db: Queryable
   readonly media: Pick<MediaDesk, 'open'>
-  readonly log: Log
+  readonly log: Logger
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a request waits for its answer. */

@@ -1,8 +1,8 @@
 /** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
-import type { Log } from '../kit/platform.ts'
 import type { Calls } from './calls.ts'
 import type { Written } from './reading/message.ts'
 
@@ -29,7 +29,7 @@ export interface Listed {
 
 /** Whom it is told. */
 export interface Teller {
-  readonly log: Log
+  readonly log: Logger
   skipped(what: 'messages' | 'changes'): void
 }
 

@@ -1,7 +1,7 @@
 /** News that say too little by themselves: the rest is asked of the network, and told once it is known. */
 import { PeersIndex, type RawUpdateInfo, type tl } from '@mtcute/node'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Log } from '../kit/platform.ts'
 import { RecentMap } from '../kit/recent-map.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
@@ -16,7 +16,7 @@ export interface InquiryOptions {
   readonly self: string
   readonly polls: KnownPolls
   readonly standings: Standings
-  readonly log: Log
+  readonly log: Logger
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
   found(happenings: readonly Happening[]): void

@@ -1,9 +1,11 @@
 /** A network that speaks the bot API: its bots are linked by their tokens. */
 
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
-import { definePlatform, type Log } from '../kit/platform.ts'
+import { definePlatform } from '../kit/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import { Client } from './client.ts'
 import type { Flavour } from './flavour.ts'
 import { consentField, link, tokenField } from './link.ts'
@@ -16,7 +18,7 @@ export interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds
   /** Whoever runs the service chose the address: it may be on this machine. */
   readonly allowPrivate: boolean
   readonly media: Pick<MediaDesk, 'open' | 'facts'>
-  readonly log: Log
+  readonly log: Logger
 }
 
 export interface BotApiPlatform {
@@ -51,6 +53,6 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
 }
 
 function tokenOf(secrets: Json): string | undefined {
-  const { token } = (secrets ?? {}) as { readonly token?: Json }
+  const { token } = fieldsOf(secrets)
   return typeof token === 'string' ? token : undefined
 }

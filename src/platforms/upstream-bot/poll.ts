@@ -1,8 +1,9 @@
 /** Takes updates from the other server: the next ones are asked for once these are stored. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Log } from '../kit/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import type { Client } from './client.ts'
 import { Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
@@ -13,7 +14,7 @@ export interface PollOptions {
   readonly client: Client
   readonly flavour: Flavour
   readonly report: Pick<SessionReport, 'events' | 'passedOver'>
-  readonly log: Log
+  readonly log: Logger
   readonly self: string
   /** For how long the server holds a poll when there is nothing. */
   readonly holdSeconds: number
@@ -126,7 +127,6 @@ function updatesIn(result: unknown) {
 }
 
 function offsetOf(checkpoint: Json): number | undefined {
-  if (typeof checkpoint !== 'object' || checkpoint === null) return undefined
-  const { offset } = checkpoint as { readonly offset?: Json }
+  const { offset } = fieldsOf(checkpoint)
   return typeof offset === 'number' ? offset : undefined
 }

@@ -6,12 +6,12 @@ import type {
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver } from '../kit/failures.ts'
-import type { Log } from '../kit/platform.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
 import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
 import type { Client } from './client.ts'
@@ -24,7 +24,7 @@ export interface SessionOptions {
   readonly client: Client
   readonly flavour: Flavour
   readonly media: Pick<MediaDesk, 'open' | 'facts'>
-  readonly log: Log
+  readonly log: Logger
   readonly holdSeconds: number
   /** How many failures of the network in a row are passed over before anybody is told. */
   readonly forgives: number

@@ -1,7 +1,7 @@
 /** Fetches from the archive whatever came since the checkpoint, page by page. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
-import type { Log } from '../kit/platform.ts'
 import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -30,14 +30,14 @@ const missing: ReadonlySet<string> = new Set([
 export class CatchUp {
   readonly #archive: Archive
   readonly #ledger: Ledger
-  readonly #log: Log
+  readonly #log: Logger
   readonly #deliver: (archived: ArchivedMessage) => Delivery
   #readUntil = 0
 
   constructor(
     archive: Archive,
     ledger: Ledger,
-    log: Log,
+    log: Logger,
     deliver: (archived: ArchivedMessage) => Delivery,
   ) {
     this.#archive = archive

@@ -1,7 +1,7 @@
 /** How far the events of an account are stored: a place in its archive, and one in that of each of its rooms. */
 import type { Json } from '../../../actors/ports/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import type { Invitation } from './invitation.ts'
-import { isObject } from './json.ts'
 import type { Unarchived } from './unarchived.ts'
 
 export interface Checkpoint {
@@ -41,8 +41,7 @@ export function parseCheckpoints(stored: Json, own: string): Checkpoints {
   const checkpoints = new Map<string, Checkpoint>()
   const first = parse(stored)
   if (first) checkpoints.set(own, first)
-  const rooms = isObject(stored) && isObject(stored.rooms) ? stored.rooms : {}
-  for (const [room, place] of Object.entries(rooms)) {
+  for (const [room, place] of Object.entries(fieldsOf(fieldsOf(stored).rooms))) {
     const checkpoint = parse(place)
     if (checkpoint) checkpoints.set(room, checkpoint)
   }
@@ -66,8 +65,7 @@ export function checkpointJson(
 }
 
 function parse(stored: Json | undefined): Checkpoint | undefined {
-  if (!isObject(stored)) return undefined
-  const { mam, at, from } = stored
+  const { mam, at, from } = fieldsOf(stored)
   if (typeof mam !== 'string') return undefined
   return { mam, ...(typeof from === 'string' && { from }), at: typeof at === 'number' ? at : 0 }
 }

@@ -1,8 +1,8 @@
 /** Being asked into a room: by the room (XEP-0045) or by somebody directly (XEP-0249). */
 import type { Element } from '@xmpp/client'
 import type { Json } from '../../../actors/ports/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import { parseAddress } from './address.ts'
-import { isObject } from './json.ts'
 import { ns } from './namespaces.ts'
 
 export interface Invitation {
@@ -37,10 +37,9 @@ export function readInvitation(message: Element): Omit<Invitation, 'key' | 'at'>
 
 /** Those that are not answered yet are kept along with the checkpoint. */
 export function parseInvited(stored: Json): Invitation[] {
-  const invited = isObject(stored) && Array.isArray(stored.invited) ? stored.invited : []
-  return invited.flatMap((each: Json): Invitation[] => {
-    if (!isObject(each)) return []
-    const { key, room, by, password, at } = each
+  const { invited } = fieldsOf(stored)
+  return (Array.isArray(invited) ? invited : []).flatMap((each: Json): Invitation[] => {
+    const { key, room, by, password, at } = fieldsOf(each)
     if (typeof key !== 'string' || typeof room !== 'string' || typeof by !== 'string') return []
     const since = typeof at === 'number' ? at : 0
     return [{ key, room, by, at: since, ...(typeof password === 'string' && { password }) }]

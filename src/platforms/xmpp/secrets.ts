@@ -1,5 +1,6 @@
 /** What is kept of a link, encrypted: enough to log in again as the same device. */
 import type { Json } from '../../../actors/ports/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import { parseAddress, parseServer } from './address.ts'
 import type { SaltedKeys } from './sasl/salted-keys.ts'
 import type { Login } from './transport.ts'
@@ -14,8 +15,7 @@ export interface Secrets {
 
 /** `undefined` when what was stored is not what a link stores. */
 export function parseSecrets(stored: Json): Secrets | undefined {
-  if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
-  const { jid, password, resource, server } = stored as { readonly [key: string]: Json }
+  const { jid, password, resource, server } = fieldsOf(stored)
   if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
   if (typeof password !== 'string' || typeof resource !== 'string') return undefined
   return { jid, password, resource, ...(typeof server === 'string' && { server }) }

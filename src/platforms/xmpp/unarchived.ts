@@ -1,7 +1,7 @@
 /** Servers without an archive send a message again whose acknowledgement they did not get, perhaps to the next session. */
 import type { Json } from '../../../actors/ports/platform.ts'
+import { fieldsOf } from '../kit/stored.ts'
 import type { Delivery } from './delivery.ts'
-import { isObject } from './json.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
 
 /** What is remembered of such a message: its fingerprint, and when it came. Unix time in seconds. */
@@ -16,8 +16,8 @@ export const unarchivedOf = (deliveries: readonly Delivery[]): readonly Unarchiv
     .map(({ message, at }) => [fingerprintOf(message), at])
 
 export function parseUnarchived(stored: Json): Unarchived[] {
-  const all = isObject(stored) && Array.isArray(stored.unarchived) ? stored.unarchived : []
-  return all.flatMap((each: Json): Unarchived[] => {
+  const { unarchived } = fieldsOf(stored)
+  return (Array.isArray(unarchived) ? unarchived : []).flatMap((each: Json): Unarchived[] => {
     const [fingerprint, at] = Array.isArray(each) ? each : []
     return typeof fingerprint === 'string' && typeof at === 'number' ? [[fingerprint, at]] : []
   })

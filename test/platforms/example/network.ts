@@ -79,11 +79,9 @@ export function endingOf(cause: unknown): Ending | Restriction {
 /** For the caller of an operation. What was not answered may have been carried out. */
 export function requestFailed(cause: unknown): RequestFailed {
   if (cause instanceof RequestFailed) return cause
-  if (!(cause instanceof Refused)) {
-    const description = 'Example did not answer; it may have been done'
-    return failed('timeout', description, { certain: false }, { cause })
-  }
-  const { message, seconds: retryAfterSeconds } = cause
-  if (retryAfterSeconds) return failed('rate_limited', '', { retryAfterSeconds })
+  const unanswered = 'Example did not answer; it may have been done'
+  if (!(cause instanceof Refused)) return failed('timeout', unanswered, { certain: false })
+  const { message, seconds } = cause
+  if (seconds) return failed('rate_limited', '', { retryAfterSeconds: seconds })
   return failed('bad_request', message, {}, { cause })
 }

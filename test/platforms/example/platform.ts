@@ -1,4 +1,5 @@
 /** An example of a network, to begin a new one from: texts in private chats, as JSON over HTTP, with a held poll for events. */
+
 import {
   type Handlers,
   handle,
@@ -6,22 +7,23 @@ import {
   type Request,
 } from '../../../actors/ports/handlers.ts'
 import type {
-  Json,
   LinkedAccount,
   LinkStep,
   Platform,
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { EventLine } from '../../../src/platforms/kit/event-line.ts'
 import { sessionOver } from '../../../src/platforms/kit/failures.ts'
-import { definePlatform, type Log, linkInOneStep } from '../../../src/platforms/kit/platform.ts'
+import { definePlatform, linkInOneStep } from '../../../src/platforms/kit/platform.ts'
 import { RecentMap } from '../../../src/platforms/kit/recent-map.ts'
 import { SessionLife } from '../../../src/platforms/kit/session-life.ts'
 import { lostBy, steadily } from '../../../src/platforms/kit/steadily.ts'
+import { fieldsOf } from '../../../src/platforms/kit/stored.ts'
 import type { Event, Letter } from '../kit/network.ts'
 import {
   ask,
@@ -53,7 +55,7 @@ const handlers: Handlers<Account & Request> = {
   },
 }
 
-export const examplePlatform = (log: Log): Platform =>
+export const examplePlatform = (log: Logger): Platform =>
   definePlatform<Secrets>({
     id: 'example',
     name: 'Example',
@@ -82,7 +84,7 @@ export const examplePlatform = (log: Log): Platform =>
       return linkInOneStep((limit) => tryToken({ token, url }, limit), signal)
     },
     parseSecrets(stored) {
-      const { token, url } = (stored ?? {}) as { token?: Json; url?: Json }
+      const { token, url } = fieldsOf(stored)
       return typeof token === 'string' && typeof url === 'string' ? { token, url } : undefined
     },
     open: (account, secrets, report) => new ExampleSession(account, secrets, report, log),
@@ -108,7 +110,7 @@ class ExampleSession implements Session {
   /** The number of the last event that is stored. */
   #last: number
 
-  constructor(account: LinkedAccount, secrets: Secrets, report: SessionReport, log: Log) {
+  constructor(account: LinkedAccount, secrets: Secrets, report: SessionReport, log: Logger) {
     const { checkpoint, identity, credentialId } = account
     this.#account = { secrets, self: identity.native }
     this.#report = report

@@ -88,7 +88,7 @@ export async function session(t: Test, url: string, flavour: Flavour) {
     const { err, ...rest } = facts as { err?: Error & { cause?: unknown } }
     lines.push(`${text} ${JSON.stringify(rest)} ${err?.stack} ${err?.cause}`)
   }
-  const log = { info: note, warn: note }
+  const log = { info: note, warn: note, error: note }
   const botApi = createBotApi({
     flavour,
     url,

@@ -2,8 +2,8 @@
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import { fieldsOf } from '../../kit/stored.ts'
 import { wordOf } from '../failures.ts'
-import { fieldsOf } from '../storage/secrets.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
 
 interface SentCode {

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import { fieldsOf } from '../../kit/stored.ts'
 import { unlessAborted } from '../../kit/unless-aborted.ts'
 import { wordOf } from '../failures.ts'
-import { fieldsOf } from '../storage/secrets.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
 
 export class QrLink implements LinkAttempt {

@@ -1,5 +1,6 @@
 /** What is kept of a link, encrypted: the keys agreed on with each data centre, and which is the account's own. */
 import type { Json } from '../../../../actors/ports/platform.ts'
+import { fieldsOf } from '../../kit/stored.ts'
 
 export interface Secrets {
   /** Keys by the number of their data centre, in base64. */
@@ -17,12 +18,6 @@ export function parseSecrets(stored: Json | undefined): Secrets | undefined {
     keys: Object.fromEntries(named) as Record<string, string>,
     ...(typeof home === 'string' && { home }),
   }
-}
-
-/** The fields of an object; of anything else, none. */
-export function fieldsOf(stored: Json | undefined): { readonly [key: string]: Json } {
-  const isObject = typeof stored === 'object' && stored !== null && !Array.isArray(stored)
-  return isObject ? (stored as { readonly [key: string]: Json }) : {}
 }
 
 const KEY_BYTES = 256

@@ -1,9 +1,9 @@
 /** Goes where the account is invited to, one room after the other, and tells of it once it is in. */
 
+import type { Logger } from '../../../../actors/ports/ports.ts'
 import type { Person } from '../../../../machines/model/content.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
-import type { Log } from '../../kit/platform.ts'
 import { parseAddress } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'
@@ -15,7 +15,7 @@ const mostSeconds = 86_400
 
 export interface InvitationsParts {
   readonly ledger: Pick<Ledger, 'invited' | 'answered'>
-  readonly log: Log
+  readonly log: Logger
   /** Joins the room; `undefined` when the account is there already. */
   enter(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined>
   failed(cause: unknown): void

@@ -1,10 +1,10 @@
 /** One room: joined again after every break, its messages in order, missed ones from its archive. */
 import { type Element, xml } from '@xmpp/client'
+import type { Logger } from '../../../../actors/ports/ports.ts'
 import type { Chat, Person } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
-import type { Log } from '../../kit/platform.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
@@ -34,7 +34,7 @@ export interface RoomParts {
   readonly stream: Stream
   readonly requests: Requests
   readonly ledger: Ledger
-  readonly log: Log
+  readonly log: Logger
   /** A message that this session sent has come back from the room. */
   reflected(delivery: Delivery, id: string): void
   /** Whether this session sent a message with this id. */

@@ -1,7 +1,7 @@
 /** Sees that the account stays in its rooms: a room may be out of reach, go away for a while, or forget its people. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
-import type { Log } from '../../kit/platform.ts'
+import type { Logger } from '../../../../actors/ports/ports.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -23,7 +23,7 @@ interface Care {
 
 export interface TendingParts {
   readonly requests: Requests
-  readonly log: Log
+  readonly log: Logger
   /** Milliseconds from one round to the next. */
   readonly tendMilliseconds: number
   find(room: string): Room | undefined
