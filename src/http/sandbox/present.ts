@@ -13,7 +13,7 @@ import type {
   TextEntity,
   TopicLook,
 } from '../../../machines/model/content.ts'
-import { replyKeyboardJson } from '../../platforms/reply-keyboard.ts'
+import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
 import type { Received } from '../../sandbox/delivery/inbox.ts'
 import { personOf } from '../../sandbox/delivery/neutral.ts'
 import type { StandingKeyboard } from '../../sandbox/messages/keyboards.ts'

@@ -1,9 +1,7 @@
 /** Makes a platform of what one network has of its own: methods are checked, unreadable accounts refused, sessions closed. */
 import type {
   Json,
-  LinkAttempt,
   LinkedAccount,
-  LinkStep,
   Platform,
   Session,
   SessionReport,
@@ -11,6 +9,7 @@ import type {
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { refusingSession } from '../../../actors/ports/unavailable.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { noFurtherStep } from './link.ts'
 
 export interface Connector<Secrets>
   extends Pick<
@@ -53,19 +52,3 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
     },
   }
 }
-
-/** How long a network may take to say whether the fields of a link are right. */
-const SINGLE_STEP_MS = 25_000
-
-/** A link that is done or refused with its first step; `attempt` makes it. */
-export async function linkInOneStep(
-  attempt: (signal: AbortSignal) => Promise<LinkStep>,
-  signal: AbortSignal,
-): Promise<LinkAttempt> {
-  const step = await attempt(AbortSignal.any([signal, AbortSignal.timeout(SINGLE_STEP_MS)]))
-  signal.throwIfAborted()
-  return { step, answer: noFurtherStep, changed: noFurtherStep, close: async () => undefined }
-}
-
-export const noFurtherStep = (): Promise<never> =>
-  Promise.reject(failed('conflict', 'the link has no further step'))

@@ -2,7 +2,6 @@
 
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { LinkReason } from '../../../machines/model/reason.ts'
 import type { Queryable } from '../../database/database.ts'
 import { SERVICE_PERSON } from '../../sandbox/delivery/natives.ts'
 import type { Outbox } from '../../sandbox/messages/outbox.ts'
@@ -10,6 +9,7 @@ import { send } from '../../sandbox/messages/send.ts'
 import { beginSession } from '../../sandbox/people/devices.ts'
 import { phoneNumber } from '../../sandbox/people/phone.ts'
 import { CODE_LENGTH, isPassword } from '../../sandbox/people/secrets.ts'
+import { refused } from '../kit/link.ts'
 import {
   advance,
   beginChallenge,
@@ -34,12 +34,6 @@ interface Registered {
   readonly deactivated: boolean
 }
 
-type Refused = Extract<LinkStep, { kind: 'refused' }>
-const refused = (reason: LinkReason, description: string): Refused => ({
-  kind: 'refused',
-  reason,
-  description,
-})
 const expired = refused('expired', 'the code has expired')
 const tooMany = refused('too_many_attempts', 'too many wrong answers')
 

@@ -2,7 +2,7 @@
 
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { linkInOneStep } from '../kit/platform.ts'
+import { linkInOneStep, refused } from '../kit/link.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
 import type { Flavour } from './flavour.ts'
@@ -70,43 +70,24 @@ async function webhookHost(client: Client, signal: AbortSignal): Promise<string 
   }
 }
 
-const webhookSet = (host: string): LinkStep => ({
-  kind: 'refused',
-  reason: 'webhook_set',
-  description:
+const webhookSet = (host: string): LinkStep =>
+  refused(
+    'webhook_set',
     `the bot delivers its updates to a webhook at ${host}; ` +
-    'delete it there, or link again with "delete_webhook": "true"',
-})
+      'delete it there, or link again with "delete_webhook": "true"',
+  )
 
 function refusal(cause: unknown, { name }: Flavour): LinkStep {
   const ending = endingOf(cause)
   switch (ending.kind) {
     case 'revoked':
-      return {
-        kind: 'refused',
-        reason: 'bad_credentials',
-        description: `${name} refused the token`,
-      }
+      return refused('bad_credentials', `${name} refused the token`)
     case 'limited':
-      return {
-        kind: 'refused',
-        reason: 'flood_wait',
-        description: `${name} is asked too often`,
-        retryAfterSeconds: ending.seconds,
-      }
+      return refused('flood_wait', `${name} is asked too often`, ending.seconds)
     case 'invalid':
-      return {
-        kind: 'refused',
-        reason: 'account_banned',
-        description: `${name} has banned the bot`,
-      }
+      return refused('account_banned', `${name} has banned the bot`)
     case 'replaced':
     case 'lost':
-      return {
-        kind: 'refused',
-        reason: 'unreachable',
-        description: `${name} cannot be reached`,
-        retryAfterSeconds: 30,
-      }
+      return refused('unreachable', `${name} cannot be reached`, 30)
   }
 }

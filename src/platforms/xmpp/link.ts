@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Reason } from '../../../machines/model/reason.ts'
-import { linkInOneStep } from '../kit/platform.ts'
+import { linkInOneStep, refused } from '../kit/link.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
@@ -116,24 +116,13 @@ const refusals: Readonly<Partial<Record<Reason, Omit<Refusal, 'kind' | 'reason'>
 function refusal(cause: unknown): Refusal {
   const ending = endingOf(cause)
   if (ending.kind === 'revoked') {
-    return {
-      kind: 'refused',
-      reason: 'bad_credentials',
-      description: 'the server refused the JID or the password',
-    }
+    return refused('bad_credentials', 'the server refused the JID or the password')
   }
   const reason = ending.kind === 'replaced' ? 'session_conflict' : ending.reason
-  if (reason === 'bad_certificate') {
-    return { kind: 'refused', reason, description: distrust(cause) }
-  }
+  if (reason === 'bad_certificate') return refused(reason, distrust(cause))
   const known = refusals[reason]
-  if (known) return { kind: 'refused', reason, ...known }
-  return {
-    kind: 'refused',
-    reason: 'unreachable',
-    description: 'the server of the JID cannot be reached',
-    retryAfterSeconds: 30,
-  }
+  if (known) return refused(reason, known.description, known.retryAfterSeconds)
+  return refused('unreachable', 'the server of the JID cannot be reached', 30)
 }
 
 function distrust(cause: unknown): string {

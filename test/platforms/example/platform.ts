@@ -19,7 +19,8 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { EventLine } from '../../../src/platforms/kit/event-line.ts'
 import { sessionOver } from '../../../src/platforms/kit/failures.ts'
-import { definePlatform, linkInOneStep } from '../../../src/platforms/kit/platform.ts'
+import { linkInOneStep, refused } from '../../../src/platforms/kit/link.ts'
+import { definePlatform } from '../../../src/platforms/kit/platform.ts'
 import { RecentMap } from '../../../src/platforms/kit/recent-map.ts'
 import { SessionLife } from '../../../src/platforms/kit/session-life.ts'
 import { lostBy, steadily } from '../../../src/platforms/kit/steadily.ts'
@@ -37,7 +38,6 @@ import {
 
 const TEXT_LENGTH = 1_000
 
-/** `self`: the account's own id. */
 type Account = { readonly secrets: Secrets; readonly self: string }
 
 const handlers: Handlers<Account & Request> = {
@@ -95,7 +95,7 @@ async function tryToken(secrets: Secrets, signal: AbortSignal): Promise<LinkStep
     return { kind: 'done', account: await whoAmI(secrets, signal), secrets: { ...secrets } }
   } catch (cause) {
     const reason = endingOf(cause).kind === 'revoked' ? 'bad_credentials' : 'unreachable'
-    return { kind: 'refused', reason, description: 'the server does not take the token' }
+    return refused(reason, 'the server does not take the token')
   }
 }
 

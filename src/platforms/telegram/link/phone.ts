@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import { refused } from '../../kit/link.ts'
 import { fieldsOf } from '../../kit/stored.ts'
 import { wordOf } from '../failures.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
@@ -142,19 +143,14 @@ export class PhoneLink implements LinkAttempt {
   #sentStep(sent: tl.auth.TypeSentCode): LinkStep {
     if (sent._ === 'auth.sentCodeSuccess') return doneStep(this.#signIn, sent.authorization)
     if (sent._ === 'auth.sentCodePaymentRequired') {
-      return {
-        kind: 'refused',
-        reason: 'payment_required',
-        description: 'Telegram sends a code to this number only in its own app',
-      }
+      return refused('payment_required', 'Telegram sends a code to this number only in its own app')
     }
     const { type, timeout, phoneCodeHash } = sent
     if (type._ === 'auth.sentCodeTypeSetUpEmailRequired') {
-      return {
-        kind: 'refused',
-        reason: 'email_needed',
-        description: 'Telegram wants an e-mail address for this account first: name it in its app',
-      }
+      return refused(
+        'email_needed',
+        'Telegram wants an e-mail address for this account first: name it in its app',
+      )
     }
     const byEmail = type._ === 'auth.sentCodeTypeEmailCode'
     const step = {

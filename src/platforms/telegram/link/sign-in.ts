@@ -3,7 +3,7 @@
 import type { tl } from '@mtcute/node'
 import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import type { LinkReason } from '../../../../machines/model/reason.ts'
+import { refused } from '../../kit/link.ts'
 import type { Client } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../identity.ts'
@@ -16,11 +16,7 @@ export interface SignIn {
 
 export function doneStep({ storage }: SignIn, authorization: tl.auth.TypeAuthorization): LinkStep {
   if (authorization._ !== 'auth.authorization' || authorization.user._ !== 'user') {
-    return {
-      kind: 'refused',
-      reason: 'no_account',
-      description: 'there is no Telegram account with this phone number',
-    }
+    return refused('no_account', 'there is no Telegram account with this phone number')
   }
   const { keys, home } = storage.secrets
   const secrets = { keys, ...(home !== undefined && { home }) }
@@ -60,12 +56,8 @@ export async function givePassword(
 export function refusalStep(cause: unknown): LinkStep {
   const seconds = waitOf(cause)
   if (seconds !== undefined) {
-    return {
-      kind: 'refused',
-      reason: 'flood_wait',
-      description: `Telegram wants to be left alone for ${seconds} seconds`,
-      retryAfterSeconds: seconds,
-    }
+    const description = `Telegram wants to be left alone for ${seconds} seconds`
+    return refused('flood_wait', description, seconds)
   }
   switch (wordOf(cause)) {
     case 'PHONE_NUMBER_INVALID':
@@ -95,9 +87,3 @@ export function refusalStep(cause: unknown): LinkStep {
       throw requestFailure(cause, { looks: true })
   }
 }
-
-const refused = (reason: LinkReason, description: string): LinkStep => ({
-  kind: 'refused',
-  reason,
-  description,
-})
