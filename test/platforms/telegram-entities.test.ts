@@ -2,8 +2,7 @@
 import { Long } from '@mtcute/core'
 import t from 'tap'
 import type { TextEntity } from '../../machines/model/content.ts'
-import { textOf } from '../../src/platforms/telegram/reading/entities.ts'
-import { entitiesOf } from '../../src/platforms/telegram/writing/entities.ts'
+import { entitiesOf, textOf } from '../../src/platforms/telegram/entities.ts'
 
 /** The second letter is two UTF-16 code units long. */
 const text = 'a😀b c d e f g h i j k l'

@@ -6,9 +6,9 @@ import type { Message, Text } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { MediaDesk } from '../../../media/media.ts'
 import type { CallOptions, Calls, Done } from '../calls.ts'
+import { entitiesOf } from '../entities.ts'
 import { messageOf, type Written } from '../reading/message.ts'
 import type { Places } from '../storage/places.ts'
-import { entitiesOf } from '../writing/entities.ts'
 
 export interface Context extends Request {
   readonly calls: Calls

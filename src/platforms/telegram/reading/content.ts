@@ -1,7 +1,7 @@
 /** What a message of the network carries, in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Content, Location, Media, Preview } from '../../../../machines/model/content.ts'
-import { textOf } from './entities.ts'
+import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
 import { pollOf } from './poll.ts'
 

@@ -1,7 +1,7 @@
 /** Polls of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Poll, Text } from '../../../../machines/model/content.ts'
-import { textOf } from './entities.ts'
+import { textOf } from '../entities.ts'
 
 export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
   const answers = poll.answers.filter((answer) => answer._ === 'pollAnswer')
