@@ -1,9 +1,16 @@
-/** Between polling and a webhook and back again while people write: nothing is lost, order is kept. */
+/**
+ * Between polling and a webhook and back again while people write: nothing is lost, order is kept. With
+ * `SWITCHING_ROUNDS=300` as many accounts do so, ten at a time.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { until } from '../support/client.ts'
+import { type Service, startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
-import { scene } from './scene.ts'
+import { linkedAccount } from './scene.ts'
+
+const ROUNDS = Number(process.env.SWITCHING_ROUNDS ?? 1)
+const ROUNDS_AT_ONCE = 10
 
 const SWITCHES = 4
 const WRITERS = 3
@@ -12,7 +19,16 @@ const AT_ONCE = 2
 const PACE_MS = 1_050
 
 t.test('switching modes under load loses nothing', async (t) => {
-  const { client, key } = await scene(t)
+  const service = await startService(t)
+  let begun = 0
+  async function rounds() {
+    while (begun < ROUNDS) await play(t, service, `gatebot${++begun}`)
+  }
+  await Promise.all(Array.from({ length: ROUNDS_AT_ONCE }, rounds))
+})
+
+async function play(t: Test, service: Service, name: string) {
+  const { client, key } = await linkedAccount(service, name)
   const receiver = await Receiver.open(t, async (_, response) => {
     await pause(Math.random() * 15)
     response.end()
@@ -25,7 +41,7 @@ t.test('switching modes under load loses nothing', async (t) => {
   )
   const writing = people.map(async ({ id }, index) => {
     for (let place = 1; place <= EACH; place++) {
-      await client.write(id, '@gatebot', `${index}:${place}`)
+      await client.write(id, `@${name}`, `${index}:${place}`)
       await pause(Math.random() * 60)
     }
   })
@@ -52,14 +68,17 @@ t.test('switching modes under load loses nothing', async (t) => {
 
   const twice = all().length - texts().size
   const atMost = unconfirmed + 2 * AT_ONCE * SWITCHES
-  t.ok(twice <= atMost, `${twice} came twice, ${atMost} may have been under way at a switch`)
+  t.ok(
+    twice <= atMost,
+    `${name}: ${twice} came twice, ${atMost} may have been under way at a switch`,
+  )
   for (const updates of [receiver.received.map(({ update }) => update), polled]) {
     const last = new Map<string, number>()
     // What comes again is counted above: it comes after what it came before, and is out of no turn.
     for (const text of new Set<string>(updates.map(({ message }) => message.text))) {
       const [writer = '', place] = text.split(':')
-      t.ok(Number(place) > (last.get(writer) ?? 0), `${text} in its turn`)
+      t.ok(Number(place) > (last.get(writer) ?? 0), `${name}: ${text} in its turn`)
       last.set(writer, Number(place))
     }
   }
-})
+}
