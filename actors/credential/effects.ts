@@ -97,8 +97,7 @@ export class CredentialEffects {
 
   awaitStorage(send: Send): () => void {
     let isOver = false
-    this.world.storage
-      .recovered(LONGEST_RETRY_MS)
+    this.#recovered(LONGEST_RETRY_MS)
       .then(() => {
         if (!isOver) send({ type: 'storage.recovered' })
       })
@@ -314,9 +313,20 @@ export class CredentialEffects {
         if (!isRetried) return this.#giveUp(batch, reporter, cause)
       }
       this.#batches.set(event.batch, batch)
-      await this.world.storage.recovered(retryAfter(tries))
+      await this.#recovered(retryAfter(tries))
       // Its session ended while it waited, and has been told so.
       if (this.#batches.get(event.batch) !== batch) return
+    }
+  }
+
+  /** Where the storage cannot say when it is back, it is tried again a second later: nothing else would end the wait. */
+  async #recovered(atMostMs: number): Promise<void> {
+    const { storage, clock } = this.world
+    try {
+      await storage.recovered(atMostMs)
+    } catch (cause) {
+      this.onDefect(cause)
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, LONGEST_RETRY_MS))
     }
   }
 

@@ -156,6 +156,36 @@ t.test(
   },
 )
 
+t.test(
+  'an account begins its session all the same when nobody can say whether the database is back',
+  async (t) => {
+    let asked = 0
+    const recovered = () => Promise.reject(new Error(`boom ${++asked}`))
+    const rig = new CredentialRig(t, { storage: { recovered } })
+    let isAway = true
+    const account = rig.store.port.account.bind(rig.store.port)
+    const store = Object.assign(Object.create(rig.store.port), {
+      account: (id: number) => (isAway ? Promise.reject(failed('unavailable')) : account(id)),
+    })
+    Object.assign(rig.world, { store })
+    const actor = rig.activate()
+    await rig.clock.advance(10_000)
+    t.equal(stateOf(actor), 'stalled')
+    t.ok(asked >= 9 && asked <= 11, `it tried ${asked} times in ten seconds`)
+    isAway = false
+    await rig.clock.advance(1_000)
+    t.equal(stateOf(actor), 'live.online')
+
+    rig.updates.onAppend = () => Promise.reject(failed('unavailable'))
+    const acknowledged = rig.platform.session.report.events([deleted('a')], 'c1')
+    await rig.clock.advance(10_000)
+    t.equal(stateOf(actor), 'live.online', 'nor does a batch end a session by that')
+    rig.updates.onAppend = async () => stored
+    await rig.clock.advance(1_000)
+    await acknowledged
+  },
+)
+
 t.test('batches are stored in the order they were reported', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
