@@ -101,6 +101,8 @@ class Connections {
   /** Those without a request under way, the longest idle first. */
   readonly #idle = new Set<Socket>()
   readonly #reserved = new WeakSet<Socket>()
+  /** Requests under way; a client may send several at once. */
+  readonly #underWay = new WeakMap<Socket, number>()
   #open = 0
   #turnedAway = 0
   #loggedAt = Number.NEGATIVE_INFINITY
@@ -111,9 +113,12 @@ class Connections {
     this.#options = options
     options.metrics.openConnections(() => this.#open)
     const idle = this.#idle
+    const underWay = this.#underWay
     this.#answered = function answered() {
       const { socket } = this.req
-      if (!socket.destroyed) idle.add(socket)
+      const left = (underWay.get(socket) ?? 1) - 1
+      underWay.set(socket, left)
+      if (left === 0 && !socket.destroyed) idle.add(socket)
     }
   }
 
@@ -136,6 +141,7 @@ class Connections {
 
   asks({ socket }: IncomingMessage, answer: ServerResponse): void {
     this.#idle.delete(socket)
+    this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1)
     answer.on('close', this.#answered)
   }
 

@@ -111,6 +111,20 @@ t.test('when all are busy, health is answered and bots are told to come back', a
   t.strictSame(refused, [])
 })
 
+t.test('who sent several requests at once is not idle before the last is answered', async (t) => {
+  const { client, refused } = await serve(t, { most: 1, perAddress: 100 })
+  const first = await client()
+  first.ask('/health/live')
+  first.ask('/bot/getUpdates')
+  await until(() => first.seen.text.includes('ok'))
+  await pause(50)
+  const second = await client()
+  second.ask('/health/live')
+  await until(() => second.seen.text.includes('200 OK'))
+  t.notOk(first.seen.isClosed)
+  t.strictSame(refused, [])
+})
+
 t.test('beyond the reserve it is counted, too', async (t) => {
   const { client, several, refused } = await serve(t, { most: 20, perAddress: 100 })
   for (const { ask } of await several(20)) ask('/bot/getUpdates')

@@ -132,6 +132,11 @@ export class Receiving {
     this.#left = ALBUM * place.uploadBytes
   }
 
+  /** Of all files so far. */
+  get bytes(): number {
+    return ALBUM * this.#place.uploadBytes - this.#left
+  }
+
   /** The first part of a name counts, as with other parameters. */
   async take(part: string, file: Readable, about: { name?: string; mime?: string }): Promise<void> {
     if (this.uploads.has(part)) return void file.resume()

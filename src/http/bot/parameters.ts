@@ -236,8 +236,8 @@ export interface Parameters {
 export interface Reading {
   /** Aborts when the client goes away; it is asked for only when files come along. */
   signal(): AbortSignal
-  /** Told the length of all parameters before any of them is looked into; may refuse them. */
-  count(length: number): void
+  /** Gets the length of all parameters, before any of them is looked into, and the bytes of all files; may refuse them. */
+  count(length: number, fileBytes: number): void
 }
 
 export async function parametersOf(
@@ -247,14 +247,14 @@ export async function parametersOf(
 ): Promise<Parameters> {
   if (!isMultipart(request.headers)) {
     const args = argumentsFrom(request, await bodyOf(request))
-    count(args.length)
+    count(args.length, 0)
     return { args, uploads: noUploads }
   }
   const receiving = new Receiving(place, signal())
   try {
     const parts = await partsOfBody(request, receiving)
     const args = argumentsFrom(request, parts)
-    count(args.length)
+    count(args.length, receiving.bytes)
     return { args, uploads: receiving.uploads }
   } catch (error) {
     await releaseAll(receiving.uploads)

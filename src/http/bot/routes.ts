@@ -46,11 +46,17 @@ export function unitsAhead(headers: IncomingHttpHeaders): number {
   return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
 }
 
-/** `length` is that of all parameters. */
-export function unitsAfter(headers: IncomingHttpHeaders, length: number): number {
-  const isTold = headers['content-length'] !== undefined && !isMultipart(headers)
-  const isPacked = headers['content-encoding'] !== undefined
-  return isTold && !isPacked ? 0 : Math.floor(length / BYTES_PER_UNIT)
+/** The rest: of multipart bodies the parameters, of bodies of unknown length everything. */
+export function unitsAfter(
+  headers: IncomingHttpHeaders,
+  parameterLength: number,
+  fileBytes: number,
+): number {
+  const isTold =
+    headers['content-length'] !== undefined && headers['content-encoding'] === undefined
+  const parameters = isTold && !isMultipart(headers) ? 0 : parameterLength
+  const files = isTold ? 0 : fileBytes
+  return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
 export interface BotRoutesOptions extends CallExecution {
@@ -90,7 +96,8 @@ async function begun(
   const key = await gate.admit(params.token, ip, ofKey(request), unitsAhead(headers))
   const { args, uploads } = await parametersOf(request, place, {
     signal: () => goneSignal(reply),
-    count: (length) => gate.spend(key.facts.apiKeyId, unitsAfter(headers, length)),
+    count: (length, fileBytes) =>
+      gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
   })
   const asked = {
     method: request.params['*'] || args.text('method') || '',
