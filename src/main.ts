@@ -11,7 +11,7 @@ import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
 import { exitCodes } from './process/exit-codes.ts'
 import { concerning, StartFailure } from './process/start-failure.ts'
-import { concernsOneConnection } from './process/uncaught.ts'
+import { onUncaught } from './process/uncaught.ts'
 import { welcome } from './process/welcome.ts'
 
 /** Beside the time it stays open while it is not ready any more. */
@@ -26,10 +26,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
 // What is certain to concern one connection is over with it; all else ends the process in order.
-process.setUncaughtExceptionCaptureCallback((err) => {
-  if (concernsOneConnection(err)) logger.error({ err }, 'an error of a connection was not handled')
-  else for (const end of process.listeners('uncaughtException')) end(err, 'uncaughtException')
-})
+process.setUncaughtExceptionCaptureCallback((err) => onUncaught(err, logger))
 
 const prepared = concerning('DATA_DIR', prepareFolder(config.dataDir))
 /** Also while it is only just being started. */

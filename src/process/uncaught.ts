@@ -1,4 +1,5 @@
-/** Errors that nobody caught: which of them are certain to concern one connection and nothing else. */
+/** Errors that nobody caught: those that are certain to concern one connection alone, and the end of all others. */
+import type { Log } from '../database/log.ts'
 
 /** What a system says of the other end of one connection. */
 const ofOneConnection = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'])
@@ -16,4 +17,25 @@ export function concernsOneConnection(error: unknown): boolean {
   if (!ofOneConnection.has(code) || !duringTransfer.has(syscall)) return false
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
   return frames.every((frame) => /\(?node:internal\//.test(frame))
+}
+
+/** The part of `process` that an uncaught error concerns. */
+export interface Endable {
+  emit(event: 'uncaughtException', error: Error, origin: 'uncaughtException'): boolean
+  exit(code: number): void
+}
+
+/** Does for all other errors what Node.js does without a callback: it calls each listener, or ends where there is none. */
+export function onUncaught(
+  err: Error,
+  logger: Pick<Log, 'error'>,
+  target: Endable = process,
+): void {
+  if (concernsOneConnection(err)) {
+    logger.error({ err }, 'an error of a connection was not handled')
+    return
+  }
+  if (target.emit('uncaughtException', err, 'uncaughtException')) return
+  logger.error({ err }, 'the service ends on an error')
+  target.exit(1)
 }

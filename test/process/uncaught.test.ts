@@ -1,8 +1,8 @@
-/** Which uncaught errors are certain to concern one connection alone. */
-import { once } from 'node:events'
+/** Which uncaught errors are certain to concern one connection alone, and what becomes of the others. */
+import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import t from 'tap'
-import { concernsOneConnection } from '../../src/process/uncaught.ts'
+import { concernsOneConnection, onUncaught } from '../../src/process/uncaught.ts'
 
 t.test('a reset that the system told of', async (t) => {
   // Closed with something unread, the system breaks it.
@@ -35,3 +35,38 @@ t.test('nothing that was thrown by code, whatever it says, and nothing else', as
   t.notOk(concernsOneConnection(new TypeError('x')))
   t.notOk(concernsOneConnection('x'))
 })
+
+t.test(
+  'one of a connection is logged, any other ends the process, be there somebody to end it or not',
+  async (t) => {
+    const logged: object[] = []
+    const logger = {
+      error: (fields: object, message: string) => void logged.push({ ...fields, message }),
+    }
+    const exits: number[] = []
+    const target = Object.assign(new EventEmitter(), {
+      exit: (code: number) => void exits.push(code),
+    })
+    const reset = Object.assign(new Error('x'), {
+      ...{ code: 'ECONNRESET', syscall: 'read' },
+      stack: 'Error: x\n    at TCP.onStreamRead (node:internal/stream_base_commons:216:20)',
+    })
+    const defect = new TypeError('boom')
+    const seen: unknown[] = []
+    target.once('uncaughtException', (err) => seen.push(err))
+    onUncaught(reset, logger, target)
+    t.strictSame([seen, exits], [[], []])
+    onUncaught(defect, logger, target)
+    t.strictSame([seen, exits], [[defect], []], 'whoever ends the process does so')
+    onUncaught(defect, logger, target)
+    t.strictSame(
+      [seen, exits],
+      [[defect], [1]],
+      'a listener that asked for one error gets no second',
+    )
+    t.strictSame(logged, [
+      { err: reset, message: 'an error of a connection was not handled' },
+      { err: defect, message: 'the service ends on an error' },
+    ])
+  },
+)
