@@ -58,15 +58,11 @@ export async function wipeAccount(db: Database, credentialId: number): Promise<v
 /** Accounts whose deletion left something behind: of versions that kept it, and what was written at the last moment. */
 const leftovers = `
   select id from credential c where deactivated_at is not null and (
-    exists (select from update_log where credential_id = c.id)
-    or exists (select from message_identity where credential_id = c.id)
-    or exists (select from chat_identity where credential_id = c.id)
-    or exists (select from bot_profile where credential_id = c.id)
-    or exists (select from media_path where credential_id = c.id)
-    or exists (select from diagnosis where credential_id = c.id)
-    or exists (select from xmpp_room where credential_id = c.id)
-    or exists (select from telegram_peer where credential_id = c.id)
-    or exists (select from credential_log where credential_id = c.id and checkpoint is not null))`
+    ${personalTables
+      .filter(({ endsWithAccount }) => endsWithAccount)
+      .map(({ name }) => `exists (select from ${name} where credential_id = c.id) or`)
+      .join('\n    ')}
+    exists (select from credential_log where credential_id = c.id and checkpoint is not null))`
 
 export async function wipeDeletedAccounts(db: Database): Promise<void> {
   for (const { id } of await db.query<{ id: number }>(leftovers)) await wipeAccount(db, id)

@@ -1,6 +1,7 @@
 /** No table is forgotten when a user is erased: every one is listed, as personal or with the reason why it is not. */
 import t from 'tap'
 import { impersonalTables, personalTables } from '../../src/privacy/tables.ts'
+import { wipeDeletedAccounts } from '../../src/privacy/wipe.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { database: db } = await testDatabase(t)
@@ -59,6 +60,44 @@ t.test(
       )
       const shown = bytes.filter((column) => !omit.includes(column.name))
       t.same(shown, [], `${name}: bytes are hashes or sealed`)
+    }
+  },
+)
+
+t.test(
+  'what is left of a deleted account is found, in whichever table, and no other account is touched',
+  async (t) => {
+    const account = async (phone: string, isDeleted: boolean) => {
+      const [row] = await db.query<{ id: number }>(
+        `with owner as (
+           insert into app_user (phone_index, phone_sealed) values ($1, '') returning id
+         )
+         insert into credential (user_id, platform, native_id, account, deactivated_at)
+         select id, 'telegram', $1, '{}', case when $2 then now() end from owner returning id`,
+        [phone, isDeleted],
+      )
+      return row?.id ?? 0
+    }
+    const [gone, alive] = [await account('1', true), await account('2', false)]
+    const left = {
+      update_block: 'block, kind, api_key_id, updates) select c, 1, 0, 0, 1',
+      telegram_message: 'message_id, chat_id) select c, 1, 2',
+      telegram_reference: 'peer_id, chat_id, message_id) select c, 1, 2, 3',
+      media_path_count: 'issued) select c, 1',
+      chat_identity: "native, chat_id) select c, 'ada', c",
+    }
+    for (const [table, rest] of Object.entries(left)) {
+      const both = [[gone, alive]]
+      await db.query(
+        `insert into ${table} (credential_id, ${rest} from unnest($1::bigint[]) c`,
+        both,
+      )
+      await wipeDeletedAccounts(db)
+      t.strictSame(
+        await db.query(`select credential_id as id from ${table}`),
+        [{ id: alive }],
+        table,
+      )
     }
   },
 )
