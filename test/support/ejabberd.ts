@@ -58,11 +58,17 @@ export class Ejabberd implements XmppServer {
     const directory = await mkdtemp(join(tmpdir(), 'chapar-ejabberd-'))
     const ports = { port: await freePort(), tlsPort: await freePort(), httpPort: await freePort() }
     const ejabberd = new Ejabberd(ports, directory)
-    await ejabberd.#certify()
-    const configuration = configurationOf(ports, directory, options)
-    await writeFile(join(directory, 'ejabberd.yml'), JSON.stringify(configuration))
-    await ejabberd.up()
-    return ejabberd
+    try {
+      await ejabberd.#certify()
+      const configuration = configurationOf(ports, directory, options)
+      await writeFile(join(directory, 'ejabberd.yml'), JSON.stringify(configuration))
+      await ejabberd.up()
+      return ejabberd
+    } catch (cause) {
+      // Its caller has nothing to stop.
+      await ejabberd.stop()
+      throw cause
+    }
   }
 
   get server(): string {
