@@ -60,7 +60,7 @@ t.test('of 200 guesses at once at most five are compared, then the code is dead'
     )
     t.equal(challenge!.tries, 5)
     t.match(await failureOf(accounts.login(phone, codeFor(phone), client)), {
-      description: /tried too often/,
+      description: /^the code was tried too often; request a new one$/,
     })
   }
 })

@@ -192,7 +192,10 @@ t.test(
     )
     const odd = await login({ challenge_id: 'x' })
     t.equal(odd.status, 400)
-    t.match(odd.body.description, /^Bad Request: field "challenge_id"/)
+    t.match(
+      odd.body.description,
+      /^Bad Request: field "challenge_id" does not have the expected form$/,
+    )
     t.equal((await login({ challenge_id })).status, 200)
   },
 )

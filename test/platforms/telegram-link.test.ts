@@ -71,7 +71,11 @@ t.test('Telegram accounts are linked', async (t) => {
 
   await t.test('an account that has to name an e-mail address first', async (t) => {
     const { attempt } = await begun(t, stage, { email: '' })
-    t.match(attempt.step, { kind: 'refused', reason: 'email_needed', description: /in its app/ })
+    t.match(attempt.step, {
+      kind: 'refused',
+      reason: 'email_needed',
+      description: /^Telegram wants an e-mail address for this account first: name it in its app$/,
+    })
   })
 
   await t.test('a QR code is scanned on another device', async (t) => {

@@ -67,13 +67,25 @@ t.test('fields that cannot be right are refused without a connection', async (t)
   })
   const refusal = (more: object, method = 'password') =>
     refusalOf(platform.startLink(method, { ...fields, ...more }, patience()))
-  t.match(await refusal({ jid: 'nobody' }), { code: 'bad_request', description: /"jid"/ })
-  t.match(await refusal({ password: '' }), { code: 'bad_request', description: /"password"/ })
-  t.match(await refusal({ server: 'http://x' }), { code: 'bad_request', description: /"server"/ })
+  t.match(await refusal({ jid: 'nobody' }), {
+    code: 'bad_request',
+    description: /^field "jid" must be an address such as name@example.org$/,
+  })
+  t.match(await refusal({ password: '' }), {
+    code: 'bad_request',
+    description: /^field "password" is required$/,
+  })
+  t.match(await refusal({ server: 'http://x' }), {
+    code: 'bad_request',
+    description: /^field "server" must be an address such as xmpps:\/\/host:5223$/,
+  })
   t.match(await refusal({}, 'phone'), { code: 'bad_request' })
   t.match(
     await refusal({ server: 'xmpp://127.0.0.1:5222' }),
-    { code: 'bad_request', description: /"server"/ },
+    {
+      code: 'bad_request',
+      description: /^field "server" must be an address such as xmpps:\/\/host:5223$/,
+    },
     'this machine is nobody else’s business',
   )
 })

@@ -29,13 +29,19 @@ t.test('what is nested too deeply or has too many members is refused', async (t)
   const nested = (depth: number) => `{"name":${'['.repeat(depth)}${']'.repeat(depth)}}`
   t.match(await post(nested(32)), refused(400, `${unreadable}: the JSON is nested too deeply`))
   t.match(await post(nested(100_000)), refused(400, `${unreadable}: the JSON is nested too deeply`))
-  t.match((await post(nested(31))).body.description, /^Bad Request: field "\w+" is /)
+  t.match(
+    (await post(nested(31))).body.description,
+    /^Bad Request: field "\w+" is (required|unknown)$/,
+  )
   const object = (members: number) =>
     JSON.stringify({ a: Object.fromEntries(Array.from({ length: members }, (_, n) => [n, n])) })
   const wide = refused(400, `${unreadable}: the JSON has too many members`)
   t.match(await post(object(1_001)), wide)
   t.match(await post(JSON.stringify({ a: Array(10_001).fill(0) })), wide)
-  t.match((await post(object(1_000))).body.description, /^Bad Request: field "\w+" is /)
+  t.match(
+    (await post(object(1_000))).body.description,
+    /^Bad Request: field "\w+" is (required|unknown)$/,
+  )
   t.match(await post('{"__proto__":{"name":"x"}}'), { status: 400, body: { ok: false } })
   t.match(await post('{"constructor":{"prototype":{}}}'), { status: 400, body: { ok: false } })
 })
@@ -70,5 +76,8 @@ t.test('a compressed body is refused, an encoding that changes nothing is not', 
   const compressed = await post(gzipSync(body), { 'content-encoding': 'gzip' })
   t.match(compressed, refused(415, 'Unsupported Media Type'))
   const same = await post(body, { 'content-encoding': 'Identity' })
-  t.match(same, { status: 400, body: { description: /field "credential_id" is required/ } })
+  t.match(same, {
+    status: 400,
+    body: { description: /^Bad Request: field "credential_id" is required$/ },
+  })
 })

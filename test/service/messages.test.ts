@@ -78,7 +78,9 @@ t.test('texts that are empty or too long are refused', async (t) => {
   const beyond = [{ type: 'bold', offset: 5, length: 1 }]
   t.match(await send({ entities: beyond }), {
     status: 400,
-    body: { description: /UTF-16 offset 5$/ },
+    body: {
+      description: /^Bad Request: entity begins after the end of the text at UTF-16 offset 5$/,
+    },
   })
   t.match(await send({ entities: [{ type: 'bold' }] }), { status: 400 })
 })

@@ -64,8 +64,11 @@ t.test('a webhook in the way is told of, and deleted only with consent', async (
     far.ask('POST', '/platforms/telegram-bot/link/start', { token: key, ...more })
   const refused = await start()
   t.equal(refused.status, 400, JSON.stringify(refused.body))
-  t.match(refused.body.description, /webhook at 127\.0\.0\.1:9/)
-  t.notMatch(refused.body.description, /hidden-path/)
+  t.equal(
+    refused.body.description,
+    'Bad Request: the bot delivers its updates to a webhook at 127.0.0.1:9; ' +
+      'delete it there, or link again with "delete_webhook": "true"',
+  )
   t.match((await near.bot(key, 'getWebhookInfo')).body, { result: { url } })
   t.match((await start({ delete_webhook: 'true' })).body, { result: { state: 'linked' } })
   t.match((await near.bot(key, 'getWebhookInfo')).body, { result: { url: '' } })
