@@ -1,7 +1,4 @@
-/**
- * Between polling and a webhook and back again while people write: nothing is lost, order is kept. With
- * `SWITCHING_ROUNDS=300` as many accounts do so, ten at a time.
- */
+/** Between polling and a webhook and back while people write: nothing is lost, order is kept. */
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../support/client.ts'
@@ -9,6 +6,7 @@ import { type Service, startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { linkedAccount } from './scene.ts'
 
+/** Accounts that do so, ten at a time: `SWITCHING_ROUNDS=300` looks for what happens seldom. */
 const ROUNDS = Number(process.env.SWITCHING_ROUNDS ?? 1)
 const ROUNDS_AT_ONCE = 10
 
