@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { attacks } from './attacks.ts'
 import { backlog } from './backlog.ts'
 import { burst } from './burst.ts'
 import { files } from './files.ts'
@@ -26,7 +27,13 @@ const standard: Readonly<Record<string, Benchmark>> = {
   g: files,
   h: xmpp,
 }
-const all: Readonly<Record<string, Benchmark>> = { ...standard, partitioning, panel, burst }
+const all: Readonly<Record<string, Benchmark>> = {
+  ...standard,
+  partitioning,
+  panel,
+  burst,
+  attacks,
+}
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const load = () => loadavg().map((value) => Number(value.toFixed(2)))
