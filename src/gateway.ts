@@ -24,6 +24,7 @@ import { assertFree } from './net/free-port.ts'
 import type { Logger } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { openRequestJournal } from './observability/request-journal.ts'
+import { sandboxPlatform } from './platforms/sandbox/platform.ts'
 import type { TelegramOptions } from './platforms/telegram/platform.ts'
 import { unconfiguredTelegram } from './platforms/telegram/unconfigured.ts'
 import { bale, telegramBot } from './platforms/upstream-bot/flavour.ts'
@@ -143,7 +144,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(() => media.close())
 
   const sandbox = config.sandbox
-    ? createSandbox({ db, log: logger, media: media.desk, limits: config.sandboxLimits })
+    ? createSandbox({ db, logger, media: media.desk, limits: config.sandboxLimits })
     : undefined
   if (sandbox) opened.defer(() => sandbox.close())
   // A statement whose connection was lost may be carried out a moment later still.
@@ -156,7 +157,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   ]
   for (const { close } of botApis) opened.defer(close)
   const platforms = [
-    ...(sandbox ? [sandbox.platform] : []),
+    ...(sandbox ? [sandboxPlatform(sandbox)] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
     xmppPlatform({
       log: logger,

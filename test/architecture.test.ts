@@ -2,6 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { circles } from './house/graph.ts'
+import { readProduction } from './house/source.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -45,6 +47,41 @@ for (const [layer, may] of Object.entries(layers)) {
     }
   })
 }
+
+/** From the lowest to the highest; the files beside these folders join them and may import all. */
+const sandboxRooms = [
+  ...['network', 'delivery', 'files', 'chats', 'polls', 'messages', 'topics', 'stories', 'people'],
+]
+const sandboxRoomOf = (path: string) => /^src\/sandbox\/(\w+)\//.exec(path)?.[1]
+
+t.test('a room of the sandbox imports only rooms below it', async (t) => {
+  for (const file of find('src/sandbox/*/*.ts')) {
+    const own = sandboxRooms.indexOf(sandboxRoomOf(file) ?? '')
+    t.not(own, -1, file)
+    for (const specifier of importsOf(file).filter(isRelative)) {
+      const target = join(dirname(file), specifier)
+      if (!target.startsWith('src/sandbox/')) continue
+      const room = sandboxRooms.indexOf(sandboxRoomOf(target) ?? '')
+      t.ok(room !== -1 && room <= own, `${file} imports ${specifier}`)
+    }
+  }
+})
+
+t.test('the sandbox is a messenger that knows nothing of its connector', async (t) => {
+  for (const file of find('src/sandbox/**/*.ts')) {
+    const targets = importsOf(file).map((specifier) => join(dirname(file), specifier))
+    t.notOk(
+      targets.some((target) => target.startsWith('src/platforms/sandbox/')),
+      file,
+    )
+  }
+})
+
+t.test('no files of the sandbox import each other in a circle, not even types', async (t) => {
+  const files = readProduction().filter(({ path }) => /^src\/(platforms\/)?sandbox\//.test(path))
+  t.not(files.length, 0)
+  t.same(circles(files, true), [])
+})
 
 t.test('the service imports nothing of its tests, tools or benchmarks', async (t) => {
   for (const file of code) {
@@ -172,7 +209,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['flush'],
   'src/sandbox/messages/outbox.ts': ['this.#drain'],
-  'src/sandbox/sandbox.ts': ['session.open'],
+  'src/platforms/sandbox/platform.ts': ['session.open'],
   'src/platforms/sandbox/session.ts': ['this.#readOn'],
   'src/platforms/xmpp/media/measure.ts': ['reader.cancel'],
   'src/platforms/xmpp/rooms/rooms.ts': ['this.#tending.run'],

@@ -1,5 +1,5 @@
 /** People of the sandbox with a linked device each. */
-import { hashToken, newToken } from '../../src/sandbox/people/secrets.ts'
+import { hashToken, newToken } from '../../src/sandbox/delivery/sessions.ts'
 import { seedCredentials } from './seed.ts'
 import type { Stage } from './stage.ts'
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import type { OtpSenderOptions } from '../accounts/senders/sender.ts'
-import type { RoomLimits } from '../sandbox/people/room.ts'
+import type { CapacityLimits } from '../sandbox/network/capacity.ts'
 import { environmentFrom } from './environment.ts'
 import { ConfigurationError } from './error.ts'
 import { type Limits, limitsFrom, limitVariables } from './limits.ts'
@@ -178,7 +178,7 @@ export interface Config {
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
   readonly trustProxy: string[] | false
   readonly sandbox: boolean
-  readonly sandboxLimits: RoomLimits
+  readonly sandboxLimits: CapacityLimits
   /** The service's own registration with Telegram; absent: no accounts of Telegram. */
   readonly telegram: { readonly id: number; readonly hash: string } | undefined
   readonly retention: {

@@ -1,8 +1,8 @@
-/** Deletes what was meant for a moment and nobody asks for any more: codes, presses, drafts, who is typing. */
+/** Deletes expired one-time codes, callback queries, drafts and typing notices. */
 import type { Queryable } from '../database/database.ts'
 
-/** A day more than anybody waits, so that a late answer is still told that it is late. */
-const over = [
+/** They stay one more day, so that a late answer is refused as late. */
+const deleting = [
   `delete from sandbox_challenge where expires_at < now() - interval '1 day'`,
   `delete from sandbox_callback where expires_at < now() - interval '1 day'`,
   `delete from sandbox_draft where until < now() - interval '1 day'`,
@@ -10,5 +10,5 @@ const over = [
 ]
 
 export async function retainSandbox(db: Queryable): Promise<void> {
-  for (const statement of over) await db.query(statement)
+  for (const statement of deleting) await db.query(statement)
 }

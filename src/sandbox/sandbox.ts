@@ -1,127 +1,114 @@
-/** The built-in messenger: a platform towards the gateway, and for each user a network with hands and switches. */
-import type { Platform } from '../../actors/ports/platform.ts'
+/** The built-in messenger: for each user a network of people and chats, driven by routes and by linked accounts. */
+import type { Topic } from '../../machines/model/content.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 import type { Range } from '../media/media.ts'
-import { capabilities } from '../platforms/sandbox/capabilities.ts'
-import { Linking } from '../platforms/sandbox/link.ts'
-import { LiveSession } from '../platforms/sandbox/session.ts'
 import { Chats } from './chats/chats.ts'
+import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
-import { Inboxes } from './delivery/inbox.ts'
-import { Watchers } from './delivery/watchers.ts'
-import { type Files, openFile } from './files/files.ts'
+import { openFile } from './files/files.ts'
 import { StickerSets } from './files/sticker-sets.ts'
-import { Outbox } from './messages/outbox.ts'
-import { explainVanished } from './messages/vanished.ts'
-import { Controls } from './people/controls.ts'
-import { Emptying } from './people/emptying.ts'
-import { Hands } from './people/hands.ts'
+import { BatchedOutbox } from './messages/outbox.ts'
+import { Capacity, type CapacityLimits } from './network/capacity.ts'
+import type { NetworkContext, Services } from './network/context.ts'
+import { explainEmptied } from './network/database.ts'
+import { NetworkMembers } from './network/members.ts'
+import { NetworkCleaner } from './people/empty-network.ts'
+import { Inboxes } from './people/inbox.ts'
 import { People } from './people/people.ts'
-import { Residents } from './people/residents.ts'
-import { Room, type RoomLimits } from './people/room.ts'
-import { Closing } from './polls/closing.ts'
+import { PersonActions } from './person-actions.ts'
+import { DuePolls } from './polls/timer.ts'
+import { listTopics } from './topics/topics.ts'
 
-/** All that one user has of the sandbox. */
+/** The network of one user. */
 export interface Network {
   readonly people: People
   readonly chats: Chats
-  readonly hands: Hands
+  /** The topics of a forum, the oldest first. */
+  topics(chat: number): Promise<readonly (Topic & { readonly isClosed: boolean })[]>
+  readonly actions: PersonActions
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
-  readonly controls: Controls
+  readonly faults: FaultControls
   /** Deletes all of it; resolves with whether nothing is left. */
   empty(): Promise<boolean>
   readonly files: {
-    ingest: Files['media']['ingest']
+    readonly ingest: Services['media']['ingest']
     /** The bytes of a file that was sent at least once. */
     open(native: string, range: Range, signal: AbortSignal): ReturnType<typeof openFile>
   }
 }
 
 export interface Sandbox {
-  readonly platform: Platform
-  /** The network of this user: nothing of another one can be reached through it. */
+  readonly services: Services
+  readonly hub: Hub
+  /** The network of this user. Nothing of another network can be reached through it. */
   network(user: number): Network
-  /** Something may have been written that nobody heard of: everyone looks. */
+  /** Makes sessions and waiting requests look for changes that could wake nobody. */
   lookAround(): void
-  /** Stores what sessions have confirmed so far. */
+  /** Stores the positions that sessions have acknowledged. */
   close(): Promise<void>
 }
 
 export interface SandboxOptions {
   readonly db: Database
-  readonly log: Log
-  readonly media: Files['media']
-  readonly limits: RoomLimits
+  readonly logger: Log
+  readonly media: Services['media']
+  readonly limits: CapacityLimits
   /** Unix milliseconds. */
   readonly clock?: () => number
 }
 
 export function createSandbox({
   db: database,
-  log,
+  logger,
   media,
   limits,
-  clock = Date.now,
+  clock: now = Date.now,
 }: SandboxOptions): Sandbox {
-  const db = explainVanished(database)
-  const hub = new Hub<LiveSession>(db, log)
-  const watchers = new Watchers()
-  const wake = (people: readonly number[]) => {
-    hub.wake(people)
-    watchers.notify()
-  }
-  const outbox = new Outbox(db, wake)
-  const closing = new Closing({ db, wake, now: clock }, log)
-  closing.look()
-  const room = new Room(db, limits, clock)
-  const world = { db, room, outbox, media, closing, wake, hub, log, now: clock }
-  const linking = new Linking(db, outbox, clock)
-  const residents = new Residents(db)
-  const emptying = new Emptying({ db: database, hub, room, residents, wake })
+  const db = explainEmptied(database)
+  const hub = new Hub(db, logger)
+  const wake = (people: readonly number[]) => hub.wake(people)
+  const pollTimer = new DuePolls({ db, wake, now, logger })
+  pollTimer.closeDue()
+  const capacity = new Capacity(db, limits, now)
+  const outbox = new BatchedOutbox(db, wake)
+  const services = { db, logger, media, capacity, outbox, pollTimer, wake, now }
+  const members = new NetworkMembers(db)
+  const cleaner = new NetworkCleaner({ db: database, hub, capacity, members })
   return {
-    platform: {
-      id: 'sandbox',
-      name: 'Sandbox',
-      linkMethods: [
-        { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
-      ],
-      capabilities,
-      ids: 'integer',
-      startLink: (method, fields, _signal, user) => linking.start(user, method, fields),
-      resumeLink: (stored) => linking.resume(stored),
-      open: (account, report, signal) => {
-        const session = new LiveSession(world, report)
-        signal.addEventListener('abort', () => session.end(), { once: true })
-        void session.open(account)
-        return session
-      },
-    },
-    network: (user) => {
-      const inside = { ...world, network: user }
-      const assertIn = (person: number) => residents.assertIn(user, person)
-      return {
-        people: new People(inside),
-        chats: new Chats(inside),
-        hands: new Hands(inside, watchers, assertIn),
-        inboxes: new Inboxes({ db, watchers, now: clock, assertIn }),
-        stickerSets: new StickerSets(inside),
-        controls: new Controls({ db, hub, now: clock, assertIn }),
-        empty: () => emptying.empty(user),
-        files: {
-          ingest: (ingestion, signal) => media.ingest(ingestion, signal),
-          open: (native, range, signal) => openFile(inside, native, range, signal),
-        },
-      }
-    },
-    lookAround() {
-      hub.wakeAll()
-      watchers.notify()
-    },
+    services,
+    hub,
+    network: (user) => networkOf({ ...services, network: user }, { hub, members, cleaner }),
+    lookAround: () => hub.wakeAll(),
     close: async () => {
-      await closing.close()
-      await hub.acknowledgements.flush()
+      await pollTimer.close()
+      await hub.flush()
+    },
+  }
+}
+
+interface Shared {
+  readonly hub: Hub
+  readonly members: NetworkMembers
+  readonly cleaner: NetworkCleaner
+}
+
+function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): Network {
+  const { db, media, network, now } = context
+  const assertIn = (person: number) => members.assertIn(network, person)
+  return {
+    people: new People(context),
+    chats: new Chats(context),
+    topics: (chat) => listTopics(context, chat),
+    actions: new PersonActions(context, hub, assertIn),
+    inboxes: new Inboxes({ db, hub, now, assertIn }),
+    stickerSets: new StickerSets(context),
+    faults: new FaultControls({ db, hub, now, assertIn }),
+    empty: () => cleaner.empty(network),
+    files: {
+      ingest: (ingestion, signal) => media.ingest(ingestion, signal),
+      open: (native, range, signal) => openFile(context, native, range, signal),
     },
   }
 }

@@ -14,7 +14,7 @@ export async function sandboxServer(t: Test, limits?: SandboxOptions['limits']) 
   const { database: db } = await testDatabase(t)
   const media = await fileDesk(t, db)
   const user = { id: await fileOwner(db) }
-  const sandbox = ownedSandbox({ db, log: quietLog, media, ...(limits && { limits }) }, user.id)
+  const sandbox = ownedSandbox({ db, logger: quietLog, media, ...(limits && { limits }) }, user.id)
   const app = bareServer(t)
   app.setValidatorCompiler(validators())
   await app.register(sandboxRoutes, {

@@ -8,12 +8,12 @@ t.test('what a silence held back flows when it ends', async (t) => {
   const { online, register, sandbox } = await stage(t)
   const { person, session, store } = await online()
   const { id } = await register()
-  await sandbox.controls.put(person.id, { fault: 'silence' })
-  await sandbox.hands.write(id, { to: person.id, text: 'into the silence' })
+  await sandbox.faults.put(person.id, { fault: 'silence' })
+  await sandbox.actions.write(id, { to: person.id, text: 'into the silence' })
   const answer = sent(session, String(id), 'out of the silence')
   t.same(store.texts(), [])
   t.same(await sandbox.inboxes.messages(id, { chat: person.id, limit: 1, after: 1 }), [])
-  await sandbox.controls.clear(person.id, 'silence')
+  await sandbox.faults.clear(person.id, 'silence')
   await store.message('into the silence')
   t.match(await answer, { content: { text: 'out of the silence' } })
 })
@@ -21,8 +21,8 @@ t.test('what a silence held back flows when it ends', async (t) => {
 t.test('a silence outlives the session, and so does a flood wait', async (t) => {
   const { online, open, sandbox } = await stage(t)
   const { person, session, store } = await online()
-  await sandbox.controls.put(person.id, { fault: 'flood_wait', seconds: 50 })
-  await sandbox.controls.put(person.id, { fault: 'silence' })
+  await sandbox.faults.put(person.id, { fault: 'flood_wait', seconds: 50 })
+  await sandbox.faults.put(person.id, { fault: 'silence' })
   await session.stop()
   const next = await open(store)
   t.match(await next.reported('limited'), ['flood_wait', Number])
@@ -33,7 +33,7 @@ t.test('a flood wait ends by itself', async (t) => {
   const { online, register, sandbox, time } = await stage(t)
   const { person, session } = await online()
   const { id } = await register()
-  await sandbox.controls.put(person.id, { fault: 'flood_wait', seconds: 50 })
+  await sandbox.faults.put(person.id, { fault: 'flood_wait', seconds: 50 })
   t.equal((await refusalOf(perform(session, sending(String(id), 'x')))).code, 'rate_limited')
   time.ahead = 51_000
   await sent(session, String(id), 'x')
@@ -42,7 +42,7 @@ t.test('a flood wait ends by itself', async (t) => {
 t.test('no connection comes about while the network is down', async (t) => {
   const { online, open, sandbox, time } = await stage(t)
   const { person, session, store } = await online()
-  await sandbox.controls.put(person.id, { fault: 'drop', seconds: 60 })
+  await sandbox.faults.put(person.id, { fault: 'drop', seconds: 60 })
   await session.reported('lost')
   const early = run(sandbox.platform, store)
   await early.reported('lost')
@@ -55,10 +55,10 @@ t.test('reordered chats keep their own order', async (t) => {
   const { person, session, store } = await online()
   const people = [await register(), await register()]
   await session.stop()
-  await sandbox.controls.put(person.id, { fault: 'reorder' })
+  await sandbox.faults.put(person.id, { fault: 'reorder' })
   for (const text of ['1', '2']) {
     for (const [index, { id }] of people.entries()) {
-      await sandbox.hands.write(id, { to: person.id, text: `${index}:${text}` })
+      await sandbox.actions.write(id, { to: person.id, text: `${index}:${text}` })
     }
   }
   await open(store)
@@ -78,8 +78,8 @@ t.test('what was queued before the session came is recovered, posts only if want
   })
   await session.stop()
   const without = await link(person)
-  await sandbox.hands.write(other.id, { to: Number(chat.native), text: 'missed post' })
-  await sandbox.hands.write(other.id, { to: person.id, text: 'missed' })
+  await sandbox.actions.write(other.id, { to: Number(chat.native), text: 'missed post' })
+  await sandbox.actions.write(other.id, { to: person.id, text: 'missed' })
   for (const [recoverChannels, log] of [
     [true, store],
     [false, without],
@@ -105,7 +105,7 @@ t.test('what was queued before the session came is recovered, posts only if want
     t.match(await log.message('missed'), { recovered: true })
     t.equal(log.texts().includes('missed post'), recoverChannels)
   }
-  await sandbox.hands.write(other.id, { to: Number(chat.native), text: 'live post' })
+  await sandbox.actions.write(other.id, { to: Number(chat.native), text: 'live post' })
   const live = await without.message('live post')
   t.equal(live.recovered, undefined)
 })
@@ -114,7 +114,7 @@ t.test('a slow network answers late, and not at all to those who leave', async (
   const { online, register, sandbox } = await stage(t)
   const { person, session } = await online()
   const { id } = await register()
-  await sandbox.controls.put(person.id, { fault: 'delay', milliseconds: 150 })
+  await sandbox.faults.put(person.id, { fault: 'delay', milliseconds: 150 })
   t.ok((await session.session.probe(AbortSignal.timeout(5_000))) >= 140)
   const send = session.session.perform(sending(String(id), 'x'), 'r', AbortSignal.timeout(20))
   t.match(await refusalOf(send), { code: 'timeout', certain: false })

@@ -33,10 +33,10 @@ t.test('each message holds its file, until it is deleted', async (t) => {
   const given = await file()
   const { native } = await sentTo(given)
   t.equal(await holds(given), 1)
-  await sandbox.hands.forward(person.id, place(native), friend.id)
-  const copy = await sandbox.hands.forward(person.id, place(native), friend.id, true)
+  await sandbox.actions.forward(person.id, place(native), friend.id)
+  const copy = await sandbox.actions.forward(person.id, place(native), friend.id, true)
   t.equal(await holds(given), 3)
-  await sandbox.hands.delete(person.id, place(native))
+  await sandbox.actions.delete(person.id, place(native))
   t.equal(await holds(given), 2)
   t.match(copy.content, { media: { file: { native: String } } })
 })
@@ -58,7 +58,7 @@ t.test('a message that was refused holds nothing', async (t) => {
 t.test('what nobody held any more can be sent no more', async (t) => {
   const given = await file()
   const message = await sentTo(given)
-  await sandbox.hands.delete(person.id, place(message.native))
+  await sandbox.actions.delete(person.id, place(message.native))
   await db.query(`delete from media_blob where blob = $1`, [
     'blob' in given.file ? given.file.blob : '',
   ])
@@ -108,12 +108,12 @@ t.test('votes at once are all counted', async (t) => {
     ...{ question: { text: 'Tea?', entities: [] }, options, voters: 0, isClosed: false },
     ...{ isAnonymous: true, isQuiz: false, isMultiple: false },
   }
-  const [message] = await sandbox.hands.send(person.id, {
+  const [message] = await sandbox.actions.send(person.id, {
     to: Number(chat.native),
     contents: [{ kind: 'poll', poll }],
   })
   const at = { chat: Number(chat.native), message: Number(message!.native) }
-  await Promise.all(people.map(({ id }, place) => sandbox.hands.vote(id, at, [place % 2])))
+  await Promise.all(people.map(({ id }, place) => sandbox.actions.vote(id, at, [place % 2])))
   const [seen] = await sandbox.inboxes.messages(person.id, { chat: at.chat, limit: 1 })
   t.match(seen!.content, { poll: { voters: 12, options: [{ voters: 6 }, { voters: 6 }] } })
 })

@@ -79,9 +79,9 @@ t.test('a banned or deleted account is not linked', async (t) => {
     const { step } = await platform.startLink('phone', { phone: person.phone }, patience())
     return step
   }
-  await sandbox.controls.put(person.id, { fault: 'ban' })
+  await sandbox.faults.put(person.id, { fault: 'ban' })
   t.match(await start(), { kind: 'refused', reason: 'account_banned' })
-  await sandbox.controls.clear(person.id, 'ban')
+  await sandbox.faults.clear(person.id, 'ban')
   await sandbox.people.change(person.id, { deactivated: true })
   t.match(await start(), { kind: 'refused', reason: 'account_deleted' })
 })

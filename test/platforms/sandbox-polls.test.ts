@@ -31,7 +31,7 @@ t.test('a poll that ends while it is being sent is closed where it is seen', asy
       return db.query(statement, values)
     },
   }
-  const sandbox = ownedSandbox({ db: slow, log: quietLog, media }, owner)
+  const sandbox = ownedSandbox({ db: slow, logger: quietLog, media }, owner)
   t.teardown(() => sandbox.close())
   const [person, friend] = [await register(), await register()]
   const session = await open(await link(person), sandbox.platform)

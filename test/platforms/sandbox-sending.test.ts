@@ -117,7 +117,7 @@ t.test('the queue goes once every device has confirmed it', async (t) => {
   const { person, store } = await online()
   const second = await link(person)
   const { id } = await register()
-  await sandbox.hands.write(id, { to: person.id, text: 'one' })
+  await sandbox.actions.write(id, { to: person.id, text: 'one' })
   await store.message('one')
   const queued = async () => {
     await sandbox.close()

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Platform } from '../../actors/ports/platform.ts'
 import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
+import { sandboxPlatform } from '../../src/platforms/sandbox/platform.ts'
 import { type Service, startService } from '../support/service.ts'
 import { refused, troubledAccount } from './scene.ts'
 
@@ -23,7 +24,7 @@ let owner = 0
 const service: Service = await startService(t, {
   platforms: [
     sharedNetwork(
-      () => service.gateway.sandbox!.platform,
+      () => sandboxPlatform(service.gateway.sandbox!),
       () => owner,
     ),
   ],

@@ -49,7 +49,7 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { params } = request
-      await network(request).hands.delete(params.person, params)
+      await network(request).actions.delete(params.person, params)
       return ok(true as const)
     },
   )
@@ -67,7 +67,12 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { to, from, message_id: message, as_copy: isCopy } = request.body
       const place = { chat: from, message }
-      const passed = await network(request).hands.forward(request.params.person, place, to, isCopy)
+      const passed = await network(request).actions.forward(
+        request.params.person,
+        place,
+        to,
+        isCopy,
+      )
       return ok(messageBody(passed))
     },
   )
@@ -84,7 +89,12 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { params, body } = request
-      await network(request).hands.type(params.person, body.to, body.action, body.message_thread_id)
+      await network(request).actions.type(
+        params.person,
+        body.to,
+        body.action,
+        body.message_thread_id,
+      )
       return ok(true as const)
     },
   )
@@ -110,7 +120,7 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     async (request, reply) => {
       const { params, body } = request
       const place = { chat: body.chat, message: body.message_id }
-      const { callback, answer } = await network(request).hands.press(
+      const { callback, answer } = await network(request).actions.press(
         params.person,
         place,
         body.callback_data,
@@ -138,7 +148,7 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { params, body } = request
-      await network(request).hands.react(params.person, params, body.reactions.map(reactionOf))
+      await network(request).actions.react(params.person, params, body.reactions.map(reactionOf))
       return ok(true as const)
     },
   )
@@ -155,8 +165,8 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { params, body } = request
-      const { hands } = network(request)
-      return ok(pollBody(await hands.vote(params.person, params, body.option_ids)))
+      const { actions } = network(request)
+      return ok(pollBody(await actions.vote(params.person, params, body.option_ids)))
     },
   )
 
@@ -171,7 +181,7 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { params } = request
-      return ok(pollBody(await network(request).hands.stopPoll(params.person, params)))
+      return ok(pollBody(await network(request).actions.stopPoll(params.person, params)))
     },
   )
 }

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
-import { personOf } from '../../sandbox/delivery/neutral.ts'
+import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, nameBody } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
@@ -143,9 +143,9 @@ export const chatRoutes: SandboxRoutes = async (app, { network }) => {
       },
     },
     async (request) => {
-      const { hands } = network(request)
+      const { actions } = network(request)
       const { invite_link: way } = request.body
-      return ok({ membership: await hands.follow(request.params.person, way) })
+      return ok({ membership: await actions.join(request.params.person, way) })
     },
   )
 }

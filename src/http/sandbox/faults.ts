@@ -1,7 +1,7 @@
 /** /sandbox/people/{person}/faults: makes things go wrong for one person, and right again. */
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Fault, FaultName } from '../../sandbox/people/controls.ts'
+import type { Fault, FaultName } from '../../sandbox/delivery/fault-controls.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { faultsBody } from './present.ts'
@@ -93,7 +93,7 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
       const { person, fault } = request.params
       const own = network(request)
       await own.people.get(person)
-      await own.controls.put(person, faultOf(fault, request.body))
+      await own.faults.put(person, faultOf(fault, request.body))
       return shown(own, person)
     },
   )
@@ -111,7 +111,7 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
       const { person, fault } = request.params
       const own = network(request)
       await own.people.get(person)
-      await own.controls.clear(person, fault)
+      await own.faults.clear(person, fault)
       return shown(own, person)
     },
   )
@@ -129,7 +129,7 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
       const { person } = request.params
       const own = network(request)
       await own.people.get(person)
-      await own.controls.clearAll(person)
+      await own.faults.clearAll(person)
       return shown(own, person)
     },
   )

@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Received as Message } from '../../sandbox/delivery/inbox.ts'
-import { personOf } from '../../sandbox/delivery/neutral.ts'
+import { personOf } from '../../sandbox/delivery/mapping.ts'
+import type { Received as Message } from '../../sandbox/people/inbox.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import type { SeenStory } from '../../sandbox/stories/stories.ts'
 import { answers, ok } from '../envelope.ts'
@@ -13,7 +13,7 @@ import {
   entityBody,
   nameBody,
   receivedBody,
-  standingBody,
+  shownKeyboardBody,
 } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
 import { ChatId, Inbox, PersonName, shownContent, Time } from './schemas.ts'
@@ -138,7 +138,7 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
         text: text.text,
         ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
       })),
-      keyboards: keyboards.map(standingBody),
+      keyboards: keyboards.map(shownKeyboardBody),
       codes: codes.map(({ code, sent_at, expires_at }) => ({
         code,
         sent_at: sent_at.toISOString(),

@@ -148,7 +148,7 @@ export function reactionOf({
   throw failed('bad_request', 'REACTION_INVALID')
 }
 
-export const entityOf = ({
+const entityOf = ({
   custom_emoji_id,
   user_id,
   unix_time,

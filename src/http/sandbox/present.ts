@@ -14,10 +14,10 @@ import type {
   TopicLook,
 } from '../../../machines/model/content.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
-import type { Received } from '../../sandbox/delivery/inbox.ts'
-import { personOf } from '../../sandbox/delivery/neutral.ts'
-import type { StandingKeyboard } from '../../sandbox/messages/keyboards.ts'
-import type { Faults as FaultState } from '../../sandbox/people/faults.ts'
+import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
+import { personOf } from '../../sandbox/delivery/mapping.ts'
+import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
+import type { Received } from '../../sandbox/people/inbox.ts'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
 import type * as wire from './schemas.ts'
 
@@ -43,7 +43,7 @@ export const entityBody = ({
   }),
 })
 
-export const keyboardBody = (buttons: Buttons): Static<typeof wire.Keyboard> =>
+const keyboardBody = (buttons: Buttons): Static<typeof wire.Keyboard> =>
   buttons.map((row) =>
     row.map((button) =>
       'url' in button
@@ -118,7 +118,7 @@ export const receivedBody = (received: Received) => ({
   }),
 })
 
-export const standingBody = ({ chat, person, message, keyboard, isUsed }: StandingKeyboard) => ({
+export const shownKeyboardBody = ({ chat, person, message, keyboard, isUsed }: ShownKeyboard) => ({
   chat: chatBody(chat),
   person: nameBody(personOf(person)),
   message_id: message,
@@ -251,5 +251,5 @@ export const pollBody = (poll: Poll): Static<typeof wire.PollBody> => ({
   }),
 })
 
-export const reactionBody = (reaction: Reaction): Static<typeof wire.ReactionBody> =>
+const reactionBody = (reaction: Reaction): Static<typeof wire.ReactionBody> =>
   'emoji' in reaction ? { emoji: reaction.emoji } : { custom_emoji_id: reaction.customEmojiId }

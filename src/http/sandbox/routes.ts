@@ -21,7 +21,7 @@ const Emptied = Type.Object({
   }),
 })
 
-/** Emptying a network of a million messages takes longer: it goes on after the answer. */
+/** NetworkCleaner a network of a million messages takes longer: it goes on after the answer. */
 const EMPTY_MS = 30_000
 
 const networkRoutes: SandboxRoutes = async (app, { network }) => {
@@ -56,7 +56,7 @@ const all = [
   networkRoutes,
 ]
 
-export interface SandboxRoutesOptions {
+interface SandboxRoutesOptions {
   readonly sandbox: Sandbox
   /** Admits users of the management API. */
   readonly authenticate: onRequestAsyncHookHandler

@@ -51,7 +51,7 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) =>
       ok(
-        (await network(request).chats.topics(request.params.chat)).map(
+        (await network(request).topics(request.params.chat)).map(
           ({ native, isClosed, ...look }) => ({
             message_thread_id: Number(native),
             ...lookBody(look),
@@ -74,9 +74,9 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { params, body } = request
       const { name, icon_color, icon_custom_emoji_id } = body
-      const { hands } = network(request)
+      const { actions } = network(request)
       const look = { name, ...present({ iconColor: icon_color, icon: icon_custom_emoji_id }) }
-      const { native, ...shown } = await hands.createTopic(params.person, params.chat, look)
+      const { native, ...shown } = await actions.createTopic(params.person, params.chat, look)
       return ok({ message_thread_id: Number(native), ...lookBody(shown), is_closed: false })
     },
   )
@@ -99,7 +99,7 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
       if (isEdited === (closes !== undefined)) {
         throw failed('bad_request', 'a topic is edited, closed or opened: one at a time')
       }
-      await network(request).hands.changeTopic(
+      await network(request).actions.changeTopic(
         params.person,
         isEdited
           ? { kind: 'edit_topic', ...place, ...present({ name, icon }) }
@@ -121,7 +121,7 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, chat, topic } = request.params
       const place = { chat: String(chat), topic: String(topic) }
-      await network(request).hands.changeTopic(person, { kind: 'delete_topic', ...place })
+      await network(request).actions.changeTopic(person, { kind: 'delete_topic', ...place })
       return ok(true as const)
     },
   )

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Message as MessageRecord } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { replyKeyboardFrom } from '../../bot-api/markup.ts'
-import type { Change } from '../../sandbox/people/hands.ts'
+import type { Change } from '../../sandbox/person-actions.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
@@ -109,9 +109,9 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
       const { to, reply_to_message_id: replyTo, inline_keyboard: inline } = body
       const keyboard = body.keyboard && replyKeyboardFrom(body.keyboard)
       const { message_thread_id: topic } = body
-      const { files, hands } = network(request)
+      const { files, actions } = network(request)
       const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
-      const sent = await hands.send(params.person, {
+      const sent = await actions.send(params.person, {
         to,
         contents: await contentsOf(body, ingest),
         ...(replyTo !== undefined && { replyTo }),
@@ -137,11 +137,11 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request, reply) => {
       const { params, body } = request
-      const { files, hands } = network(request)
+      const { files, actions } = network(request)
       const change = await changeOf(body, mediaIngester(files, userOf(request), goneSignal(reply)))
       const keyboard = body.inline_keyboard
       const buttons = keyboard && { buttons: buttonsOf(keyboard) }
-      return ok(messageBody(await hands.change(params.person, params, { ...change, ...buttons })))
+      return ok(messageBody(await actions.change(params.person, params, { ...change, ...buttons })))
     },
   )
 }

@@ -1,26 +1,30 @@
-/** Linking by phone number: a code into the person's inbox, then their password if they have one. */
-
-import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+/** Linking by phone number: a code in the person's inbox, then their password if they have one. */
+import type {
+  AccountIdentity,
+  Json,
+  LinkAnswer,
+  LinkAttempt,
+  LinkStep,
+} from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
-import { SERVICE_PERSON } from '../../sandbox/delivery/natives.ts'
-import type { Outbox } from '../../sandbox/messages/outbox.ts'
-import { send } from '../../sandbox/messages/send.ts'
-import { beginSession } from '../../sandbox/people/devices.ts'
-import { phoneNumber } from '../../sandbox/people/phone.ts'
-import { CODE_LENGTH, isPassword } from '../../sandbox/people/secrets.ts'
-import { refused } from '../kit/link.ts'
+import { SERVICE_PERSON } from '../../sandbox/delivery/rows.ts'
+import { beginSession } from '../../sandbox/delivery/sessions.ts'
+import type { Outbox, Services } from '../../sandbox/network/context.ts'
+import { phoneNumber } from '../../sandbox/people/people.ts'
 import {
   advance,
   beginChallenge,
   type Challenge,
+  CODE_LENGTH,
   countWrongAnswer,
   isExhausted,
+  isPassword,
   loadChallenge,
   RESEND_AFTER_SECONDS,
   renewCode,
-} from './challenge.ts'
-import { identityOf } from './opening.ts'
+} from '../../sandbox/people/sign-in.ts'
+import { refused } from '../kit/link.ts'
 
 interface Registered {
   readonly id: number
@@ -37,12 +41,26 @@ interface Registered {
 const expired = refused('expired', 'the code has expired')
 const tooMany = refused('too_many_attempts', 'too many wrong answers')
 
+export const identityOf = (row: {
+  readonly id: number
+  readonly phone: string
+  readonly username: string | null
+  readonly first_name: string
+  readonly last_name: string | null
+}): AccountIdentity => ({
+  native: String(row.id),
+  firstName: row.first_name,
+  phone: row.phone,
+  ...(row.last_name !== null && { lastName: row.last_name }),
+  ...(row.username !== null && { username: row.username }),
+})
+
 export class Linking {
   readonly #db: Queryable
   readonly #outbox: Outbox
   readonly #now: () => number
 
-  constructor(db: Queryable, outbox: Outbox, now: () => number) {
+  constructor({ db, outbox, now }: Pick<Services, 'db' | 'outbox' | 'now'>) {
     this.#db = db
     this.#outbox = outbox
     this.#now = now
@@ -145,7 +163,7 @@ export class Linking {
 
   async #sendCode({ person_id, code }: Challenge) {
     const text = `Your sign-in code is ${code}. Whoever has it can read your messages.`
-    await send(this.#db, this.#outbox, {
+    await this.#outbox.send({
       sender: SERVICE_PERSON,
       native: person_id,
       request: crypto.randomUUID(),

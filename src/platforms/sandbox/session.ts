@@ -1,4 +1,4 @@
-/** One linked person, live: opens, reads on when woken, performs, and suffers the faults put on them. */
+/** One linked account that is online: it reads its queue when it is woken, performs operations, and suffers its faults. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type {
   FileStream,
@@ -8,25 +8,25 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import type { Log } from '../../database/log.ts'
 import { isUnavailable } from '../../database/unavailable.ts'
-import type { Reader } from '../../sandbox/delivery/happenings.ts'
-import type { Connected, Hub } from '../../sandbox/delivery/hub.ts'
+import type { Reader } from '../../sandbox/delivery/event-page.ts'
+import { disturbed, type Faults, loseAnswer } from '../../sandbox/delivery/faults.ts'
+import type { Hub, LinkedSession, SessionEnd } from '../../sandbox/delivery/hub.ts'
+import { endSessions, findSession, type SessionRecord } from '../../sandbox/delivery/sessions.ts'
 import { openFile } from '../../sandbox/files/files.ts'
-import { endSessions } from '../../sandbox/people/devices.ts'
-import { type Faults, loseAnswer } from '../../sandbox/people/faults.ts'
+import type { NetworkContext, Services } from '../../sandbox/network/context.ts'
+import { execute } from '../../sandbox/operations.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver } from '../kit/failures.ts'
-import { reportEnding } from '../kit/session-life.ts'
+import { type Ending, reportEnding } from '../kit/session-life.ts'
 import { unlessAborted } from '../kit/unless-aborted.ts'
-import { disturbed } from './disturbance.ts'
-import { lookUpSession, type Opening } from './opening.ts'
-import { carryOut, type World } from './operations.ts'
+import { identityOf } from './link.ts'
 
-export interface Surroundings extends Omit<World, 'network'> {
-  readonly hub: Hub<LiveSession>
-  readonly log: Log
-  readonly now: () => number
+const ENDINGS: Readonly<Record<SessionEnd, Ending>> = {
+  connection_lost: { kind: 'lost', reason: 'network' },
+  replaced: { kind: 'replaced' },
+  revoked: { kind: 'revoked', reason: 'session_revoked' },
+  banned: { kind: 'invalid', reason: 'account_banned' },
 }
 
 const READ_AGAIN_MS = 500
@@ -36,110 +36,125 @@ const lostAnswer = () =>
     certain: false,
   })
 
-export class LiveSession implements Session, Connected {
-  reader: Reader = nobody
-  readonly #world: Surroundings
-  #inside: World
+export class SandboxSession implements Session, LinkedSession {
+  reader: Reader = NO_READER
+  readonly #services: Services
+  readonly #hub: Hub
+  #context: NetworkContext
   readonly #report: SessionReport
   #state: 'opening' | 'open' | 'over' = 'opening'
   #faults: Faults = {}
   #position = 0
   #isReading = false
-  #isStirred = false
-  /** There only while someone waits for a silence to end. */
-  #flow: PromiseWithResolvers<void> | undefined
+  /** There may be events that were not read yet. */
+  #isWoken = false
+  /** Resolves when a silence ends. Absent while no request waits for that. */
+  #silence: PromiseWithResolvers<void> | undefined
 
-  constructor(world: Surroundings, report: SessionReport) {
-    this.#world = world
-    this.#inside = { ...world, network: NOBODYS_NETWORK }
+  constructor(services: Services, hub: Hub, report: SessionReport) {
+    this.#services = services
+    this.#hub = hub
+    this.#context = { ...services, network: NO_NETWORK }
     this.#report = report
   }
 
   async open(account: LinkedAccount): Promise<void> {
     try {
-      const opening = await lookUpSession(this.#world.db, account.secrets)
-      if (this.#state === 'opening') this.#start(account, opening)
+      const token = tokenOf(account.secrets)
+      const found = token === undefined ? undefined : await findSession(this.#services.db, token)
+      if (this.#state !== 'opening') return
+      const ending = endingOf(token, found)
+      if (ending) return this.#end(ending)
+      this.#start(account, found!)
     } catch (error) {
-      this.#world.log.warn({ err: error }, 'a sandbox session could not be opened')
-      this.end((report) => report.lost(isAway(error) ? 'storage' : 'network'))
+      this.#services.logger.warn({ err: error }, 'a sandbox session could not be opened')
+      this.#end({ kind: 'lost', reason: isAway(error) ? 'storage' : 'network' })
     }
   }
 
-  #start({ checkpoint, recoverChannels }: LinkedAccount, opening: Opening) {
-    if (opening.kind !== 'open') return this.end((report) => reportEnding(report, opening))
-    const { person, session, events, faults } = opening
-    this.#inside = { ...this.#world, network: opening.network }
-    if (faults.downUntil !== undefined && faults.downUntil > this.#world.now()) {
-      return this.end((report) => report.lost('network'))
+  #start({ checkpoint, recoverChannels }: LinkedAccount, record: SessionRecord) {
+    const { id: person, session, network, events, faults, acknowledged } = record
+    this.#context = { ...this.#services, network }
+    if (faults.downUntil !== undefined && faults.downUntil > this.#services.now()) {
+      return this.end('connection_lost')
     }
     this.reader = { person, session, openedAt: events, recoverChannels }
-    this.#position = typeof checkpoint === 'number' ? checkpoint : opening.acknowledged
+    this.#position = typeof checkpoint === 'number' ? checkpoint : acknowledged
     this.#state = 'open'
-    this.#world.hub.add(this)
-    this.#report.opened(opening.identity)
+    this.#hub.add(this)
+    this.#report.opened(identityOf(record))
     this.faultsChanged(faults)
-    this.stir()
+    this.wake()
   }
 
-  /** The last thing a session does: it reports why, and nothing after that. */
-  end(tell?: (report: SessionReport) => void) {
+  end(why: SessionEnd) {
+    this.#end(ENDINGS[why])
+  }
+
+  /** Ends without a report. */
+  abandon() {
+    this.#end()
+  }
+
+  /** Reports why, if it is given, and nothing after that. */
+  #end(ending?: Ending) {
     if (this.#state === 'over') return
     this.#state = 'over'
-    this.#world.hub.remove(this)
-    this.#flow?.resolve()
-    tell?.(this.#report)
+    this.#hub.remove(this)
+    this.#silence?.resolve()
+    if (ending) reportEnding(this.#report, ending)
   }
 
   faultsChanged(faults: Faults) {
     const { floodUntil = 0 } = this.#faults
     this.#faults = faults
-    const flood = Math.ceil(((faults.floodUntil ?? 0) - this.#world.now()) / 1000)
+    const flood = Math.ceil(((faults.floodUntil ?? 0) - this.#services.now()) / 1000)
     if (flood > 0 && faults.floodUntil !== floodUntil) this.#report.limited('flood_wait', flood)
     if (faults.isSilent) return
-    this.#flow?.resolve()
-    this.#flow = undefined
-    this.stir()
+    this.#silence?.resolve()
+    this.#silence = undefined
+    this.wake()
   }
 
-  stir() {
-    this.#isStirred = true
+  wake() {
+    this.#isWoken = true
     if (!this.#isReading && !this.#faults.isSilent && this.#state === 'open') void this.#readOn()
   }
 
   async #readOn() {
     this.#isReading = true
     try {
-      while (this.#isStirred && this.#state === 'open' && !this.#faults.isSilent) {
-        this.#isStirred = false
+      while (this.#isWoken && this.#state === 'open' && !this.#faults.isSilent) {
+        this.#isWoken = false
         await this.#readPage().catch((cause) => this.#readAgain(cause))
       }
     } catch (error) {
       // The next session starts from the stored checkpoint, so nothing is skipped.
-      this.#world.log.warn({ err: error }, 'the events of a sandbox session were not stored')
-      this.end((report) => reportEnding(report, NOT_STORED))
+      this.#services.logger.warn({ err: error }, 'the events of a sandbox session were not stored')
+      this.#end(NOT_STORED)
     } finally {
       this.#isReading = false
     }
   }
 
-  /** What is queued stays queued while the database is away. */
+  /** While the database is away, the events stay queued. */
   async #readAgain(cause: unknown) {
     if (!isAway(cause)) throw cause
     await pause(READ_AGAIN_MS)
-    this.#isStirred = true
+    this.#isWoken = true
   }
 
   async #readPage() {
-    const { happenings, last, isFull } = await this.#world.hub.read(this.reader, this.#position)
+    const { happenings, last, isFull } = await this.#hub.read(this.reader, this.#position)
     if (this.#state !== 'open') return
     if (this.#faults.isSilent) {
-      this.#isStirred = true
+      this.#isWoken = true
       return
     }
     if (happenings.length > 0) await this.#report.events(disturbed(happenings, this.#faults), last)
-    if (last > this.#position) this.#world.hub.acknowledgements.confirm(this.reader.session, last)
+    if (last > this.#position) this.#hub.acknowledge(this.reader.session, last)
     this.#position = last
-    if (isFull) this.#isStirred = true
+    if (isFull) this.#isWoken = true
   }
 
   async perform(
@@ -148,61 +163,77 @@ export class LiveSession implements Session, Connected {
     signal: AbortSignal,
   ): Promise<OperationResult> {
     await this.#answering(signal)
-    const wait = ((this.#faults.floodUntil ?? 0) - this.#world.now()) / 1000
+    const wait = ((this.#faults.floodUntil ?? 0) - this.#services.now()) / 1000
     if (wait > 0) throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil(wait) })
     try {
-      const result = await carryOut(this.#inside, this.reader, operation, requestId)
+      const result = await execute(
+        { context: this.#context, by: this.reader, request: requestId },
+        operation,
+      )
       const isSend = result.kind === 'message' || result.kind === 'messages'
       if (!isSend || !this.#faults.lostAnswers) return result
-      if (!(await loseAnswer(this.#world.db, this.reader.person))) return result
+      if (!(await loseAnswer(this.#services.db, this.reader.person))) return result
     } catch (cause) {
       if (cause instanceof RequestFailed || !isUnavailable(cause)) throw cause
     }
     throw lostAnswer()
   }
 
-  /** The database is the service's own: that it is away says nothing of this network. */
+  /** Asks nothing of the database: it is the service's own, and its failure says nothing about this network. */
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
     await this.#answering(signal)
-    // Whoever wrote may not have been able to wake anybody.
-    this.stir()
+    // The writer of an event may not have been able to wake this session.
+    this.wake()
     return performance.now() - began
   }
 
   async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     await this.#answering(signal)
-    return openFile(this.#inside, file, { offset }, signal)
+    return openFile(this.#context, file, { offset }, signal)
   }
 
   async close({ signOut }: { readonly signOut: boolean }) {
     const { person, session } = this.reader
     const wasOpen = this.#state === 'open'
-    this.end()
-    if (signOut && wasOpen) await endSessions(this.#world.db, person, 'signed_out', session)
+    this.abandon()
+    if (signOut && wasOpen) await endSessions(this.#services.db, person, 'signed_out', session)
   }
 
-  /** Passes when the network would answer, if it does before the caller gives up. */
+  /** Waits until the network would answer. Rejects where the caller gives up before. */
   async #answering(signal: AbortSignal): Promise<void> {
     while (this.#state === 'open' && this.#faults.isSilent) {
-      this.#flow ??= Promise.withResolvers<void>()
-      await answered(this.#flow.promise, signal)
+      this.#silence ??= Promise.withResolvers<void>()
+      await answered(this.#silence.promise, signal)
     }
     const { delayMilliseconds } = this.#faults
     if (delayMilliseconds) await answered(pause(delayMilliseconds, null, { signal }), signal)
-    if (this.#state !== 'open') {
-      throw sessionOver()
-    }
+    if (this.#state !== 'open') throw sessionOver()
     if (signal.aborted) throw lostAnswer()
   }
 }
 
-/** Until the session is open. */
-const NOBODYS_NETWORK = 0
+/** The network of a session that is not open yet. */
+const NO_NETWORK = 0
 const isAway = (cause: unknown) =>
   cause instanceof RequestFailed ? cause.failure.code === 'unavailable' : isUnavailable(cause)
 
-const nobody: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
+const NO_READER: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
+
+function tokenOf(secrets: LinkedAccount['secrets']): string | undefined {
+  if (typeof secrets !== 'object' || secrets === null || !('token' in secrets)) return undefined
+  return typeof secrets.token === 'string' ? secrets.token : undefined
+}
+
+/** Undefined for a session that may be opened. */
+function endingOf(token: string | undefined, found: SessionRecord | undefined): Ending | undefined {
+  if (token === undefined) return { kind: 'invalid', reason: 'secrets_unreadable' }
+  if (!found) return ENDINGS.revoked
+  if (found.banned) return ENDINGS.banned
+  if (found.deactivated) return { kind: 'invalid', reason: 'account_deleted' }
+  if (found.ended === 'replaced') return ENDINGS.replaced
+  return found.ended === null ? undefined : ENDINGS.revoked
+}
 
 const answered = (wait: Promise<unknown>, signal: AbortSignal) =>
   unlessAborted(wait, signal).catch(() => {

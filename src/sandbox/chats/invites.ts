@@ -1,29 +1,28 @@
-/** Invite links: made, changed and ended by administrators, each of whom has links of their own. */
+/** Invite links: each administrator makes, changes and revokes their own. */
+
 import { randomBytes } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
-import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { Doer, World } from '../../platforms/sandbox/operations.ts'
-import { type PersonCard, personCard } from '../delivery/cards.ts'
-import { chatNative } from '../delivery/natives.ts'
-import { personOf } from '../delivery/neutral.ts'
-import { assertMay, type Standing, standingOf } from './standing.ts'
-import { inTurn, type Turn } from './turn.ts'
-
-type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
+import { INVITE_ADDRESS } from '../delivery/event-page.ts'
+import { parseChatId, personOf } from '../delivery/mapping.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
+import { accessOf, assertMay, type ChatAccess } from './access.ts'
+import { type ChatTransaction, lockChat } from './transaction.ts'
 
 export interface StoredInvite {
   readonly link: string
   readonly chat_id: number
-  readonly creator: PersonCard
+  readonly creator: PersonRow
   readonly name: string | null
   readonly is_primary: boolean
   readonly is_revoked: boolean
   readonly needs_approval: boolean
   readonly expires_at: number | null
   readonly member_limit: number | null
-  /** How many are in the chat who came by it. */
+  /** The number of members who came by this link. */
   readonly members: number
   readonly requests: number
 }
@@ -33,34 +32,33 @@ const bad = (description: string) => failed('bad_request', description)
 const returning = (source: string) => `
   with found as (${source})
   select f.link, f.chat_id, f.name, f.is_primary, f.is_revoked, f.needs_approval, f.member_limit,
-    floor(extract(epoch from f.expires_at))::bigint as expires_at, ${personCard('p')} as creator,
+    floor(extract(epoch from f.expires_at))::bigint as expires_at, ${personJson('p')} as creator,
     (select count(*)::int from sandbox_member m
       where m.link = f.link and m.role not in ('left', 'kicked')) as members,
     (select count(*)::int from sandbox_join_request r where r.link = f.link) as requests
   from found f join sandbox_person p on p.id = f.creator_id`
 
 export async function manageInvite(
-  world: World,
-  doer: Doer,
-  operation: Of<'invite' | 'edit_invite' | 'revoke_invite'>,
+  { context, by }: Call,
+  operation: OperationOf<'invite' | 'edit_invite' | 'revoke_invite'>,
 ): Promise<OperationResult> {
-  const standing = await standingOf(world.db, doer.person, chatNative(operation.chat))
-  assertInviting(standing)
-  const place = { chat: standing.chat.id, person: doer.person }
-  return inTurn(world, place, (turn) => change(turn, doer, standing, operation))
+  const access = await accessOf(context.db, by.person, parseChatId(operation.chat))
+  assertInviting(access)
+  const place = { chat: access.chat.id, person: by.person }
+  return lockChat(context, place, (transaction) => change(transaction, by, access, operation))
 }
 
 async function change(
-  turn: Turn,
-  doer: Doer,
-  standing: Standing,
-  operation: Of<'invite' | 'edit_invite' | 'revoke_invite'>,
+  transaction: ChatTransaction,
+  by: ActingPerson,
+  access: ChatAccess,
+  operation: OperationOf<'invite' | 'edit_invite' | 'revoke_invite'>,
 ): Promise<OperationResult> {
-  const { db } = turn
-  const chat = standing.chat.id
-  if (operation.kind === 'invite') return found(await make(turn, doer, chat, operation))
+  const { db } = transaction
+  const chat = access.chat.id
+  if (operation.kind === 'invite') return found(await make(transaction, by, chat, operation))
   const before = await inviteBy(db, operation.link)
-  if (before?.chat_id === chat && standing.role !== 'owner' && before.creator.id !== doer.person) {
+  if (before?.chat_id === chat && access.role !== 'owner' && before.creator.id !== by.person) {
     throw bad('CHAT_ADMIN_REQUIRED')
   }
   if (operation.kind === 'edit_invite') {
@@ -78,9 +76,10 @@ async function change(
       where link = $1 and chat_id = $2 and not is_revoked returning *`),
     [operation.link, chat],
   )
-  // An administrator is never without a primary link for long.
+  // An administrator always has a primary link.
   const [ended] = revoked
-  if (ended?.is_primary) await make(turn, { person: ended.creator.id }, chat, { primary: true })
+  if (ended?.is_primary)
+    await make(transaction, { person: ended.creator.id }, chat, { primary: true })
   return found(revoked)
 }
 
@@ -92,9 +91,9 @@ export async function inviteBy(db: Queryable, link: string): Promise<StoredInvit
   return row
 }
 
-/** The primary link that this administrator has made. */
+/** The primary link of this administrator. */
 export async function primaryLink(
-  { db }: Pick<World, 'db'>,
+  { db }: Pick<NetworkContext, 'db'>,
   chat: number,
   person: number,
 ): Promise<string | undefined> {
@@ -107,10 +106,10 @@ export async function primaryLink(
 }
 
 async function make(
-  { db }: Turn,
-  { person }: Doer,
+  { db }: ChatTransaction,
+  { person }: ActingPerson,
   chat: number,
-  operation: Omit<Of<'invite'>, 'kind' | 'chat'>,
+  operation: Omit<OperationOf<'invite'>, 'kind' | 'chat'>,
 ) {
   if (operation.primary) {
     await db.query(
@@ -119,7 +118,7 @@ async function make(
       [chat, person],
     )
   }
-  const link = `https://sandbox.invalid/+${randomBytes(12).toString('base64url')}`
+  const link = `${INVITE_ADDRESS}${randomBytes(12).toString('base64url')}`
   return db.query<StoredInvite>(
     returning(`insert into sandbox_invite
       (link, chat_id, name, expires_at, member_limit, needs_approval, creator_id, is_primary)
@@ -133,18 +132,18 @@ const termsOf = ({
   expiresAt,
   memberLimit,
   needsApproval,
-}: Omit<Of<'invite'>, 'kind' | 'chat' | 'primary'>) => [
+}: Omit<OperationOf<'invite'>, 'kind' | 'chat' | 'primary'>) => [
   name ?? null,
   expiresAt ?? null,
   memberLimit ?? null,
   needsApproval ?? false,
 ]
 
-function assertInviting(standing: Standing): void {
-  if (standing.chat.kind === 'private') {
+function assertInviting(access: ChatAccess): void {
+  if (access.chat.kind === 'private') {
     throw bad('method is available for group, supergroup and channel chats only')
   }
-  assertMay(standing, 'manage chat invite link', 'invite_users')
+  assertMay(access, 'manage chat invite link', 'invite_users')
 }
 
 function found([row]: readonly StoredInvite[]): OperationResult {
@@ -163,11 +162,3 @@ export const inviteOf = (row: StoredInvite): Invite => ({
   ...(row.member_limit !== null && { memberLimit: row.member_limit }),
   ...(row.requests > 0 && { pendingRequests: row.requests }),
 })
-
-const SHOWN_LENGTH = 'https://sandbox.invalid/+'.length + 8
-
-/** Nobody can pass on the link of another administrator: they see its beginning. */
-export const inviteSeenBy = (person: number, invite: Invite): Invite =>
-  invite.creator.native === `${person}`
-    ? invite
-    : { ...invite, link: `${invite.link.slice(0, SHOWN_LENGTH)}...` }

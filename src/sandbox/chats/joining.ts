@@ -1,43 +1,48 @@
-/** Coming in: by an invite link or a public name, at once or after somebody has let them. */
+/** Joining a chat by an invite link or a public name: at once, or after an administrator has approved. */
+
 import { failed } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
-import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import type { Doer, World } from '../../platforms/sandbox/operations.ts'
-import { chatNative } from '../delivery/natives.ts'
-import { tell } from '../delivery/telling.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { parseChatId } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+import { accessOf, assertMay } from './access.ts'
 import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
-import { type ChatPlace, changeMember, isInside, memberOf } from './membership.ts'
-import { assertMay, standingOf } from './standing.ts'
-import { inTurn, type Turn } from './turn.ts'
+import { type ChatKey, changeMember, isInside, memberOf } from './members.ts'
+import { type ChatTransaction, lockChat } from './transaction.ts'
 
 type Joined = 'in' | 'asked'
 
-interface Door extends ChatPlace {
+interface FoundChat extends ChatKey {
   readonly asks: boolean
 }
 
 const bad = (description: string) => failed('bad_request', description)
 
 /** `way` is an invite link, or the public name of a group or channel with its at sign. */
-export async function follow(world: World, person: number, way: string): Promise<Joined> {
+export async function joinChat(
+  context: NetworkContext,
+  person: number,
+  way: string,
+): Promise<Joined> {
   const isName = way.startsWith('@')
-  const [door] = await world.db.query<Door>(
+  const [chat] = await context.db.query<FoundChat>(
     isName
       ? `select id, native, kind, join_by_request as asks from sandbox_chat
          where user_id = $2 and lower(username) = lower($1)`
       : `select c.id, c.native, c.kind, false as asks from sandbox_chat c
          join sandbox_invite i on i.chat_id = c.id where i.link = $1 and c.user_id = $2`,
-    [isName ? way.slice(1) : way, world.network],
+    [isName ? way.slice(1) : way, context.network],
   )
-  if (!door) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
-  return inTurn(world, { chat: door.id, person }, async (turn) => {
-    if (isName) return enter(turn, door, person, door.asks)
-    const row = await openInvite(turn, way)
-    return enter(turn, door, person, row.needs_approval, inviteOf(row))
+  if (!chat) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
+  return lockChat(context, { chat: chat.id, person }, async (transaction) => {
+    if (isName) return enter(transaction, chat, person, chat.asks)
+    const row = await openInvite(transaction, way)
+    return enter(transaction, chat, person, row.needs_approval, inviteOf(row))
   })
 }
 
-async function openInvite({ db }: Turn, link: string): Promise<StoredInvite> {
+async function openInvite({ db }: ChatTransaction, link: string): Promise<StoredInvite> {
   const row = await inviteBy(db, link)
   const isFull = row?.member_limit != null && row.members >= row.member_limit
   const isOver = row?.expires_at != null && row.expires_at * 1_000 < Date.now()
@@ -46,13 +51,13 @@ async function openInvite({ db }: Turn, link: string): Promise<StoredInvite> {
 }
 
 async function enter(
-  turn: Turn,
-  chat: ChatPlace,
+  transaction: ChatTransaction,
+  chat: ChatKey,
   person: number,
   asks: boolean,
   invite?: Invite,
 ): Promise<Joined> {
-  const { db } = turn
+  const { db } = transaction
   const member = await memberOf(db, chat.id, person)
   if (!member) throw failed('not_found', '')
   if (member.status === 'kicked') throw bad('USER_BANNED_IN_CHANNEL')
@@ -60,7 +65,7 @@ async function enter(
   const way = invite && { invite }
   if (!asks) {
     const change = { role: 'member', keepsLimits: true } as const
-    await changeMember(turn, { person }, chat, person, change, way)
+    await changeMember(transaction, { person }, chat, person, change, way)
     return 'in'
   }
   await db.query(
@@ -73,8 +78,8 @@ async function enter(
     [person],
   )
   const facts = { person: member.person, ...way, ...(about?.about && { bio: about.about }) }
-  await tell(
-    turn,
+  await notify(
+    transaction,
     { kind: 'join_request', chat: chat.id, actor: person, facts },
     { administrators: true },
   )
@@ -82,16 +87,15 @@ async function enter(
 }
 
 export async function answerJoin(
-  world: World,
-  doer: Doer,
-  { chat, person, approves }: Extract<Operation, { kind: 'answer_join' }>,
+  { context, by }: Call,
+  { chat, person, approves }: OperationOf<'answer_join'>,
 ): Promise<OperationResult> {
-  const standing = await standingOf(world.db, doer.person, chatNative(chat))
-  assertMay(standing, 'manage chat join requests', 'invite_users')
-  const asker = chatNative(person)
-  const place = standing.chat
-  await inTurn(world, { chat: place.id, person: asker }, async (turn) => {
-    const { db } = turn
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertMay(access, 'manage chat join requests', 'invite_users')
+  const asker = parseChatId(person)
+  const place = access.chat
+  await lockChat(context, { chat: place.id, person: asker }, async (transaction) => {
+    const { db } = transaction
     const [request] = await db.query<{ link: string | null }>(
       'delete from sandbox_join_request where chat_id = $1 and person_id = $2 returning link',
       [place.id, asker],
@@ -101,7 +105,7 @@ export async function answerJoin(
     const row = request.link === null ? undefined : await inviteBy(db, request.link)
     const change = { role: 'member', keepsLimits: true } as const
     const way = row ? { invite: inviteOf(row) } : { viaRequest: true }
-    await changeMember(turn, doer, place, asker, change, way)
+    await changeMember(transaction, by, place, asker, change, way)
   })
   return { kind: 'done' }
 }

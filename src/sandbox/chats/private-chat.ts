@@ -1,6 +1,6 @@
-/** The chat of two people of one network, opened by the first that passes between them. */
+/** Opens the private chat of two people of one network, where it is not open yet. */
 import type { Queryable } from '../../database/database.ts'
-import { SERVICE_PERSON } from '../delivery/natives.ts'
+import { SERVICE_PERSON } from '../delivery/rows.ts'
 
 export async function openPrivateChat(db: Queryable, person: number, other: number) {
   if (other <= 0) return

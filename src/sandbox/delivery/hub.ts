@@ -1,58 +1,71 @@
-/** All live sessions of this process: wakes them, reads for them a few at a time, and stores what they confirmed. */
+/** The live sessions of this process and the requests that wait for a change: wakes both, and reads queues for sessions. */
 import type { Queryable } from '../../database/database.ts'
 import type { Log } from '../../database/log.ts'
-import type { Faults } from '../people/faults.ts'
-import { Acknowledgements } from './acknowledgements.ts'
-import { type Page, type Reader, readPage } from './happenings.ts'
+import { type Page, type Reader, readPage } from './event-page.ts'
+import type { Faults } from './faults.ts'
 
 const READS_AT_ONCE = 4
+const ACKNOWLEDGE_AFTER_MS = 1_000
 
-export interface Connected {
+export type SessionEnd = 'connection_lost' | 'replaced' | 'revoked' | 'banned'
+
+/** One linked device that is online. */
+export interface LinkedSession {
   readonly reader: Reader
-  /** Something is queued: read on. */
-  stir(): void
+  /** An event was queued: the session reads on. */
+  wake(): void
   faultsChanged(faults: Faults): void
+  end(why: SessionEnd): void
 }
 
-export class Hub<Session extends Connected = Connected> {
-  readonly acknowledgements: Acknowledgements
+export class Hub {
   readonly #db: Queryable
-  readonly #sessions = new Map<number, Set<Session>>()
+  readonly #acknowledgements: Acknowledgements
+  readonly #sessions = new Map<number, Set<LinkedSession>>()
   readonly #waitingToRead: (() => void)[] = []
   #reading = 0
+  #changed: PromiseWithResolvers<void> | undefined
 
-  constructor(db: Queryable, log: Log) {
+  constructor(db: Queryable, logger: Log) {
     this.#db = db
-    this.acknowledgements = new Acknowledgements(db, log)
+    this.#acknowledgements = new Acknowledgements(db, logger)
   }
 
-  add(session: Session) {
+  add(session: LinkedSession) {
     const { person } = session.reader
     const sessions = this.#sessions.get(person) ?? new Set()
     this.#sessions.set(person, sessions.add(session))
   }
 
-  remove(session: Session) {
+  remove(session: LinkedSession) {
     const { person } = session.reader
     const sessions = this.#sessions.get(person)
     sessions?.delete(session)
     if (sessions?.size === 0) this.#sessions.delete(person)
   }
 
-  of(person: number): readonly Session[] {
+  of(person: number): readonly LinkedSession[] {
     return [...(this.#sessions.get(person) ?? [])]
   }
 
+  /** To be called after a change: the sessions of these people read on, and every waiting request looks again. */
   wake(people: readonly number[]) {
-    for (const person of people) for (const session of this.of(person)) session.stir()
+    for (const person of people) for (const session of this.of(person)) session.wake()
+    this.#wakeWaiting()
   }
 
-  /** Nobody may have been woken for what was written while the database was in trouble. */
+  /** For changes whose writer could wake nobody: the database was in trouble meanwhile. */
   wakeAll() {
-    for (const sessions of this.#sessions.values()) for (const session of sessions) session.stir()
+    for (const sessions of this.#sessions.values()) for (const session of sessions) session.wake()
+    this.#wakeWaiting()
   }
 
-  /** A thousand sessions woken at once share the few connections of the pool with everyone else. */
+  #wakeWaiting() {
+    this.#changed?.resolve()
+    this.#changed = undefined
+  }
+
+  /** A thousand sessions may wake at once: few of them read at a time, or they would take all connections of the pool. */
   async read(reader: Reader, after: number): Promise<Page> {
     if (this.#reading >= READS_AT_ONCE) {
       await new Promise<void>((resolve) => this.#waitingToRead.push(resolve))
@@ -63,6 +76,87 @@ export class Hub<Session extends Connected = Connected> {
     } finally {
       this.#reading -= 1
       this.#waitingToRead.shift()?.()
+    }
+  }
+
+  /** The session has stored its events up to `seq`. */
+  acknowledge(session: number, seq: number) {
+    this.#acknowledgements.add(session, seq)
+  }
+
+  flush(): Promise<void> {
+    return this.#acknowledgements.flush()
+  }
+
+  /** Looks now and after each change. Resolves with what it finds, or with null once the signal has aborted. */
+  async until<Found>(
+    look: () => Promise<Found | null>,
+    signal: AbortSignal,
+  ): Promise<Found | null> {
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const stop = () => resolve()
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      for (;;) {
+        this.#changed ??= Promise.withResolvers<void>()
+        const changed = this.#changed.promise
+        const found = await look()
+        if (found !== null || signal.aborted) return found
+        await Promise.race([changed, over])
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
+const store = {
+  name: 'sandbox_acknowledge',
+  text: `with confirmed as (select * from unnest($1::bigint[], $2::bigint[]) as c (id, seq))
+    update sandbox_session s set acknowledged = greatest(s.acknowledged, confirmed.seq)
+    from confirmed where s.id = confirmed.id
+    returning s.person_id`,
+}
+
+/** An event is deleted once all devices of its person have it. */
+const cut = {
+  name: 'sandbox_cut',
+  text: `delete from sandbox_event e
+    using (select person_id, min(acknowledged) as seq from sandbox_session
+      where ended is null and person_id = any($1::bigint[]) group by person_id) confirmed
+    where e.person_id = confirmed.person_id and e.seq <= confirmed.seq`,
+}
+
+/** The positions of sessions, written together after a moment. */
+class Acknowledgements {
+  readonly #db: Queryable
+  readonly #logger: Log
+  #positions = new Map<number, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(db: Queryable, logger: Log) {
+    this.#db = db
+    this.#logger = logger
+  }
+
+  add(session: number, seq: number) {
+    this.#positions.set(session, seq)
+    this.#timer ??= setTimeout(() => this.flush(), ACKNOWLEDGE_AFTER_MS).unref()
+  }
+
+  /** A failure costs only space: the next position of the session includes this one. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#positions.size === 0) return
+    const positions = this.#positions
+    this.#positions = new Map()
+    const values = [[...positions.keys()], [...positions.values()]]
+    try {
+      const people = await this.#db.query<{ person_id: number }>(store, values)
+      await this.#db.query(cut, [people.map((row) => row.person_id)])
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the sandbox could not cut its queues')
     }
   }
 }

@@ -1,16 +1,16 @@
-/** How a change is queued for everyone who has a device linked, in the statement that makes the change. */
-import { messageCard } from './cards.ts'
+/** SQL that queues an event for the linked devices of people, within the statement that makes the change. */
+import { messageJson } from './rows.ts'
 
 interface Queueing {
-  /** The rows `r` of who is to be told what. */
+  /** Selects the rows `r`: a person, a `step` in their queue, and the columns of the change. */
   readonly recipients?: string
   readonly detail?: string
 }
 
 /**
- * Common table expressions over `change (ord, chat_id, actor_id, session_id, detail)`. The counters are locked in the
- * order of the people, so that two statements cannot wait for each other; a counter row hands out its numbers in the
- * order of the commits, which a sequence does not.
+ * Common table expressions over `change (ord, chat_id, actor_id, session_id, detail)`. They lock the counters in the
+ * order of the people, so that two statements cannot wait for each other. A counter row gives out its numbers in the
+ * order of the commits, a sequence does not.
  */
 export const queueing = (
   kind: string,
@@ -37,26 +37,28 @@ export const queueing = (
     returning person_id
   )`
 
-const step = 'row_number() over (partition by p.id order by change.ord) as step'
+export const step = 'row_number() over (partition by p.id order by change.ord) as step'
 
-/** Of the person who acted, only the other devices need to be told. */
+/** Whether the person `p` has a device to be notified: the device that made the change has its answer. */
+export const hasOtherDevice = `p.sessions >
+      case when p.id = change.actor_id and change.session_id is not null then 1 else 0 end`
+
 const membersOfChat = `
     select change.*, p.id as person_id, ${step}
     from change
     join sandbox_member m on m.chat_id = change.chat_id and m.role not in ('left', 'kicked')
-    join sandbox_person p on p.id = m.person_id and p.sessions >
-      case when p.id = change.actor_id and change.session_id is not null then 1 else 0 end`
+    join sandbox_person p on p.id = m.person_id and ${hasOtherDevice}`
 
-/** For a change with a `recipient_id`: that person alone. */
+/** Only the person `recipient_id` of the change. */
 export const oneRecipient = `
     select change.*, p.id as person_id, ${step}
     from change join sandbox_person p on p.id = change.recipient_id and p.sessions > 0`
 
-/** As JSON, since pg reads an array of bigint as strings. */
+/** The people to wake. JSON, since pg reads an array of bigint as strings. */
 export const woken = 'to_jsonb(array(select distinct person_id from queued)) as woken'
 
-/** The `change` that a message CTE makes. */
+/** The `change` of the common table expression `message`. */
 export const messageChange = (ord = '1', session = '$1::bigint', actor = 'message.sender_id') => `
   select ${ord} as ord, message.chat_id, ${actor} as actor_id, ${session} as session_id,
-    ${messageCard('message')} as detail
+    ${messageJson('message')} as detail
   from message`

@@ -1,24 +1,19 @@
-/** Files of the sandbox: they lie in the gateway's store, and a blob's name is the file's native name. */
+/** Files: the gateway's media store keeps their bytes, and the name of a blob is the native name of the file. */
 import { addAbortSignal } from 'node:stream'
 import type { FileStream } from '../../../actors/ports/platform.ts'
 import type { FileRef, Media } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
-import type { Queryable } from '../../database/database.ts'
-import type { MediaDesk, Range } from '../../media/media.ts'
+import type { Range } from '../../media/media.ts'
 import { webStream } from '../../media/web-stream.ts'
+import type { NetworkContext, Services } from '../network/context.ts'
 
-export type FileDesk = Pick<MediaDesk, 'ingest' | 'open' | 'hold' | 'release'>
-
-export interface Files {
-  readonly network: number
-  readonly db: Queryable
-  readonly media: FileDesk
-}
+type Files = Pick<NetworkContext, 'network' | 'db' | 'media'>
+type Holding = Pick<Services, 'media' | 'logger'>
 
 const wrongFile = (options?: ErrorOptions) =>
   failed('bad_request', 'wrong file identifier/HTTP URL specified', {}, options)
 
-/** The media as messages carry it: known by native names, and held for `holder`. */
+/** Resolves with the media as messages carry it: with native names, and held for `holder`. */
 export async function storedMedia(files: Files, media: Media, holder: string): Promise<Media> {
   const known = 'native' in media.file ? await find(files, media) : named(media)
   if (!known) throw wrongFile()
@@ -45,7 +40,7 @@ export async function openFile(
   return { stream: webStream(addAbortSignal(signal, stream)), size, mime, ...(name && { name }) }
 }
 
-/** What was sent once can be sent again by its name; any size of a photo stands for the whole of it. */
+/** A file that was sent once can be sent again by its name. Any size of a photo stands for the whole photo. */
 async function register({ network, db }: Files, media: Media): Promise<void> {
   const { thumbnail, sizes = [] } = media
   const rows = [
@@ -87,8 +82,33 @@ function renamed(media: Media, ref: (file: FileRef) => FileRef): Media {
   }
 }
 
-/** What nobody held any more is gone from the store. */
+/** The store has deleted a file that nothing held any more. */
 function missing(cause: unknown): never {
   const isGone = cause instanceof RequestFailed && cause.failure.code === 'not_found'
   throw isGone ? wrongFile({ cause }) : cause
+}
+
+/** Each message holds its own files, so that deleting one message leaves its copies whole. */
+export const holderOf = (sender: number, request: string) => `sandbox:${sender}:${request}`
+
+/** Runs `work`, and releases the holds where it is refused for certain. */
+export async function withFileHolds<Result>(
+  services: Holding,
+  holders: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    const isRefused = cause instanceof RequestFailed && cause.failure.code !== 'unavailable'
+    if (isRefused) for (const holder of holders) await releaseFiles(services, holder)
+    throw cause
+  }
+}
+
+/** A failure costs only space. */
+export async function releaseFiles({ media, logger }: Holding, holder: string): Promise<void> {
+  await media.release(holder).catch((error: unknown) => {
+    logger.warn({ err: error, holder }, 'the files of a sandbox message are still held')
+  })
 }

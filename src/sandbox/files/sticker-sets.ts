@@ -1,68 +1,67 @@
-/** Sticker sets: made once, found by their names, their stickers sent like any other. */
+/** Sticker sets: people make them once and find them by their names. */
 
 import type { Media, StickerSet } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { OperationResult } from '../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { World } from '../../platforms/sandbox/operations.ts'
-import { storedMedia } from './files.ts'
-import { holdingWhile } from './holding.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+import { storedMedia, withFileHolds } from './files.ts'
 
-export interface NewStickerSet {
+interface NewStickerSet {
   readonly name: string
   readonly title: string
-  /** Each with the emoji that it goes with. */
+  /** Each with its emoji. */
   readonly stickers: readonly (Media & { readonly emoji: string })[]
 }
 
 const bad = (description: string) => failed('bad_request', description)
 
 export class StickerSets {
-  readonly #world: World
+  readonly #context: NetworkContext
 
-  constructor(world: World) {
-    this.#world = world
+  constructor(context: NetworkContext) {
+    this.#context = context
   }
 
   async create({ name, title, stickers: given }: NewStickerSet): Promise<StickerSet> {
     if (given.some(({ kind }) => kind !== 'sticker')) throw bad('wrong file type')
     const holder = `stickers:${crypto.randomUUID()}`
-    const { room, network } = this.#world
+    const { capacity, network } = this.#context
     const make = () =>
-      holdingWhile(this.#world, [holder], async () => {
+      withFileHolds(this.#context, [holder], async () => {
         const stickers: Media[] = []
         for (const sticker of given) {
           // The database takes no half surrogate pairs.
           const known = { emoji: sticker.emoji.toWellFormed(), setName: name }
-          const stored = await storedMedia(this.#world, { ...sticker, ...known }, holder)
+          const stored = await storedMedia(this.#context, { ...sticker, ...known }, holder)
           stickers.push({ ...stored, ...known })
         }
         const set = { name, title, stickers }
-        await this.#world.db.transaction((tx) => store(tx, this.#world.network, set))
+        await this.#context.db.transaction((tx) => store(tx, this.#context.network, set))
         return set
       })
-    return room.holding(network, 1, make)
+    return capacity.reserve(network, 1, make)
   }
 
   async get(name: string): Promise<StickerSet> {
-    const found = await findStickerSet(this.#world, name)
+    const found = await findStickerSet(this.#context, name)
     if (!found) throw failed('not_found', '')
     return found
   }
 }
 
 export async function stickerSet(
-  world: Pick<World, 'db' | 'network'>,
-  name: string,
+  { context }: Call,
+  { name }: OperationOf<'sticker_set'>,
 ): Promise<OperationResult> {
-  const set = await findStickerSet(world, name)
+  const set = await findStickerSet(context, name)
   if (!set) throw bad('STICKERSET_INVALID')
   return { kind: 'stickers', set }
 }
 
-/** Letter case does not tell names apart. */
+/** Names are the same whatever their letter case. */
 async function findStickerSet(
-  { db, network }: Pick<World, 'db' | 'network'>,
+  { db, network }: Pick<NetworkContext, 'db' | 'network'>,
   name: string,
 ): Promise<StickerSet | undefined> {
   const [found] = await db.query<StickerSet>(
@@ -73,7 +72,7 @@ async function findStickerSet(
   return found
 }
 
-/** Whoever sends one of the files by its name from now on sends a sticker of this set. */
+/** From now on these files, sent by their names, are stickers of this set. */
 async function store(
   tx: Queryable,
   network: number,

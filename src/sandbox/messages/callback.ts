@@ -1,10 +1,12 @@
-/** Pressed buttons: asked of the message's sender, answered once, for a limited time. */
+/** Callback queries: a person presses a button, and the sender of the message answers once, within a minute. */
+
 import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import { messageCard } from '../delivery/cards.ts'
-import { chatCondition } from '../delivery/natives.ts'
+import type { MessageRef } from '../chats/find-message.ts'
 import { oneRecipient, queueing, woken } from '../delivery/queue.ts'
-import type { Place } from './revise.ts'
+import { chatCondition, messageJson } from '../delivery/rows.ts'
+import type { Call, Wake } from '../network/context.ts'
 
 const LIFETIME_SECONDS = 60
 
@@ -31,7 +33,7 @@ const pressing = {
     change as (
       select 1 as ord, message.chat_id, $1::bigint as actor_id, null::bigint as session_id,
         callback.owner_id as recipient_id,
-        ${messageCard('message')} || jsonb_build_object('callback', callback.id, 'data', callback.data)
+        ${messageJson('message')} || jsonb_build_object('callback', callback.id, 'data', callback.data)
           as detail
       from message, callback
     ),
@@ -42,9 +44,9 @@ const pressing = {
 /** Resolves with the callback's id. */
 export async function press(
   db: Queryable,
-  wake: (people: readonly number[]) => void,
+  wake: Wake,
   person: number,
-  { chat, message }: Place,
+  { chat, message }: MessageRef,
   data: string,
 ): Promise<number> {
   const values = [person, chat, message, data]
@@ -55,25 +57,29 @@ export async function press(
 }
 
 export async function answerCallback(
-  db: Queryable,
-  owner: number,
-  callback: string,
-  answer: CallbackAnswer,
-): Promise<void> {
+  { context: { db, wake }, by }: Call,
+  { callback, text, alert, url }: OperationOf<'answer'>,
+): Promise<OperationResult> {
+  const answer: CallbackAnswer = {
+    ...(text !== undefined && { text }),
+    ...(alert !== undefined && { alert }),
+    ...(url !== undefined && { url }),
+  }
   const isId = /^\d{1,15}$/.test(callback)
   const rows = await db.query(
     `update sandbox_callback set answer = $3
      where id = $1 and owner_id = $2 and answer is null and expires_at > now() returning id`,
-    [isId ? callback : null, owner, JSON.stringify(answer)],
+    [isId ? callback : null, by.person, JSON.stringify(answer)],
   )
-  if (rows.length > 0) return
-  throw failed(
-    'bad_request',
-    'query is too old and response timeout expired or query ID is invalid',
-  )
+  if (rows.length === 0) {
+    const refusal = 'query is too old and response timeout expired or query ID is invalid'
+    throw failed('bad_request', refusal)
+  }
+  wake([])
+  return { kind: 'done' }
 }
 
-export async function answerOf(db: Queryable, callback: number): Promise<CallbackAnswer | null> {
+export async function findAnswer(db: Queryable, callback: number): Promise<CallbackAnswer | null> {
   const [row] = await db.query<{ answer: CallbackAnswer | null }>(
     'select answer from sandbox_callback where id = $1',
     [callback],

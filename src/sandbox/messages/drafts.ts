@@ -1,23 +1,22 @@
-/** Texts that are seen while they are being written: for a short time, until the message itself is there. */
+/** Drafts: texts that the reader sees while they are written, for half a minute or until the message is sent. */
 
 import type { Chat, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation } from '../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { World } from '../../platforms/sandbox/operations.ts'
+import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { standingOf } from '../chats/standing.ts'
-import { type ChatCard, chatCard, type PersonCard, personCard } from '../delivery/cards.ts'
-import { chatNative } from '../delivery/natives.ts'
-import { chatOf } from '../delivery/neutral.ts'
-import { checkedDraft } from './draft.ts'
-import { refusalOf } from './send.ts'
+import { chatOf, parseChatId } from '../delivery/mapping.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
+import type { Call } from '../network/context.ts'
+import { checkedDraft } from './content.ts'
+import { refusalOf } from './refusal.ts'
 
-const SHOWN_FOR = 30_000
+const SHOWN_FOR_MS = 30_000
 
 export interface ShownDraft {
   readonly chat: Chat
-  readonly person: PersonCard
+  readonly person: PersonRow
   readonly draft: number
   readonly text: Text
 }
@@ -39,37 +38,39 @@ const showing = {
     returning draft`,
 }
 
-/** Between two people only; nothing of it is queued for anybody's devices. */
+/** Only in a private chat. A draft is not queued for devices. */
 export async function showDraft(
-  { db, now }: Pick<World, 'db' | 'now'>,
-  person: number,
-  operation: Extract<Operation, { readonly kind: 'draft' }>,
-): Promise<void> {
-  const native = chatNative(operation.chat)
+  { context: { db, wake, now }, by: { person } }: Call,
+  operation: OperationOf<'draft'>,
+): Promise<OperationResult> {
+  const native = parseChatId(operation.chat)
   const text = checkedDraft(operation.text)
   if (native < 0) {
-    await standingOf(db, person, native)
+    await accessOf(db, person, native)
     throw failed('bad_request', 'method is available only for private chats')
   }
-  const times = [now(), now() + SHOWN_FOR].map((time) => new Date(time))
+  const times = [now(), now() + SHOWN_FOR_MS].map((time) => new Date(time))
   const values = [person, native, operation.draft, JSON.stringify(text), ...times]
-  const show = () => db.query(showing, values)
-  if ((await show()).length > 0) return
-  await openPrivateChat(db, person, native)
-  if ((await show()).length > 0) return
-  const content = { kind: 'text' as const, ...text }
-  throw await refusalOf(db, [{ sender: person, native, request: '', content }])
+  const show = async () => (await db.query(showing, values)).length > 0
+  if (!(await show())) {
+    await openPrivateChat(db, person, native)
+    const content = { kind: 'text' as const, ...text }
+    const unsent = { sender: person, native, request: '', content }
+    if (!(await show())) throw await refusalOf(db, [unsent])
+  }
+  wake([])
+  return { kind: 'done' }
 }
 
-/** What others are writing to this person. */
+/** The drafts that other people show to this person. */
 export async function draftsFor(db: Queryable, person: number, now: number): Promise<ShownDraft[]> {
   const rows = await db.query<{
-    readonly person: PersonCard
-    readonly chat: ChatCard
+    readonly person: PersonRow
+    readonly chat: ChatRow
     readonly draft: number
     readonly text: Text
   }>(
-    `select ${personCard('s')} as person, ${chatCard('c')} as chat, d.draft, d.text
+    `select ${personJson('s')} as person, ${chatJson('c')} as chat, d.draft, d.text
      from sandbox_draft d
      join sandbox_chat c on c.id = d.chat_id and $1 in (c.low_id, c.high_id)
      join sandbox_person s on s.id = d.person_id

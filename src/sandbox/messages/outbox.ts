@@ -1,72 +1,106 @@
-/** Sends what arrives while a statement is under way together in the next one. */
-import type { Content } from '../../../machines/model/content.ts'
-import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
+/** Sends messages: those that arrive while a statement is under way go together into the next one. */
+import type { Message } from '../../../machines/model/content.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { View } from '../delivery/cards.ts'
-import { sending } from './sending.ts'
-import { neededFor } from './sending-rights.ts'
+import { openPrivateChat } from '../chats/private-chat.ts'
+import { messageOf } from '../delivery/mapping.ts'
+import { type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import type { Outbox, OutgoingMessage, Wake } from '../network/context.ts'
+import { neededPermission } from './content.ts'
+import { refusalOf } from './refusal.ts'
+import { sendStatement } from './send-statement.ts'
 
 const LARGEST_BATCH = 200
-/** While one statement waits for the disk, another is at work; more of them would each carry too little. */
+/** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
 
-/** One message to send; `native` names the chat as its sender does. */
-export interface Draft {
-  readonly sender: number
-  readonly session?: number
-  readonly native: number
-  readonly request: string
-  readonly content: Content
-  readonly reply?: number
-  readonly replyOptional?: boolean
-  readonly forward?: unknown
-  readonly buttons?: unknown
-  readonly keyboard?: ReplyKeyboard
-  /** Messages with the same key are one album. */
-  readonly album?: string
-  readonly isProtected?: boolean
-  /** Of a forum; absent: that of the message answered, or the general one. */
-  readonly topic?: number
-}
+/** The messages as their sender sees them; undefined where they were not admitted. */
+type Sent = readonly MessageView[] | undefined
 
-/** What is sent together or not at all. */
+/** Messages that are sent together or not at all. */
 interface Waiting {
-  readonly drafts: readonly Draft[]
-  resolve(sent: readonly View[] | undefined): void
+  readonly messages: readonly OutgoingMessage[]
+  resolve(sent: Sent): void
   reject(cause: unknown): void
 }
 
-type SentRow = View & { readonly ord: number; readonly woken: readonly number[] }
+type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
 
-export class Outbox {
+export class BatchedOutbox implements Outbox {
+  readonly #db: Queryable
   readonly #lanes: readonly Lane[]
 
-  constructor(db: Queryable, wake: (people: readonly number[]) => void) {
+  constructor(db: Queryable, wake: Wake) {
+    this.#db = db
     this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake))
   }
 
-  /** Resolves with the messages as their sender sees them, or with nothing if they were not admitted. */
-  send(drafts: readonly Draft[]): Promise<readonly View[] | undefined> {
-    // What somebody sends to one chat keeps its order.
-    const lane = this.#lanes[Math.abs(drafts[0]?.native ?? 0) % LANES]!
-    return lane.send(drafts)
+  within(tx: Queryable, wake: Wake): Outbox {
+    return new BatchedOutbox(tx, wake)
   }
+
+  async send(message: OutgoingMessage): Promise<Message> {
+    const [sent] = await this.sendTogether([message])
+    return sent!
+  }
+
+  /** One round trip when all is well. Else it finds out why: the messages were sent before, or their chat is not open. */
+  async sendTogether(messages: readonly OutgoingMessage[]): Promise<Message[]> {
+    const sent =
+      (await this.#send(messages)) ??
+      (await this.#allSentBefore(messages)) ??
+      (await this.#sendAfterOpening(messages))
+    return sent.map(messageOf)
+  }
+
+  #send(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    // Messages to one chat use one lane, which keeps their order.
+    const lane = this.#lanes[Math.abs(messages[0]?.native ?? 0) % LANES]!
+    return lane.send(messages)
+  }
+
+  async #allSentBefore(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    const sent = await Promise.all(messages.map((message) => sentBefore(this.#db, message)))
+    const known = sent.filter((view) => view !== undefined)
+    return known.length === messages.length ? known : undefined
+  }
+
+  async #sendAfterOpening(messages: readonly OutgoingMessage[]): Promise<readonly MessageView[]> {
+    const [first] = messages
+    await openPrivateChat(this.#db, first!.sender, first!.native)
+    const sent = await this.#send(messages)
+    if (sent) return sent
+    throw await refusalOf(this.#db, messages)
+  }
+}
+
+/** Finds the message that an earlier, equal request has sent. */
+export async function sentBefore(
+  db: Queryable,
+  { sender, request }: Pick<OutgoingMessage, 'sender' | 'request'>,
+): Promise<MessageView | undefined> {
+  const [view] = await db.query<MessageView>(
+    `select ${messageJson('m')} as message, ${viewColumns}
+     from sandbox_message m ${viewJoins('m', 'm.sender_id')}
+     where m.sender_id = $1 and m.request_id = $2`,
+    [sender, request],
+  )
+  return view
 }
 
 class Lane {
   readonly #db: Queryable
-  readonly #wake: (people: readonly number[]) => void
+  readonly #wake: Wake
   #waiting: Waiting[] = []
   #isBusy = false
 
-  constructor(db: Queryable, wake: (people: readonly number[]) => void) {
+  constructor(db: Queryable, wake: Wake) {
     this.#db = db
     this.#wake = wake
   }
 
-  send(drafts: readonly Draft[]): Promise<readonly View[] | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly View[] | undefined>()
-    this.#waiting.push({ drafts, resolve, reject })
+  send(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    const { promise, resolve, reject } = Promise.withResolvers<Sent>()
+    this.#waiting.push({ messages, resolve, reject })
     if (!this.#isBusy) void this.#drain()
     return promise
   }
@@ -82,23 +116,27 @@ class Lane {
   }
 
   async #sendTogether(batch: readonly Waiting[]): Promise<void> {
-    const drafts = batch.flatMap((waiting) => waiting.drafts)
-    const given = drafts.map((draft, ord) => ({ ...draft, ord, needs: neededFor(draft.content) }))
+    const messages = batch.flatMap((waiting) => waiting.messages)
+    const given = messages.map((message, ord) => ({
+      ...message,
+      ord,
+      needs: neededPermission(message.content),
+    }))
     try {
-      const rows = await this.#db.query<SentRow>(sending, [JSON.stringify(given)])
+      const rows = await this.#db.query<SentRow>(sendStatement, [JSON.stringify(given)])
       const sent = new Map(rows.map((row) => [row.ord, row]))
       this.#wake(rows[0]?.woken ?? [])
       let ord = 0
-      for (const { drafts, resolve } of batch) {
-        const views = drafts.flatMap(() => sent.get(ord++) ?? [])
-        resolve(views.length === drafts.length ? views : undefined)
+      for (const { messages, resolve } of batch) {
+        const views = messages.flatMap(() => sent.get(ord++) ?? [])
+        resolve(views.length === messages.length ? views : undefined)
       }
     } catch (cause) {
       await this.#sendApart(batch, cause)
     }
   }
 
-  /** The same request twice at once, or a chat that was deleted meanwhile: the others have nothing to do with it. */
+  /** One message failed, a repeated request or one to a chat that was deleted meanwhile: the others are sent alone. */
   async #sendApart(batch: readonly Waiting[], cause: unknown) {
     if (!isOfOneMessage(cause)) for (const { reject } of batch) reject(cause)
     else if (batch.length === 1) batch[0]!.resolve(undefined)
@@ -107,7 +145,7 @@ class Lane {
 }
 
 const UNIQUE_VIOLATION = '23505'
-/** A chat that is gone gives its message no number. */
+/** A deleted chat gives its message no number. */
 const NOT_NULL_VIOLATION = '23502'
 
 const isOfOneMessage = (cause: unknown) =>

@@ -1,87 +1,104 @@
-/** What people think of a message: one reaction each, told to the others. */
-
+/** Reactions of people to messages, at most one of each person. */
 import type { Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation } from '../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { Doer, World } from '../../platforms/sandbox/operations.ts'
-import { lookAt, type Target } from '../chats/look.ts'
-import { membersOf } from '../chats/members.ts'
-import { memberOf } from '../chats/membership.ts'
-import { assertMay, may, standingOf } from '../chats/standing.ts'
-import { type PersonCard, personCard } from '../delivery/cards.ts'
-import { chatNative, messageNative } from '../delivery/natives.ts'
-import { personOf } from '../delivery/neutral.ts'
-import { tell } from '../delivery/telling.ts'
-import { isReaction } from './reaction-emoji.ts'
-import type { Place } from './revise.ts'
+import { accessOf, assertMay, may } from '../chats/access.ts'
+import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
+import { memberOf, membersOf } from '../chats/members.ts'
+import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import type { ActingPerson, Call, Wake } from '../network/context.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
-/** Instead of those given before; none takes them back. */
+/** The emoji that the reference lists as reactions. */
+const LISTED = (
+  '❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 ' +
+  '😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 ' +
+  '👾 🤷‍♂ 🤷 🤷‍♀ 😡'
+).split(' ')
+
+/** Custom emoji are not checked. */
+const isReaction = (reaction: Reaction): boolean =>
+  !('emoji' in reaction) || LISTED.includes(reaction.emoji.replaceAll('\ufe0f', ''))
+
+/** Replaces the reactions of the person; none takes them back. */
 export async function react(
-  { db, wake }: World,
-  doer: Doer,
-  place: Place,
-  reactions: readonly Reaction[],
-): Promise<void> {
+  { context: { db, wake }, by }: Call,
+  operation: OperationOf<'react'>,
+): Promise<OperationResult> {
+  const ref = {
+    chat: parseChatId(operation.chat),
+    message: parseMessageId(operation.message, 'react'),
+  }
+  const { reactions } = operation
   if (reactions.length > 1) throw bad('REACTIONS_TOO_MANY')
   if (!reactions.every(isReaction)) throw bad('REACTION_INVALID')
   const woken: number[] = []
   await db.transaction(async (tx) => {
-    const target = await lookAt(tx, doer.person, place)
+    const target = await findMessage(tx, by.person, ref)
     if (!target) throw bad('message to react not found')
     if (target.content.kind === 'service') throw bad('REACTION_INVALID')
-    if (reactions.length > 0) await assertMayReact(tx, doer, target, place)
-    const before = await exchange(tx, target, doer.person, reactions)
+    if (reactions.length > 0) await assertMayReact(tx, by, target, ref)
+    const before = await exchange(tx, target, by.person, reactions)
     if (JSON.stringify(before) === JSON.stringify(reactions)) return
-    await announce(tx, (people) => woken.push(...people), target, doer, before, reactions)
+    await notifyMembers(tx, (people) => woken.push(...people), target, by, before, reactions)
   })
   wake(woken)
+  return { kind: 'done' }
 }
 
-/** An administrator takes it back for somebody: told as a change of theirs, to the account that did it as well. */
+/** An administrator removes the reactions of a member. Everybody is notified of it as a change by that member. */
 export async function removeReaction(
-  { db, wake }: World,
-  doer: Doer,
-  { chat, message, person }: Extract<Operation, { kind: 'remove_reaction' }>,
-): Promise<void> {
-  const place = { chat: chatNative(chat), message: messageNative(message, 'react') }
-  const giver = chatNative(person)
+  { context: { db, wake }, by }: Call,
+  { chat, message, person }: OperationOf<'remove_reaction'>,
+): Promise<OperationResult> {
+  const ref = { chat: parseChatId(chat), message: parseMessageId(message, 'react') }
+  const giver = parseChatId(person)
   const woken: number[] = []
   await db.transaction(async (tx) => {
-    const standing = await standingOf(tx, doer.person, place.chat)
-    const { kind, id } = standing.chat
+    const access = await accessOf(tx, by.person, ref.chat)
+    const { kind, id } = access.chat
     if (kind !== 'group' && kind !== 'supergroup') {
       throw bad('method is available only for groups and supergroups')
     }
-    if (!may(standing, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
-    const target = await lookAt(tx, doer.person, place)
+    if (!may(access, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
+    const target = await findMessage(tx, by.person, ref)
     if (!target) throw bad('message to react not found')
     if (!(await memberOf(tx, id, giver))) throw bad('user not found')
     const before = await exchange(tx, target, giver, [])
     if (before.length === 0) return
-    await announce(tx, (people) => woken.push(...people), target, { person: giver }, before, [])
+    await notifyMembers(
+      tx,
+      (people) => woken.push(...people),
+      target,
+      { person: giver },
+      before,
+      [],
+    )
   })
   wake(woken)
+  return { kind: 'done' }
 }
 
-/** In a group members may react as far as they are let. */
+/** Groups can forbid reactions to their members. */
 async function assertMayReact(
   tx: Queryable,
-  { person }: Doer,
-  { kind }: Target,
-  { chat }: Place,
+  { person }: ActingPerson,
+  { kind }: FoundMessage,
+  { chat }: MessageRef,
 ): Promise<void> {
   if (kind === 'private' || kind === 'channel') return
-  const standing = await standingOf(tx, person, chat)
-  assertMay(standing, 'react to messages in the chat', 'manage_chat', 'react_to_messages')
+  const access = await accessOf(tx, person, chat)
+  assertMay(access, 'react to messages in the chat', 'manage_chat', 'react_to_messages')
 }
 
-/** Resolves with what it was before. One at a time: the message is held meanwhile. */
+/** Resolves with the reactions before. Locks the message, so that changes come one after the other. */
 async function exchange(
   tx: Queryable,
-  { chat, id }: Target,
+  { chat, id }: FoundMessage,
   person: number,
   reactions: readonly Reaction[],
 ): Promise<readonly Reaction[]> {
@@ -112,12 +129,12 @@ async function exchange(
   return row?.reactions ?? []
 }
 
-/** Whoever reacts in a channel is not named: there only the counts are told. */
-async function announce(
+/** A channel shows only counts, not the people who react. */
+async function notifyMembers(
   tx: Queryable,
-  wake: World['wake'],
-  { chat, kind, id }: Target,
-  { person, session }: Doer,
+  wake: Wake,
+  { chat, kind, id }: FoundMessage,
+  { person, session }: ActingPerson,
   before: readonly Reaction[],
   after: readonly Reaction[],
 ): Promise<void> {
@@ -127,17 +144,17 @@ async function announce(
   const target = `${id}`
   if (kind === 'channel') {
     const facts = { target, counts: await countsOf(tx, chat, id) }
-    return tell(on, { kind: 'reaction_count', ...about, facts }, { people })
+    return notify(on, { kind: 'reaction_count', ...about, facts }, { people })
   }
-  const [row] = await tx.query<{ person: PersonCard }>(
-    `select ${personCard('p')} as person from sandbox_person p where p.id = $1`,
+  const [row] = await tx.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
     [person],
   )
   const facts = { target, person: personOf(row!.person), before, after }
-  await tell(on, { kind: 'reaction', ...about, facts }, { people })
+  await notify(on, { kind: 'reaction', ...about, facts }, { people })
 }
 
-export interface ReactionCount {
+interface ReactionCount {
   readonly reaction: Reaction
   readonly count: number
 }

@@ -1,10 +1,12 @@
-/** Who is typing where: shown for a few seconds, told to nobody's queue. */
+/** Shows for a few seconds that a person is typing. It is not queued for devices. */
+
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation } from '../../../machines/model/operation.ts'
-import type { Queryable } from '../../database/database.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { standingOf } from '../chats/standing.ts'
-import { chatCondition, chatNative, topicNative } from '../delivery/natives.ts'
+import { parseChatId, parseTopicId } from '../delivery/mapping.ts'
+import { chatCondition } from '../delivery/rows.ts'
+import type { Call } from '../network/context.ts'
 
 const SHOWN_SECONDS = 6
 
@@ -23,16 +25,20 @@ const showing = {
 }
 
 export async function showTyping(
-  db: Queryable,
-  person: number,
-  { chat: native, action, topic }: Extract<Operation, { readonly kind: 'act' }>,
-): Promise<void> {
-  const chat = chatNative(native)
-  const thread = topic === undefined ? null : topicNative(topic)
-  const show = () => db.query(showing, [person, chat, action, thread])
-  if ((await show()).length > 0) return
-  await openPrivateChat(db, person, chat)
-  if ((await show()).length > 0) return
-  if (thread !== null) await standingOf(db, person, chat)
-  throw failed('bad_request', thread === null ? 'chat not found' : 'message thread not found')
+  { context: { db, wake }, by: { person } }: Call,
+  { chat: native, action, topic }: OperationOf<'act'>,
+): Promise<OperationResult> {
+  const chat = parseChatId(native)
+  const thread = topic === undefined ? null : parseTopicId(topic)
+  const show = async () => (await db.query(showing, [person, chat, action, thread])).length > 0
+  if (!(await show())) {
+    await openPrivateChat(db, person, chat)
+    if (!(await show())) {
+      if (thread !== null) await accessOf(db, person, chat)
+      const missing = thread === null ? 'chat not found' : 'message thread not found'
+      throw failed('bad_request', missing)
+    }
+  }
+  wake([])
+  return { kind: 'done' }
 }

@@ -1,16 +1,20 @@
-/** The people of one network: registered, listed, changed, shut out by one another; and the stories they see. */
-import { failed } from '../../../machines/model/failure.ts'
-import type { Queryable } from '../../database/database.ts'
-import type { World } from '../../platforms/sandbox/operations.ts'
-import { type SeenStory, storiesFor } from '../stories/stories.ts'
-import { block } from './blocks.ts'
-import type { Faults } from './faults.ts'
-import { phoneNumber } from './phone.ts'
-import { hashPassword } from './secrets.ts'
-import { assertFreeUsernames, takenName } from './usernames.ts'
+/** The people of one network: registered, listed, changed, blocked by one another; and the stories that they see. */
 
-export interface NewPerson {
-  /** One is made up when none is given. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { Member } from '../../../machines/model/membership.ts'
+import type { Queryable } from '../../database/database.ts'
+import { openPrivateChat } from '../chats/private-chat.ts'
+import type { Faults } from '../delivery/faults.ts'
+import { personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import type { NetworkContext, Services } from '../network/context.ts'
+import { assertFreeUsernames, takenName } from '../network/usernames.ts'
+import { type SeenStory, storiesFor } from '../stories/stories.ts'
+import { hashPassword } from './sign-in.ts'
+
+interface NewPerson {
+  /** Absent: the sandbox makes one up. */
   readonly phone?: string
   readonly first_name: string
   readonly last_name?: string
@@ -30,13 +34,13 @@ export interface PersonRecord {
   readonly has_password: boolean
   readonly deactivated: boolean
   readonly banned: boolean
-  /** How many devices are linked. */
+  /** The number of linked devices. */
   readonly sessions: number
   readonly faults: Faults
   readonly created_at: Date
 }
 
-export interface PersonChange {
+interface PersonChange {
   readonly first_name?: string
   readonly last_name?: string | null
   readonly username?: string | null
@@ -46,27 +50,27 @@ export interface PersonChange {
 const columns = `id, phone, username, first_name, last_name, language_code,
   password_hash is not null as has_password, deactivated, banned, sessions, faults, created_at`
 
-/** Numbers that no operator assigns. */
+/** A number that no operator assigns. */
 const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`
 
-type Surroundings = Pick<World, 'network' | 'room' | 'db' | 'wake' | 'now'>
+type Context = Pick<NetworkContext, 'network' | 'capacity' | 'db' | 'wake' | 'now'>
 
 export class People {
   readonly #db: Queryable
-  readonly #world: Surroundings
+  readonly #context: Context
 
-  constructor(world: Surroundings) {
-    this.#db = world.db
-    this.#world = world
+  constructor(context: Context) {
+    this.#db = context.db
+    this.#context = context
   }
 
   /** All of them or none. */
   async create(people: readonly NewPerson[]): Promise<PersonRecord[]> {
-    await assertFreeUsernames(this.#world, people)
+    await assertFreeUsernames(this.#context, people)
     const rows = await Promise.all(people.map(rowOf))
-    const { db, room, network } = this.#world
+    const { db, capacity, network } = this.#context
     const insert = async (tx: Queryable) => {
-      await room.assertForPeople(tx, network, rows.length)
+      await capacity.assertForPeople(tx, network, rows.length)
       return tx.query<PersonRecord>(
         `insert into sandbox_person (id, phone, username, first_name, last_name, language_code,
            password_hash, password_hint, user_id)
@@ -84,7 +88,7 @@ export class People {
   async get(id: number): Promise<PersonRecord> {
     const [row] = await this.#db.query<PersonRecord>(
       `select ${columns} from sandbox_person where id = $1 and user_id = $2`,
-      [id, this.#world.network],
+      [id, this.#context.network],
     )
     if (!row) throw failed('not_found', '')
     return row
@@ -95,12 +99,12 @@ export class People {
       `select ${columns} from sandbox_person
        where user_id = $3 and ($2::bigint is null or id < $2)
        order by id desc limit $1`,
-      [limit, before ?? null, this.#world.network],
+      [limit, before ?? null, this.#context.network],
     )
   }
 
   async change(id: number, change: PersonChange): Promise<PersonRecord> {
-    await assertFreeUsernames(this.#world, [change], id)
+    await assertFreeUsernames(this.#context, [change], id)
     const [row] = await this.#db
       .query<PersonRecord>(
         `update sandbox_person p
@@ -109,7 +113,7 @@ export class People {
             from jsonb_populate_record(p, $2::jsonb) n)
          where id = $1 and user_id = $3
          returning ${columns}`,
-        [id, JSON.stringify(change), this.#world.network],
+        [id, JSON.stringify(change), this.#context.network],
       )
       .catch(takenName)
     if (!row) throw failed('not_found', '')
@@ -119,13 +123,13 @@ export class People {
   /** Newest first. */
   async stories(person: number, limit: number): Promise<SeenStory[]> {
     await this.get(person)
-    return storiesFor(this.#world, person, limit)
+    return storiesFor(this.#context, person, limit)
   }
 
-  /** Whoever is blocked cannot write to the one who blocked them. */
+  /** A blocked person cannot write to this one. */
   async block(person: number, blocked: number, isBlocked: boolean): Promise<void> {
     await Promise.all([this.get(person), this.get(blocked)])
-    await block(this.#world, person, blocked, isBlocked)
+    await setBlock(this.#context, person, blocked, isBlocked)
   }
 }
 
@@ -135,4 +139,62 @@ async function rowOf({ phone, password, ...person }: NewPerson) {
     ...(phone !== undefined && { phone: phoneNumber(phone) }),
     ...(password !== undefined && { password_hash: await hashPassword(password) }),
   }
+}
+
+/** E.164. The sandbox calls nobody, so that it takes any number of the right form. */
+export function phoneNumber(given: string | undefined): string {
+  if (!given) throw failed('bad_request', 'field "phone" is required')
+  const phone = given.replaceAll(/[\s().-]/g, '')
+  if (!/^\+[1-9]\d{6,14}$/.test(phone)) {
+    throw failed('bad_request', 'field "phone" must be a phone number in international form')
+  }
+  return phone
+}
+
+interface PrivateChat {
+  readonly chat: number
+  readonly me: PersonRow
+  readonly other: PersonRow
+}
+
+const FIND_CHAT = `
+  select c.id as chat, ${personJson('me')} as me, ${personJson('o')} as other
+  from sandbox_chat c
+  join sandbox_person me on me.id = $1
+  join sandbox_person o on o.id = $2
+  where c.low_id = least($1::bigint, $2::bigint) and c.high_id = greatest($1::bigint, $2::bigint)`
+
+/** The other person is notified of a change of membership in their private chat. */
+async function setBlock(
+  { db, wake }: Pick<Services, 'db' | 'wake'>,
+  person: number,
+  blocked: number,
+  isBlocked: boolean,
+): Promise<void> {
+  const woken: number[] = []
+  await db.transaction(async (tx) => {
+    const changed = await tx.query(
+      isBlocked
+        ? 'insert into sandbox_block values ($1, $2) on conflict do nothing returning person_id'
+        : 'delete from sandbox_block where person_id = $1 and blocked_id = $2 returning person_id',
+      [person, blocked],
+    )
+    if (changed.length === 0 || person === blocked) return
+    await openPrivateChat(tx, person, blocked)
+    const [both] = await tx.query<PrivateChat>(FIND_CHAT, [person, blocked])
+    if (!both) return
+    const at = (status: Member['status']) => ({ person: personOf(both.other), status })
+    const [before, after] = isBlocked ? [at('member'), at('kicked')] : [at('kicked'), at('member')]
+    await notify(
+      { db: tx, wake: (people) => woken.push(...people) },
+      {
+        kind: 'member',
+        chat: both.chat,
+        actor: person,
+        facts: { by: personOf(both.me), before, after },
+      },
+      { people: [blocked] },
+    )
+  })
+  wake(woken)
 }

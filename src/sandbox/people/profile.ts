@@ -1,67 +1,67 @@
-/** The account's own profile, and the photos of others. */
-
+/** The profile of the person who acts, and the profile photos of all people. */
 import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import type { Doer, World } from '../../platforms/sandbox/operations.ts'
-import { chatNative, SERVICE_PERSON } from '../delivery/natives.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { parseChatId } from '../delivery/mapping.ts'
+import { SERVICE_PERSON } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
+import type { Call } from '../network/context.ts'
 
-type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
+const done: OperationResult = { kind: 'done' }
 
-export async function changeProfile(
-  world: World,
-  { person }: Doer,
-  operation: Of<'set_name' | 'set_about' | 'set_profile_photo'>,
+export async function setName(
+  { context: { db }, by: { person } }: Call,
+  { firstName, lastName }: OperationOf<'set_name'>,
 ): Promise<OperationResult> {
-  const { db } = world
-  switch (operation.kind) {
-    case 'set_name':
-      await db.query('update sandbox_person set first_name = $2, last_name = $3 where id = $1', [
-        person,
-        operation.firstName,
-        operation.lastName ?? null,
-      ])
-      break
-    case 'set_about':
-      await db.query('update sandbox_person set about = $2 where id = $1', [
-        person,
-        operation.about || null,
-      ])
-      break
-    case 'set_profile_photo':
-      if (operation.photo) {
-        const photo = await storedMedia(world, operation.photo, `person:${person}`)
-        await db.query('insert into sandbox_photo (person_id, photo) values ($1, $2)', [
-          person,
-          JSON.stringify(photo),
-        ])
-      } else {
-        await db.query(
-          `delete from sandbox_photo where id =
-             (select max(id) from sandbox_photo where person_id = $1)`,
-          [person],
-        )
-      }
+  await db.query('update sandbox_person set first_name = $2, last_name = $3 where id = $1', [
+    ...[person, firstName, lastName ?? null],
+  ])
+  return done
+}
+
+export async function setAbout(
+  { context: { db }, by: { person } }: Call,
+  { about }: OperationOf<'set_about'>,
+): Promise<OperationResult> {
+  await db.query('update sandbox_person set about = $2 where id = $1', [person, about || null])
+  return done
+}
+
+/** Without a photo it deletes the newest one. */
+export async function setProfilePhoto(
+  { context, by: { person } }: Call,
+  { photo: given }: OperationOf<'set_profile_photo'>,
+): Promise<OperationResult> {
+  const { db } = context
+  if (given) {
+    const photo = await storedMedia(context, given, `person:${person}`)
+    const insert = 'insert into sandbox_photo (person_id, photo) values ($1, $2)'
+    await db.query(insert, [person, JSON.stringify(photo)])
+  } else {
+    await db.query(
+      `delete from sandbox_photo where id =
+         (select max(id) from sandbox_photo where person_id = $1)`,
+      [person],
+    )
   }
-  return { kind: 'done' }
+  return done
 }
 
 /** Newest first. */
 export async function profilePhotos(
-  { db, network }: World,
-  { person, offset, limit }: Of<'profile_photos'>,
+  { context: { db, network } }: Call,
+  { person, offset, limit }: OperationOf<'profile_photos'>,
 ): Promise<OperationResult> {
-  const somebody = chatNative(person)
+  const id = parseChatId(person)
   const [known] = await db.query(
     `select from sandbox_person where id = $1 and (user_id = $2 or id = ${SERVICE_PERSON})`,
-    [somebody, network],
+    [id, network],
   )
   if (!known) throw failed('bad_request', 'user not found')
   const rows = await db.query<{ photo: Media; total: number }>(
     `select photo, count(*) over ()::int as total from sandbox_photo
      where person_id = $1 order by id desc offset $2 limit $3`,
-    [somebody, offset, limit],
+    [id, offset, limit],
   )
   return { kind: 'photos', total: rows[0]?.total ?? 0, photos: rows.map(({ photo }) => photo) }
 }

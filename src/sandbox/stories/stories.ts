@@ -1,19 +1,16 @@
-/** Stories: posted by a person, seen for a time by those who have talked to them, kept in their own archive. */
+/** Stories: a person posts them, and the people who have talked to them see them for a time. */
 
 import type { Media, Person, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { Doer, World } from '../../platforms/sandbox/operations.ts'
-import { type PersonCard, personCard } from '../delivery/cards.ts'
-import { personOf, privateChatWith } from '../delivery/neutral.ts'
-import { storedMedia } from '../files/files.ts'
-import { holderOf, holdingWhile, letGo } from '../files/holding.ts'
-import { checkedCaption } from '../messages/draft.ts'
+import { personOf, privateChatWith } from '../delivery/mapping.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import { holderOf, releaseFiles, storedMedia, withFileHolds } from '../files/files.ts'
+import { checkedCaption } from '../messages/content.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 
-type Posting = Extract<Operation, { kind: 'post_story' }>
-
-/** The reference's. */
+/** The limits of the reference. */
 const CAPTION_LENGTH = 2048
 const FILM_BYTES = 31_457_280
 const FILM_SECONDS = 60
@@ -29,27 +26,25 @@ export interface SeenStory {
   readonly isProtected: boolean
 }
 
-/** The same request posts the same story. */
+/** A repeated request finds the story of the first one. */
 export async function postStory(
-  world: World,
-  { person }: Doer,
-  { media, caption, activeSeconds, isKept, isProtected }: Posting,
-  request: string,
+  { context, by: { person }, request }: Call,
+  { media, caption, activeSeconds, isKept, isProtected }: OperationOf<'post_story'>,
 ): Promise<OperationResult> {
-  const before = await postedBefore(world.db, person, request)
-  if (before !== undefined) return told(world.db, person, before)
+  const before = await postedBefore(context.db, person, request)
+  if (before !== undefined) return storyResult(context.db, person, before)
   assertFits(media)
   const words = checkedCaption(caption, CAPTION_LENGTH)
   const holder = holderOf(person, request)
-  const id = await holdingWhile(world, [holder], async () => {
-    const stored = await storedMedia(world, media, holder)
-    const [row] = await world.db.query<{ id: number }>(posting, [
+  const id = await withFileHolds(context, [holder], async () => {
+    const stored = await storedMedia(context, media, holder)
+    const [row] = await context.db.query<{ id: number }>(posting, [
       ...[person, request, JSON.stringify(stored), JSON.stringify(words)],
-      ...[world.now() / 1000, activeSeconds, isKept ?? false, isProtected ?? false],
+      ...[context.now() / 1000, activeSeconds, isKept ?? false, isProtected ?? false],
     ])
-    return row ? row.id : (await postedBefore(world.db, person, request))!
+    return row ? row.id : (await postedBefore(context.db, person, request))!
   })
-  return told(world.db, person, id)
+  return storyResult(context.db, person, id)
 }
 
 const posting = `
@@ -63,23 +58,27 @@ const posting = `
   from numbered
   on conflict (person_id, request_id) do nothing returning id`
 
-export async function deleteStory(world: World, { person }: Doer, id: number): Promise<void> {
-  const [row] = await world.db.query<{ request_id: string }>(
+export async function deleteStory(
+  { context, by: { person } }: Call,
+  { story: id }: OperationOf<'delete_story'>,
+): Promise<OperationResult> {
+  const [row] = await context.db.query<{ request_id: string }>(
     'delete from sandbox_story where person_id = $1 and id = $2 returning request_id',
     [person, id],
   )
   if (!row) throw failed('bad_request', 'story not found')
-  await letGo(world, holderOf(person, row.request_id))
+  await releaseFiles(context, holderOf(person, row.request_id))
+  return { kind: 'done' }
 }
 
-/** What the person sees, newest first: their own stories, and for their time those of whom they have talked to. */
+/** The stories that a person sees, newest first: all of their own, and the current ones of people they have talked to. */
 export async function storiesFor(
-  { db, now }: Pick<World, 'db' | 'now'>,
+  { db, now }: Pick<NetworkContext, 'db' | 'now'>,
   person: number,
   limit: number,
 ): Promise<SeenStory[]> {
-  const rows = await db.query<Omit<SeenStory, 'person'> & { readonly person: PersonCard }>(
-    `select s.id, ${personCard('p')} as person, s.media, s.caption, s.at,
+  const rows = await db.query<Omit<SeenStory, 'person'> & { readonly person: PersonRow }>(
+    `select s.id, ${personJson('p')} as person, s.media, s.caption, s.at,
        s.expires_at as "expiresAt", s.is_kept as "isKept", s.is_protected as "isProtected"
      from sandbox_story s join sandbox_person p on p.id = s.person_id
      where s.person_id = $1 or (
@@ -95,7 +94,7 @@ export async function storiesFor(
   return rows.map((row) => ({ ...row, person: personOf(row.person) }))
 }
 
-/** A film that could not be read comes as a document. */
+/** An unreadable film arrives as a document. */
 function assertFits({ kind, size = 0, durationSeconds = 0 }: Media): void {
   if (kind === 'photo') return
   if (kind !== 'video' && kind !== 'animation') throw failed('bad_request', 'MEDIA_FILE_INVALID')
@@ -113,9 +112,9 @@ async function postedBefore(db: Queryable, person: number, request: string) {
   return row?.id
 }
 
-async function told(db: Queryable, person: number, id: number): Promise<OperationResult> {
-  const [row] = await db.query<{ person: PersonCard }>(
-    `select ${personCard('p')} as person from sandbox_person p where p.id = $1`,
+async function storyResult(db: Queryable, person: number, id: number): Promise<OperationResult> {
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
     [person],
   )
   return { kind: 'story', story: { chat: privateChatWith(row!.person), id } }

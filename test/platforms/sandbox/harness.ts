@@ -1,4 +1,4 @@
-/** The sandbox as the contract suite drives it: through the hands and the switches of its own people. */
+/** The sandbox as the contract suite drives it: through the actions and the faults of its own people. */
 import type { Test } from 'tap'
 import { testDatabase } from '../../support/database.ts'
 import { fileDesk, fileOwner, fileToSend } from '../../support/files.ts'
@@ -16,7 +16,7 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
   const clock = () => Date.now() + ahead
   const media = await fileDesk(t, db)
   const owner = await fileOwner(db)
-  const create = () => ownedSandbox({ db, log: quietLog, media, clock }, owner)
+  const create = () => ownedSandbox({ db, logger: quietLog, media, clock }, owner)
   const sandbox = create()
   return {
     platform: sandbox.platform,
@@ -46,7 +46,7 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
       })
       const to = Number(chat.native)
       const write = async (text: string, topic: string) => {
-        await sandbox.hands.write(Number(peer.chat), { to, text, topic: Number(topic) })
+        await sandbox.actions.write(Number(peer.chat), { to, text, topic: Number(topic) })
       }
       return { chat: chat.native, write }
     },
@@ -77,7 +77,7 @@ function accountOf(
   { id, phone }: Registered,
   passTime: () => void,
 ): Account {
-  const { controls, chats, hands, inboxes } = sandbox
+  const { faults, chats, actions, inboxes } = sandbox
   return {
     native: String(id),
     method: 'phone',
@@ -85,21 +85,21 @@ function accountOf(
     code: async () => (await inboxes.codes(id))[0]!.code,
     expireCode: async () => passTime(),
     writeElsewhere: async (peer, text) => {
-      await hands.write(id, { to: Number(peer.chat), text })
+      await actions.write(id, { to: Number(peer.chat), text })
     },
     forbiddenChat: async () => {
       const { id: owner } = await register(sandbox)
       const { chat } = await chats.create({ kind: 'supergroup', title: 'Closed', owner })
       return chat.native
     },
-    cut: () => controls.put(id, { fault: 'drop' }),
-    silence: () => controls.put(id, { fault: 'silence' }),
-    unsilence: () => controls.clear(id, 'silence'),
-    revoke: () => controls.put(id, { fault: 'revoke' }),
-    ban: () => controls.put(id, { fault: 'ban' }),
-    replace: () => controls.put(id, { fault: 'replace' }),
-    limit: (seconds) => controls.put(id, { fault: 'flood_wait', seconds }),
-    repeat: () => controls.put(id, { fault: 'duplicate' }),
-    loseAnswer: () => controls.put(id, { fault: 'lose_answers' }),
+    cut: () => faults.put(id, { fault: 'drop' }),
+    silence: () => faults.put(id, { fault: 'silence' }),
+    unsilence: () => faults.clear(id, 'silence'),
+    revoke: () => faults.put(id, { fault: 'revoke' }),
+    ban: () => faults.put(id, { fault: 'ban' }),
+    replace: () => faults.put(id, { fault: 'replace' }),
+    limit: (seconds) => faults.put(id, { fault: 'flood_wait', seconds }),
+    repeat: () => faults.put(id, { fault: 'duplicate' }),
+    loseAnswer: () => faults.put(id, { fault: 'lose_answers' }),
   }
 }

@@ -1,5 +1,6 @@
 /** The sandbox with one user's network at hand: links find the people of that user. */
 import type { Platform } from '../../../actors/ports/platform.ts'
+import { sandboxPlatform } from '../../../src/platforms/sandbox/platform.ts'
 import {
   createSandbox,
   type Network,
@@ -7,7 +8,7 @@ import {
   type SandboxOptions,
 } from '../../../src/sandbox/sandbox.ts'
 
-export type OwnedSandbox = Sandbox & Network
+export type OwnedSandbox = Sandbox & Network & { readonly platform: Platform }
 
 const ample = { people: 1_000_000, chats: 1_000_000, messages: 1_000_000 }
 
@@ -16,11 +17,12 @@ export function ownedSandbox(
   owner: number,
 ): OwnedSandbox {
   const sandbox = createSandbox({ limits: ample, ...options })
+  const platform = sandboxPlatform(sandbox)
   const startLink: Platform['startLink'] = (method, fields, signal) =>
-    sandbox.platform.startLink(method, fields, signal, owner)
+    platform.startLink(method, fields, signal, owner)
   return {
     ...sandbox,
     ...sandbox.network(owner),
-    platform: { ...sandbox.platform, startLink },
+    platform: { ...platform, startLink },
   }
 }

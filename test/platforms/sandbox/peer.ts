@@ -1,6 +1,6 @@
-/** Somebody else of the sandbox, with hands and an inbox of their own. */
+/** Another person of the sandbox, who acts and has an inbox of their own. */
 import { contentName } from '../../../machines/model/content-name.ts'
-import type { Received } from '../../../src/sandbox/delivery/inbox.ts'
+import type { Received } from '../../../src/sandbox/people/inbox.ts'
 import type { Network } from '../../../src/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import { register } from './register.ts'
@@ -8,7 +8,7 @@ import { register } from './register.ts'
 type Shown = Omit<Received, 'reactions' | 'keyboard'>
 
 export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
-  const { hands, inboxes } = sandbox
+  const { actions, inboxes } = sandbox
   const { id, username } = await register(sandbox)
   const place = ({ handle }: Sight) => ({ chat: account, message: Number(handle) })
   const read = () => inboxes.messages(id, { chat: account, limit: 100 })
@@ -31,34 +31,34 @@ export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
     publicName: { name: username!, chat: String(id) },
     write: async (text, { replyTo } = {}) => {
       const answering = replyTo && { replyTo: Number(replyTo.handle) }
-      return sightOf(await hands.write(id, { to: account, text, ...answering }))
+      return sightOf(await actions.write(id, { to: account, text, ...answering }))
     },
     send: async (content) => {
-      const [message] = await hands.send(id, { to: account, contents: [content] })
+      const [message] = await actions.send(id, { to: account, contents: [content] })
       return sightOf(message!)
     },
     edit: async (message, text) => {
-      await hands.edit(id, place(message), { text })
+      await actions.edit(id, place(message), { text })
     },
-    delete: (message) => hands.delete(id, place(message)),
+    delete: (message) => actions.delete(id, place(message)),
     press: async (message, data, signal) => {
-      const { answer } = await hands.press(id, place(message), data, signal)
+      const { answer } = await actions.press(id, place(message), data, signal)
       return answer ?? {}
     },
     keyboard: async () => {
       const standing = await inboxes.keyboards(id)
       return standing.find(({ chat }) => chat.native === String(account))?.keyboard
     },
-    react: (message, emoji) => hands.react(id, place(message), emoji ? [{ emoji }] : []),
+    react: (message, emoji) => actions.react(id, place(message), emoji ? [{ emoji }] : []),
     reactIn: (chat, message, emoji) =>
-      hands.react(id, { chat: Number(chat), message: Number(message) }, [{ emoji }]),
+      actions.react(id, { chat: Number(chat), message: Number(message) }, [{ emoji }]),
     seesStories: async () =>
       (await sandbox.people.stories(id, 100)).map(({ caption }) => caption.text),
     vote: async (message, options) => {
-      await hands.vote(id, place(message), options)
+      await actions.vote(id, place(message), options)
     },
     follow: async (link) => {
-      await hands.follow(id, link)
+      await actions.join(id, link)
     },
     sees: (text, signal) =>
       until((shown) => shown.map(sightOf).find((sight) => sight.text === text), signal),

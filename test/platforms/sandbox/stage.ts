@@ -14,7 +14,7 @@ export async function stage(t: Test) {
   const clock = () => Date.now() + time.ahead
   const media = await fileDesk(t, db)
   const owner = await fileOwner(db)
-  const create = () => ownedSandbox({ db, log: quietLog, media, clock }, owner)
+  const create = () => ownedSandbox({ db, logger: quietLog, media, clock }, owner)
   const sandbox = create()
 
   const link = async (person: Awaited<ReturnType<typeof register>>) => {

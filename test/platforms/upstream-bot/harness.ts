@@ -74,7 +74,7 @@ export async function botApiHarness(t: Test): Promise<ContractHarness> {
       })
       const to = Number(chat.native)
       const write = async (text: string, topic: string) => {
-        await upstream.sandbox.hands.write(Number(peer.chat), { to, text, topic: Number(topic) })
+        await upstream.sandbox.actions.write(Number(peer.chat), { to, text, topic: Number(topic) })
       }
       return { chat: chat.native, write }
     },
@@ -166,7 +166,7 @@ async function accountOf(
     fields: { token },
     wrongFields: { token: `${token.split(':')[0]}:${'x'.repeat(43)}` },
     writeElsewhere: async (peer: Peer, text) => {
-      await upstream.sandbox.hands.write(person.id, { to: Number(peer.chat), text })
+      await upstream.sandbox.actions.write(person.id, { to: Number(peer.chat), text })
     },
     forbiddenChat: async () => {
       const { id: owner } = await register(upstream.sandbox)

@@ -1,0 +1,48 @@
+/** One message, found for a member of its chat. */
+import type { Buttons, Content } from '../../../machines/model/content.ts'
+import type { Queryable } from '../../database/database.ts'
+import { chatCondition } from '../delivery/rows.ts'
+
+/** `chat` is native to the person who names the message. */
+export interface MessageRef {
+  readonly chat: number
+  readonly message: number
+}
+
+export interface FoundMessage {
+  /** The id of the chat's row. */
+  readonly chat: number
+  readonly kind: 'private' | 'group' | 'supergroup' | 'channel'
+  readonly id: number
+  readonly sender: number
+  readonly request: string
+  readonly at: Date
+  readonly version: number
+  readonly content: Content
+  readonly buttons: Buttons | null
+  readonly album: string | null
+  readonly isForwarded: boolean
+  readonly hasKeyboard: boolean
+}
+
+/** Undefined where the person is not in the chat or there is no such message. */
+export async function findMessage(
+  db: Queryable,
+  person: number,
+  { chat, message }: MessageRef,
+): Promise<FoundMessage | undefined> {
+  const [found] = await db.query<FoundMessage>(finding, [person, chat, message])
+  return found
+}
+
+const finding = {
+  name: 'sandbox_look',
+  text: `select c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
+      t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
+      t.keyboard is not null as "hasKeyboard"
+    from sandbox_chat c
+    join sandbox_member m on m.chat_id = c.id and m.person_id = $1
+      and m.role not in ('left', 'kicked')
+    join sandbox_message t on t.chat_id = c.id and t.id = $3 and t.deleted_at is null
+    where ${chatCondition('$1', '$2')}`,
+}

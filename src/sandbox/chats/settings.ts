@@ -1,0 +1,90 @@
+/** The settings of a chat that its administrators change, and leaving it. Changes are announced as service messages. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { parseChatId } from '../delivery/mapping.ts'
+import { storedMedia } from '../files/files.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+import { accessOf, assertGroup, assertMay } from './access.ts'
+import { announce } from './announce.ts'
+import { changeMember } from './members.ts'
+import { lockChat } from './transaction.ts'
+
+const done: OperationResult = { kind: 'done' }
+
+export async function setTitle(
+  { context, by }: Call,
+  { chat, title }: OperationOf<'set_title'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertGroup(access, 'title')
+  assertMay(access, 'change chat title', 'change_info', 'change_info')
+  await store(context, access.chat.id, 'title', title)
+  await announce(context, by, parseChatId(chat), { fact: 'title', title })
+  return done
+}
+
+export async function setDescription(
+  { context, by }: Call,
+  { chat, description }: OperationOf<'set_description'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertGroup(access, 'description')
+  assertMay(access, 'set chat description', 'change_info', 'change_info')
+  await store(context, access.chat.id, 'description', description || null)
+  return done
+}
+
+export async function setPhoto(
+  { context, by }: Call,
+  { chat, photo: given }: OperationOf<'set_photo'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertGroup(access, 'photo')
+  assertMay(access, 'change chat photo', 'change_info', 'change_info')
+  const { id } = access.chat
+  const photo = given && (await storedMedia(context, given, `chat:${id}`))
+  await store(context, id, 'photo', photo ? JSON.stringify(photo) : null)
+  await announce(context, by, parseChatId(chat), { fact: 'photo', photo })
+  return done
+}
+
+export async function setPermissions(
+  { context, by }: Call,
+  { chat, permissions }: OperationOf<'set_permissions'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertGroup(access, 'permissions')
+  assertMay(access, 'change chat permissions', 'restrict_members')
+  await store(context, access.chat.id, 'permissions', [...permissions])
+  return done
+}
+
+export async function leave(
+  { context, by }: Call,
+  { chat: given }: OperationOf<'leave'>,
+): Promise<OperationResult> {
+  const { chat } = await accessOf(context.db, by.person, parseChatId(given))
+  if (chat.kind === 'private') throw failed('bad_request', 'chat not found')
+  await lockChat(context, { chat: chat.id, person: by.person }, (transaction) =>
+    changeMember(transaction, by, chat, by.person, { role: 'left', keepsLimits: true }),
+  )
+  return done
+}
+
+type Column = 'title' | 'description' | 'photo' | 'permissions'
+
+async function store(
+  { db }: NetworkContext,
+  chat: number,
+  column: Column,
+  value: unknown,
+): Promise<void> {
+  const [row] = await db.query<{ changed: boolean }>(
+    `update sandbox_chat c set ${column} = $2 from sandbox_chat old
+     where c.id = $1 and old.id = c.id returning old.${column} is distinct from c.${column} as changed`,
+    [chat, value],
+  )
+  if (row?.changed === false && column === 'description') {
+    throw failed('bad_request', 'chat description is not modified')
+  }
+}

@@ -1,0 +1,145 @@
+/** One page of a person's queue, as the happenings that a session reports. */
+
+import type { Message } from '../../../machines/model/content.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
+import type { Invite } from '../../../machines/model/membership.ts'
+import type { Queryable } from '../../database/database.ts'
+import { chatOf, messageOf, personOf } from './mapping.ts'
+import type { Facts } from './notify.ts'
+import {
+  byKey,
+  type MessageRow,
+  type MessageView,
+  type PersonRow,
+  personJson,
+  viewColumns,
+  viewJoins,
+} from './rows.ts'
+
+const PAGE_SIZE = 500
+
+interface Row extends Omit<MessageView, 'message'> {
+  readonly seq: number
+  readonly kind: Happening['kind']
+  readonly actor_id: number
+  readonly actor: PersonRow
+  readonly caused_by: number | null
+  readonly at: number
+  readonly detail: MessageRow & {
+    readonly callback?: number
+    readonly data?: string
+    readonly facts?: Facts
+  }
+}
+
+export interface Page {
+  /** The number of the last event read, also of one that the session made itself and that is left out. */
+  readonly last: number
+  readonly isFull: boolean
+  readonly happenings: readonly Happening[]
+}
+
+export interface Reader {
+  readonly person: number
+  readonly session: number
+  /** The number of the last event that was queued before the session was opened. */
+  readonly openedAt: number
+  readonly recoverChannels: boolean
+}
+
+const page = {
+  name: 'sandbox_page',
+  text: `select e.seq, e.kind, e.actor_id, e.caused_by, e.detail, ${viewColumns},
+      ${personJson('a')} as actor, floor(extract(epoch from e.at))::bigint as at
+    from sandbox_event e
+    cross join lateral jsonb_to_record(e.detail)
+      as detail (chat_id bigint, sender_id bigint, reply_to bigint, topic bigint)
+    ${viewJoins('detail', 'e.person_id')}
+    cross join ${byKey('sandbox_person', 'x.id = e.actor_id')} a
+    where e.person_id = $1 and e.seq > $2
+    order by e.seq limit ${PAGE_SIZE}`,
+}
+
+export async function readPage(db: Queryable, reader: Reader, after: number): Promise<Page> {
+  const rows = await db.query<Row>(page, [reader.person, after])
+  return {
+    last: rows.at(-1)?.seq ?? after,
+    isFull: rows.length === PAGE_SIZE,
+    happenings: rows.filter((row) => isFor(reader, row)).map((row) => happeningOf(reader, row)),
+  }
+}
+
+function isFor({ session, openedAt, recoverChannels }: Reader, row: Row): boolean {
+  const isMissedPost = row.chat.kind === 'channel' && row.seq <= openedAt
+  return row.caused_by !== session && (recoverChannels || !isMissedPost)
+}
+
+function happeningOf(reader: Reader, row: Row): Happening {
+  const { kind, detail, at } = row
+  const common = {
+    direction: row.actor_id === reader.person ? ('own' as const) : ('incoming' as const),
+    at,
+    ...(row.seq <= reader.openedAt && { recovered: true }),
+  }
+  const place = `${detail.chat_id}:${detail.id}`
+  if (kind === 'deleted') {
+    const chat = chatOf(row.chat, row.other)
+    return {
+      ...common,
+      kind,
+      sourceKey: `deleted:${place}`,
+      chat: chat.native,
+      surface: chat.surface,
+      messages: [String(detail.id)],
+    }
+  }
+  if (detail.facts) return newsOf(reader, row, common, detail.facts)
+  const message = withoutSolution(messageOf({ ...row, message: detail }), common.direction)
+  if (kind === 'callback') {
+    return {
+      ...common,
+      kind,
+      sourceKey: `callback:${detail.callback}`,
+      callback: String(detail.callback),
+      from: personOf(row.actor),
+      message,
+      data: detail.data!,
+      ...(message.buttons && { buttons: message.buttons }),
+    }
+  }
+  const shown = kind === 'edited' ? 'edited' : 'message'
+  return { ...common, kind: shown, sourceKey: `${shown}:${place}:${detail.version}`, message }
+}
+
+/** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */
+function newsOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
+  const isOfPoll = row.kind === 'poll' || row.kind === 'poll_answer'
+  return {
+    ...common,
+    ...facts,
+    ...('invite' in facts && facts.invite && { invite: inviteSeenBy(person, facts.invite) }),
+    kind: row.kind,
+    sourceKey: `${row.kind}:${row.seq}`,
+    ...(!isOfPoll && { chat: chatOf(row.chat, row.other) }),
+    ...('after' in facts &&
+      'person' in facts.after && { isSelf: facts.after.person.native === `${person}` }),
+  } as unknown as Happening
+}
+
+/** Hides the right answers of an open quiz from the people who may vote in a group. */
+function withoutSolution(message: Message, direction: Happening['direction']): Message {
+  const { content, chat } = message
+  const isSecret = direction === 'incoming' && chat.surface !== 'private'
+  if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message
+  const { right: _, explanation: __, ...poll } = content.poll
+  return { ...message, content: { kind: 'poll', poll } }
+}
+
+export const INVITE_ADDRESS = 'https://sandbox.invalid/+'
+const SHOWN_LENGTH = INVITE_ADDRESS.length + 8
+
+/** The link of another administrator is shortened, so that the reader cannot pass it on. */
+const inviteSeenBy = (person: number, invite: Invite): Invite =>
+  invite.creator.native === `${person}`
+    ? invite
+    : { ...invite, link: `${invite.link.slice(0, SHOWN_LENGTH)}...` }

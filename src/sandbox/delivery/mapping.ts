@@ -1,0 +1,92 @@
+/** Between the messenger and the model: rows become messages, chats and people, and native ids become numbers. */
+import type {
+  Buttons,
+  Chat,
+  Content,
+  Message,
+  Origin,
+  Person,
+} from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
+
+export function personOf(row: PersonRow): Person {
+  return {
+    native: String(row.id),
+    firstName: row.first_name,
+    ...(row.last_name !== null && { lastName: row.last_name }),
+    ...(row.username !== null && { username: row.username }),
+    ...(row.language_code !== null && { languageCode: row.language_code }),
+  }
+}
+
+export function privateChatWith(other: PersonRow): Chat {
+  const { native, firstName, lastName, username } = personOf(other)
+  return {
+    native,
+    surface: 'private',
+    firstName,
+    ...(lastName !== undefined && { lastName }),
+    ...(username !== undefined && { username }),
+  }
+}
+
+export function chatOf(row: ChatRow, other: PersonRow | null): Chat {
+  if (row.kind === 'private') return privateChatWith(other!)
+  return {
+    native: String(row.native),
+    surface: row.kind,
+    title: row.title ?? '',
+    ...(row.username !== null && { username: row.username }),
+    ...(row.description !== null && { description: row.description }),
+    ...(row.is_forum && { isForum: true }),
+  }
+}
+
+export function messageOf(view: MessageView): Message {
+  const { message, chat, other, sender, reply, reply_sender } = view
+  const seen = chatOf(chat, other)
+  const answered = reply && reply_sender && bareMessage(reply, seen, reply_sender)
+  const known = answered && { message: answered }
+  const shown = bareMessage(message, seen, sender)
+  if (message.reply_to !== null) {
+    return { ...shown, replyTo: { native: String(message.reply_to), ...known } }
+  }
+  return shown.topic ? { ...shown, topic: { ...shown.topic, ...known } } : shown
+}
+
+/** A post belongs to its channel: its author is not shown. */
+function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
+  return {
+    native: String(row.id),
+    chat,
+    ...(chat.surface !== 'channel' && { from: personOf(sender) }),
+    at: row.at,
+    ...(row.edited_at !== null && { editedAt: row.edited_at }),
+    content: row.content as Content,
+    ...(row.forward !== null && { forward: row.forward as Origin }),
+    ...(row.buttons !== null && { buttons: row.buttons as Buttons }),
+    ...(row.album && { album: row.album }),
+    ...(row.is_protected && { isProtected: true }),
+    ...(row.topic && { topic: { native: String(row.topic) } }),
+  }
+}
+
+/** A native id is an integer in decimal. Any other text is the id of nothing. */
+const form = /^-?\d{1,15}$/
+
+export function parseChatId(text: string): number {
+  if (!form.test(text)) throw failed('bad_request', 'chat not found')
+  return Number(text)
+}
+
+/** `purpose` completes the text of the refusal: `message to edit not found`. */
+export function parseMessageId(text: string, purpose: string): number {
+  if (!form.test(text)) throw failed('bad_request', `message to ${purpose} not found`)
+  return Number(text)
+}
+
+export function parseTopicId(text: string): number {
+  if (!form.test(text)) throw failed('bad_request', 'message thread not found')
+  return Number(text)
+}

@@ -1,0 +1,108 @@
+/** People, chats and messages as JSON in SQL: each is one object, so that a row can carry several of them. */
+
+/** The person that sends the one-time codes. It is in every network, and no user acts as it. */
+export const SERVICE_PERSON = 777_000
+
+export interface PersonRow {
+  readonly id: number
+  readonly first_name: string
+  readonly last_name: string | null
+  readonly username: string | null
+  readonly language_code: string | null
+}
+
+export interface ChatRow {
+  readonly id: number
+  readonly kind: 'private' | 'group' | 'supergroup' | 'channel'
+  readonly native: number | null
+  readonly title: string | null
+  readonly username: string | null
+  readonly description: string | null
+  readonly is_forum: boolean
+}
+
+export interface MessageRow {
+  readonly chat_id: number
+  readonly id: number
+  readonly sender_id: number
+  readonly at: number
+  readonly edited_at: number | null
+  readonly version: number
+  readonly content: unknown
+  readonly reply_to: number | null
+  readonly forward: unknown
+  readonly buttons: unknown
+  readonly album: string | null
+  readonly is_protected: boolean
+  readonly topic: number | null
+}
+
+const columns = {
+  person: ['id', 'first_name', 'last_name', 'username', 'language_code'],
+  chat: ['id', 'kind', 'native', 'title', 'username', 'description', 'is_forum'],
+  message: [
+    ...['chat_id', 'id', 'sender_id', 'version', 'content', 'reply_to', 'forward', 'buttons'],
+    ...['album', 'is_protected', 'topic'],
+  ],
+}
+
+const json = (alias: string, names: readonly string[], more = '') =>
+  `jsonb_build_object(${names.map((name) => `'${name}', ${alias}.${name}`).join(', ')}${more})`
+
+const seconds = (alias: string, name: string) =>
+  `, '${name}', floor(extract(epoch from ${alias}.${name}))::bigint`
+
+const unlessMissing = (alias: string, built: string) =>
+  `case when ${alias}.id is not null then ${built} end`
+
+export const personJson = (alias: string) => unlessMissing(alias, json(alias, columns.person))
+
+export const chatJson = (alias: string) => json(alias, columns.chat)
+
+export const messageJson = (alias: string) =>
+  unlessMissing(
+    alias,
+    json(alias, columns.message, seconds(alias, 'at') + seconds(alias, 'edited_at')),
+  )
+
+/** One message with all that it takes to show it to one person. */
+export interface MessageView {
+  readonly message: MessageRow
+  readonly sender: PersonRow
+  readonly chat: ChatRow
+  /** The other side of a private chat. */
+  readonly other: PersonRow | null
+  /** The message answered; in a topic otherwise the message that began the topic. */
+  readonly reply: MessageRow | null
+  readonly reply_sender: PersonRow | null
+}
+
+/** Reads one row by its key. Without the limit the planner may keep a plan that it made while the table was small. */
+export const byKey = (table: string, condition: string) =>
+  `lateral (select * from ${table} x where ${condition} limit 1)`
+
+/** Joins the rows around a message. `message`: a row source with the ids of the message, its reply and its topic. */
+export const viewJoins = (message: string, viewer: string) => `
+  cross join ${byKey('sandbox_chat', `x.id = ${message}.chat_id`)} c
+  cross join ${byKey('sandbox_person', `x.id = ${message}.sender_id`)} s
+  left join ${byKey(
+    'sandbox_person',
+    `x.id = case when c.low_id = ${viewer} then c.high_id else c.low_id end`,
+  )} o on true
+  left join ${byKey(
+    'sandbox_message',
+    `x.chat_id = ${message}.chat_id and x.deleted_at is null
+      and x.id = coalesce(${message}.reply_to, ${message}.topic)`,
+  )} r on true
+  left join ${byKey('sandbox_person', 'x.id = r.sender_id')} rs on true`
+
+export const viewColumns = `
+  ${personJson('s')} as sender, ${chatJson('c')} as chat, ${personJson('o')} as other,
+  ${messageJson('r')} as reply, ${personJson('rs')} as reply_sender`
+
+/** Whether the chat `c` is `native` to `me`: a private chat by its two people, any other by its id in the network of `me`. */
+export const chatCondition = (me: string, native: string) => `(
+  (c.native = ${native}::bigint
+    and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
+  (c.low_id = least(${me}::bigint, ${native}::bigint)
+    and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`

@@ -1,0 +1,150 @@
+/** The content of a message before it is stored: checked, prepared, and the permission that it needs. */
+import { randomInt } from 'node:crypto'
+import type { Content, MediaKind, Text } from '../../../machines/model/content.ts'
+import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Permission } from '../../../machines/model/membership.ts'
+import { holderOf, storedMedia } from '../files/files.ts'
+import type { NetworkContext } from '../network/context.ts'
+import { openPoll } from '../polls/polls.ts'
+
+export const TEXT_LENGTH = 4096
+export const CAPTION_LENGTH = 1024
+
+/** Media that cannot have a caption. */
+const WITHOUT_CAPTION: readonly MediaKind[] = ['video_note', 'sticker']
+
+export const takesCaption = (kind: MediaKind) => !WITHOUT_CAPTION.includes(kind)
+
+/** Returns storable content, without what its kind cannot carry. Throws `bad_request` where it is empty or too long. */
+export function checkedContent(given: Content): Content {
+  const content = storable(given) as Content
+  switch (content.kind) {
+    case 'text':
+      if (content.text.trim() === '') throw failed('bad_request', 'message text is empty')
+      assertLength(content, TEXT_LENGTH, 'message is too long')
+      return content
+    case 'media': {
+      const { caption, captionAbove: _, ...rest } = content
+      if (!takesCaption(content.media.kind)) return { ...rest, caption: { text: '', entities: [] } }
+      checkCaption(caption)
+      return content
+    }
+    case 'unsupported': {
+      const kind = contentName(content)
+      throw failed(
+        'bad_request',
+        `sending content of the kind ${kind} is not supported on the sandbox`,
+      )
+    }
+    default:
+      return content
+  }
+}
+
+export function checkedCaption(caption: Text, limit: number = CAPTION_LENGTH): Text {
+  const stored = storable(caption) as Text
+  checkCaption(stored, limit)
+  return stored
+}
+
+/** A draft may be empty. */
+export function checkedDraft(text: Text): Text {
+  const stored = storable(text) as Text
+  assertLength(stored, TEXT_LENGTH, 'message is too long')
+  return stored
+}
+
+const checkCaption = (caption: Text, limit: number = CAPTION_LENGTH) =>
+  assertLength(caption, limit, 'message caption is too long')
+
+function assertLength({ text }: Text, limit: number, refusal: string): void {
+  if (text.length > limit && [...text].length > limit) throw failed('bad_request', refusal)
+}
+
+/** Replaces NUL and half surrogate pairs, which the database refuses. Offsets of entities stay right. */
+export function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', ' ').toWellFormed()
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, storable(part)]))
+}
+
+/** Stores the files of a content, throws its dice and opens its poll. */
+export async function prepareContent(
+  context: NetworkContext,
+  sender: number,
+  request: string,
+  given: Content,
+): Promise<Content> {
+  const content = checkedContent(given)
+  switch (content.kind) {
+    case 'media':
+      return {
+        ...content,
+        media: await storedMedia(context, content.media, holderOf(sender, request)),
+      }
+    case 'dice':
+      return { ...content, value: rollDice(content.emoji) }
+    case 'poll':
+      return { kind: 'poll', poll: await openPoll(context, sender, request, content.poll) }
+    default:
+      return content
+  }
+}
+
+/** Dice have as many sides as in the reference. */
+const SIDES: Readonly<Record<string, number>> = {
+  '🎲': 6,
+  '🎯': 6,
+  '🎳': 6,
+  '🏀': 5,
+  '⚽': 5,
+  '🎰': 64,
+}
+
+function rollDice(emoji: string): number {
+  const sides = SIDES[emoji]
+  if (sides === undefined) throw failed('bad_request', 'wrong dice emoji specified')
+  return randomInt(1, sides + 1)
+}
+
+/** By content: the permission, and its name in a refusal. */
+const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: string]>> = {
+  text: ['send_messages', 'text messages'],
+  contact: ['send_messages', 'contacts'],
+  location: ['send_messages', 'locations'],
+  venue: ['send_messages', 'venues'],
+  photo: ['send_photos', 'photos'],
+  video: ['send_videos', 'videos'],
+  video_note: ['send_video_notes', 'video notes'],
+  voice: ['send_voice_notes', 'voice notes'],
+  document: ['send_documents', 'documents'],
+  audio: ['send_audios', 'music'],
+  animation: ['send_other_messages', 'animations'],
+  sticker: ['send_other_messages', 'stickers'],
+  dice: ['send_other_messages', 'dice'],
+  poll: ['send_polls', 'polls'],
+}
+
+/** The permission that a member needs to send it. Service messages need none. */
+export function neededPermission(content: Content): Permission | undefined {
+  const name = contentName(content)
+  return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
+}
+
+/** Whether each of these lists of permissions allows the content; null allows everything. */
+export function allows(
+  limits: readonly (readonly Permission[] | null)[],
+  content: Content,
+): boolean {
+  const needed = neededPermission(content)
+  return needed === undefined || limits.every((allowed) => allowed?.includes(needed) ?? true)
+}
+
+/** Completes the refusal `not enough rights to …`. */
+export function sendingWords(content: Content): string {
+  const name = contentName(content)
+  const words = name === 'service' || name === 'unsupported' ? 'messages' : NEEDED[name][1]
+  return `send ${words} to the chat`
+}

@@ -1,0 +1,164 @@
+/** Edits a message: its text, file, caption, buttons or live location. */
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  Buttons,
+  Content,
+  Location,
+  MediaKind,
+  Message,
+} from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
+import { messageOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import { messageChange, queueing, woken } from '../delivery/queue.ts'
+import { type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import { holderOf, storedMedia } from '../files/files.ts'
+import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
+import { checkedCaption, checkedContent, takesCaption } from './content.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** The `liveSeconds` of a location that is shared until it is stopped. */
+const FOREVER = 0x7fffffff
+
+const EXCHANGEABLE: readonly MediaKind[] = ['photo', 'video', 'animation', 'audio', 'document']
+const TOGETHER: readonly MediaKind[] = ['photo', 'video']
+
+/** An edit of the content, the caption, the buttons or the live location of a message. */
+export type Edit = OperationOf<'edit' | 'edit_caption' | 'edit_buttons' | 'edit_location'>
+
+interface Revision {
+  readonly content: Content
+  readonly buttons?: Buttons
+}
+
+export async function edit({ context, by }: Call, operation: Edit): Promise<OperationResult> {
+  const ref = {
+    chat: parseChatId(operation.chat),
+    message: parseMessageId(operation.message, 'edit'),
+  }
+  const message = await revise(context, by, ref, async (target, now) => ({
+    content: await contentAfter(context, target, operation, now),
+    ...(operation.buttons && { buttons: operation.buttons }),
+  }))
+  return { kind: 'message', message }
+}
+
+const NOT_MODIFIED =
+  'message is not modified: specified new message content and reply markup are exactly the ' +
+  'same as a current content and reply markup of the message'
+
+/** Another change may come between the read and the write. */
+const TRIES = 10
+
+const writing = {
+  name: 'sandbox_revise',
+  text: `with message as (
+      update sandbox_message e
+      set content = $6, buttons = $7, edited_at = now(), version = e.version + 1
+      where e.chat_id = $3 and e.id = $4 and e.deleted_at is null and e.version = $5
+      returning e.*
+    ),
+    change as (${messageChange()}), ${queueing('edited')}
+    select ${messageJson('message')} as message, ${viewColumns}, ${woken}
+    from message ${viewJoins('message', '$2::bigint')}`,
+}
+
+/** `change` resolves with the new content, or rejects. It is called again when another change came first. */
+async function revise(
+  { db, wake, now }: NetworkContext,
+  { person, session }: ActingPerson,
+  ref: MessageRef,
+  change: (target: FoundMessage, now: number) => Promise<Revision>,
+): Promise<Message> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const found = await findMessage(db, person, ref)
+    if (!found) throw bad('message to edit not found')
+    const isFixed = found.isForwarded || found.hasKeyboard || found.content.kind === 'service'
+    if (found.sender !== person || isFixed) {
+      throw bad("message can't be edited")
+    }
+    const { content, buttons = null } = await change(found, now())
+    if (isSame(content, found.content) && isSame(buttons, found.buttons)) throw bad(NOT_MODIFIED)
+    const [row] = await db.query<MessageView & { woken: number[] }>(writing, [
+      ...[session ?? null, person, found.chat, found.id, found.version],
+      ...[JSON.stringify(content), buttons && JSON.stringify(buttons)],
+    ])
+    if (row) {
+      wake(row.woken)
+      return messageOf(row)
+    }
+  }
+  throw failed('unavailable', 'the message is changed by too many at once', {
+    retryAfterSeconds: 1,
+  })
+}
+
+async function contentAfter(
+  context: NetworkContext,
+  target: FoundMessage,
+  operation: Edit,
+  now: number,
+): Promise<Content> {
+  switch (operation.kind) {
+    case 'edit':
+      return replaced(context, target, checkedContent(operation.content))
+    case 'edit_caption': {
+      const { content } = target
+      if (content.kind !== 'media' || !takesCaption(content.media.kind)) {
+        throw bad('there is no caption in the message to edit')
+      }
+      const { captionAbove: _, ...rest } = content
+      const above = operation.captionAbove && { captionAbove: true }
+      return { ...rest, caption: checkedCaption(operation.caption), ...above }
+    }
+    case 'edit_buttons':
+      return target.content
+    case 'edit_location':
+      return moved(target, operation.location, now)
+  }
+}
+
+async function replaced(
+  context: NetworkContext,
+  target: FoundMessage,
+  content: Content,
+): Promise<Content> {
+  const before = target.content
+  if (content.kind === 'text') {
+    if (before.kind !== 'text') throw bad('there is no text in the message to edit')
+    return content
+  }
+  const isMedia = before.kind === 'media' && EXCHANGEABLE.includes(before.media.kind)
+  if (content.kind !== 'media' || !(isMedia || before.kind === 'text')) {
+    throw bad("message media can't be edited")
+  }
+  if (target.album !== null && before.kind === 'media') {
+    const [old, given] = [before.media.kind, content.media.kind]
+    const mayMix = TOGETHER.includes(old) && TOGETHER.includes(given)
+    if (old !== given && !mayMix) throw bad("can't change media type in the album")
+  }
+  const holder = holderOf(target.sender, target.request)
+  return { ...content, media: await storedMedia(context, content.media, holder) }
+}
+
+/** Without a new location the message keeps its place and is no longer live. */
+function moved(
+  { content, at }: FoundMessage,
+  location: Location | undefined,
+  now: number,
+): Content {
+  if (content.kind !== 'location' || content.venue) {
+    throw bad('there is no live location in the message to edit')
+  }
+  const { liveSeconds = 0, latitude, longitude, accuracy } = content
+  const isOver = liveSeconds !== FOREVER && at.getTime() + liveSeconds * 1000 <= now
+  if (liveSeconds === 0 || isOver) throw bad("message can't be edited")
+  if (location) return { kind: 'location', liveSeconds, ...location }
+  return { kind: 'location', latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
+}
+
+/** Compares as the database does: an undefined field is an absent one. */
+const isSame = (one: unknown, other: unknown) =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(one)), other)

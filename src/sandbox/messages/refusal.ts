@@ -1,0 +1,64 @@
+/** Explains why a message was not admitted. The statement that sends does not say it, to stay cheap when all is well. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { Permission } from '../../../machines/model/membership.ts'
+import type { Queryable } from '../../database/database.ts'
+import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import { chatCondition } from '../delivery/rows.ts'
+import type { OutgoingMessage } from '../network/context.ts'
+import { allows, sendingWords } from './content.ts'
+
+interface Circumstances {
+  readonly kind: string
+  readonly role: string | null
+  readonly is_ended: boolean
+  readonly is_gone: boolean
+  readonly is_blocked: boolean
+  /** The permissions of this member, and those of ordinary members; null: everything. */
+  readonly ownLimits: readonly Permission[] | null
+  readonly chatLimits: readonly Permission[] | null
+  readonly is_topic_known: boolean
+  readonly may_write_there: boolean
+}
+
+/** The reason why these messages of one sender to one chat were not admitted. */
+export async function refusalOf(db: Queryable, messages: readonly OutgoingMessage[]) {
+  const message = messages[0]!
+  const [found] = await db.query<Circumstances>(
+    `select c.kind, m.role, me.deactivated or me.banned as is_ended,
+       coalesce(o.deactivated, false) as is_gone,
+       exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
+       ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits",
+       $3::bigint is null or tp.id is not null as is_topic_known,
+       tp.is_closed is not true or ${MAY_WRITE_WHEN_CLOSED} as may_write_there
+     from sandbox_chat c
+     join sandbox_person me on me.id = $1
+     left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
+     left join sandbox_person o on o.id = $2
+     left join sandbox_message t on t.chat_id = c.id and t.id = $4 and t.deleted_at is null
+     left join sandbox_topic tp on tp.chat_id = c.id and tp.id = coalesce($3, t.topic)
+     where ${chatCondition('$1', '$2')}`,
+    [message.sender, message.native, message.topic ?? null, message.reply ?? null],
+  )
+  if (!found) return failed('bad_request', 'chat not found')
+  const { kind, role } = found
+  if (found.is_ended || found.is_gone) return failed('forbidden', 'user is deactivated')
+  if (found.is_blocked) return failed('forbidden', 'bot was blocked by the user')
+  if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
+  if (role === null || role === 'left')
+    return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
+  if (kind === 'channel' && role === 'member')
+    return failed('bad_request', 'need administrator rights in the channel chat')
+  if (kind === 'channel' && messages.some(({ keyboard }) => keyboard)) {
+    return failed('bad_request', 'inline keyboard expected')
+  }
+  if (role === 'member') {
+    const limits = [found.ownLimits, found.chatLimits]
+    const unfit = messages.find(({ content }) => !allows(limits, content))
+    if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit.content)}`)
+  }
+  if (!found.is_topic_known) return failed('bad_request', 'message thread not found')
+  if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')
+  return failed('bad_request', 'message to be replied not found')
+}
+
+const chatWord = (kind: string) => `${kind} chat`

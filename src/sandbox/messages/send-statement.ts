@@ -1,0 +1,110 @@
+/** The SQL statement that admits, numbers, stores and queues any number of messages. */
+
+import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import { queueing, woken } from '../delivery/queue.ts'
+import { byKey, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+
+const given = `
+  given as (
+    select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
+      session bigint, native bigint, request text, content jsonb, reply bigint,
+      "replyOptional" boolean, forward jsonb, buttons jsonb, keyboard jsonb, album text,
+      "isProtected" boolean, topic bigint, needs text)
+  )`
+
+const chatOf = `lateral (
+      select id, kind, permissions from sandbox_chat where native = given.native
+      union all
+      select id, kind, permissions from sandbox_chat
+      where low_id = least(given.sender, given.native)
+        and high_id = greatest(given.sender, given.native)
+      limit 1
+    )`
+
+const memberOf = byKey('sandbox_member', 'x.chat_id = c.id and x.person_id = given.sender')
+
+const targetOf = byKey(
+  'sandbox_message',
+  'x.chat_id = c.id and x.id = given.reply and x.deleted_at is null',
+)
+
+const topicOf = byKey('sandbox_topic', 'x.chat_id = c.id and x.id = coalesce(given.topic, t.topic)')
+
+/** A message that is not admitted is left out; `refusal.ts` finds the reason. */
+const place = `
+  place as (
+    select given.*, c.id as chat_id, t.id as target, tp.id as thread,
+      row_number() over (partition by c.id order by given.ord) as step
+    from given
+    cross join ${chatOf} c
+    cross join ${byKey('sandbox_person', 'x.id = given.sender')} me
+    cross join ${memberOf} m
+    left join ${byKey('sandbox_person', 'x.id = given.native')} other on true
+    left join ${targetOf} t on true
+    left join ${topicOf} tp on true
+    where not me.deactivated and not me.banned and other.deactivated is not true
+      and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
+      and (c.kind <> 'channel' or given.keyboard is null)
+      and (m.role in ('owner', 'admin') or given.needs is null
+        or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
+          and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
+      and (given.reply is null or given."replyOptional" or t.id is not null)
+      and (given.topic is null or tp.id is not null)
+      and (tp.is_closed is not true or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
+      and (select 1 from sandbox_block b
+        where b.person_id = given.native and b.blocked_id = given.sender) is null
+      and (select 1 from sandbox_message d
+        where d.sender_id = given.sender and d.request_id = given.request) is null
+  )`
+
+/** Looks each chat up by its key. The planner does not know the sizes: a plain join would compare all rows with all. */
+const numbered = `
+  held as (
+    select c.id, n.count
+    from (select chat_id, count(*) from place group by chat_id order by chat_id) n
+    cross join lateral (
+      select id from sandbox_chat x where x.id = n.chat_id for no key update
+    ) c
+  ),
+  chat as (
+    update sandbox_chat c set last_message = c.last_message + held.count
+    from held where c.id = held.id
+    returning c.id, c.last_message - held.count as base
+  ),
+  bases as (select jsonb_object_agg(id, base) as of from chat)`
+
+const BASE = '((select of from bases) ->> place.chat_id::text)::bigint'
+
+/** Builds the rows before it inserts them: to match the rows that an insert returns costs more than all the rest. */
+const stored = `
+  message as (
+    select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
+      place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
+      place.content, place.target as reply_to, place.forward, place.buttons, place.keyboard,
+      place.album,
+      coalesce(place."isProtected", false) as is_protected,
+      case when place.content @> '{"kind": "service", "fact": "topic_created"}'
+        then ${BASE} + place.step else place.thread end as topic
+    from place
+  ),
+  inserted as (
+    insert into sandbox_message
+      (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, keyboard, album,
+        is_protected, topic)
+    select chat_id, id, sender_id, request, content, reply_to, forward, buttons, keyboard, album,
+      is_protected, topic
+    from message
+  ),
+  change as (
+    select ord, chat_id, sender_id as actor_id, session as session_id from message
+  )`
+
+/** Built only for people with a device to notify: few messages of bots have one. */
+const detail = `(select ${messageJson('message')} from message where message.ord = r.ord)`
+
+export const sendStatement = {
+  name: 'sandbox_send',
+  text: `with ${[given, place, numbered, stored, queueing('message', { detail })].join(',')}
+    select message.ord, ${messageJson('message')} as message, ${viewColumns}, ${woken}
+    from message ${viewJoins('message', 'message.sender_id')}`,
+}

@@ -1,0 +1,110 @@
+/** The operations that people of the sandbox can carry out, on linked devices as well as by the sandbox's own routes. */
+import { type Handlers, handle } from '../../actors/ports/handlers.ts'
+import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+import { manageInvite } from './chats/invites.ts'
+import { answerJoin } from './chats/joining.ts'
+import { describe, resolve } from './chats/lookup.ts'
+import {
+  countAllMembers,
+  describeMember,
+  listAdministrators,
+  moderate,
+} from './chats/moderation.ts'
+import { pin, unpin, unpinAll } from './chats/pins.ts'
+import { leave, setDescription, setPermissions, setPhoto, setTitle } from './chats/settings.ts'
+import { stickerSet } from './files/sticker-sets.ts'
+import { answerCallback } from './messages/callback.ts'
+import { deleteMessage } from './messages/delete.ts'
+import { showDraft } from './messages/drafts.ts'
+import { edit } from './messages/edit.ts'
+import { forwardOrCopy } from './messages/forward.ts'
+import { react, removeReaction } from './messages/reactions.ts'
+import { send, sendAlbum } from './messages/send.ts'
+import { showTyping } from './messages/typing.ts'
+import type { Call } from './network/context.ts'
+import { profilePhotos, setAbout, setName, setProfilePhoto } from './people/profile.ts'
+import { stopPoll } from './polls/polls.ts'
+import { deleteStory, postStory } from './stories/stories.ts'
+import { closeOrReopenTopic, createTopic, deleteTopic, editTopic } from './topics/topics.ts'
+
+export const handlers: Handlers<Call> = {
+  send,
+  send_album: sendAlbum,
+  edit,
+  edit_caption: edit,
+  edit_buttons: edit,
+  edit_location: edit,
+  stop_poll: stopPoll,
+  delete: deleteMessage,
+  forward: forwardOrCopy,
+  copy: forwardOrCopy,
+  react,
+  act: showTyping,
+  answer: answerCallback,
+  resolve,
+  describe,
+  set_title: setTitle,
+  set_description: setDescription,
+  set_photo: setPhoto,
+  set_permissions: setPermissions,
+  pin,
+  unpin,
+  unpin_all: unpinAll,
+  leave,
+  administrators: listAdministrators,
+  count_members: countAllMembers,
+  member: describeMember,
+  ban: moderate,
+  unban: moderate,
+  restrict: moderate,
+  promote: moderate,
+  invite: manageInvite,
+  edit_invite: manageInvite,
+  revoke_invite: manageInvite,
+  answer_join: answerJoin,
+  create_topic: createTopic,
+  edit_topic: editTopic,
+  close_topic: closeOrReopenTopic,
+  reopen_topic: closeOrReopenTopic,
+  delete_topic: deleteTopic,
+  draft: showDraft,
+  sticker_set: stickerSet,
+  profile_photos: profilePhotos,
+  set_name: setName,
+  set_about: setAbout,
+  set_profile_photo: setProfilePhoto,
+  remove_reaction: removeReaction,
+  post_story: postStory,
+  delete_story: deleteStory,
+}
+
+/** Operations that add a row which stays, for a network that has only room for so many. */
+const GROWING: ReadonlySet<OperationKind> = new Set([
+  'send',
+  'forward',
+  'copy',
+  'post_story',
+  'create_topic',
+  'edit_topic',
+  'close_topic',
+  'reopen_topic',
+  'set_title',
+  'set_photo',
+  'pin',
+  'invite',
+  'revoke_invite',
+  'set_profile_photo',
+])
+
+function rowsAddedBy(operation: Operation): number {
+  if (operation.kind === 'send_album') return operation.contents.length
+  return GROWING.has(operation.kind) ? 1 : 0
+}
+
+/** Rejects with `RequestFailed`, also where the network of the person is full. */
+export function execute(call: Call, operation: Operation): Promise<OperationResult> {
+  const { capacity, network } = call.context
+  const rows = rowsAddedBy(operation)
+  const run = () => handle(handlers, 'Sandbox', call, operation)
+  return rows === 0 ? run() : capacity.reserve(network, rows, run)
+}

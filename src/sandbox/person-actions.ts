@@ -1,0 +1,201 @@
+/** The actions of people by the sandbox's own routes: they write, edit, react, vote, forward, type and press buttons. */
+
+import type {
+  Buttons,
+  Content,
+  Message,
+  Poll,
+  Reaction,
+  TextEntity,
+  Topic,
+} from '../../machines/model/content.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { Operation } from '../../machines/model/operation.ts'
+import type { TopicOperation } from '../../machines/model/operation-topics.ts'
+import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
+import type { MessageRef } from './chats/find-message.ts'
+import { joinChat } from './chats/joining.ts'
+import { findByName } from './chats/lookup.ts'
+import type { Hub } from './delivery/hub.ts'
+import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
+import type { Edit } from './messages/edit.ts'
+import type { NetworkContext } from './network/context.ts'
+import { execute } from './operations.ts'
+import { vote } from './polls/polls.ts'
+
+/** A chat as this person names it: its id, or a public name with the at sign. */
+type Addressee = number | string
+
+interface Writing {
+  readonly to: Addressee
+  readonly text: string
+  readonly entities?: readonly TextEntity[]
+  readonly replyTo?: number
+  readonly topic?: number
+  readonly buttons?: Buttons
+}
+
+interface Sending {
+  readonly to: Addressee
+  readonly contents: readonly Content[]
+  readonly replyTo?: number
+  readonly topic?: number
+  readonly buttons?: Buttons
+  readonly keyboard?: ReplyKeyboard
+  readonly isProtected?: boolean
+}
+
+type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
+/** An edit without the message that it changes. */
+export type Change = Without<Edit>
+
+interface NewTopic {
+  readonly name: string
+  readonly iconColor?: number
+  readonly icon?: string
+}
+
+interface Press {
+  readonly callback: number
+  /** Null when the bot did not answer in time. */
+  readonly answer: CallbackAnswer | null
+}
+
+const text = (value: string, entities: readonly TextEntity[] = []) => ({
+  kind: 'text' as const,
+  text: value,
+  entities,
+})
+
+export class PersonActions {
+  readonly #context: NetworkContext
+  readonly #hub: Hub
+  readonly #assertIn: (person: number) => Promise<void>
+
+  /** `assertIn` rejects for a person of another network. */
+  constructor(context: NetworkContext, hub: Hub, assertIn: (person: number) => Promise<void>) {
+    this.#context = context
+    this.#hub = hub
+    this.#assertIn = assertIn
+  }
+
+  async write(person: number, writing: Writing): Promise<Message> {
+    const { text: value, entities, ...rest } = writing
+    const [message] = await this.send(person, { ...rest, contents: [text(value, entities)] })
+    return message!
+  }
+
+  /** One message, or several media as an album. */
+  async send(person: number, sending: Sending): Promise<readonly Message[]> {
+    await this.#assertIn(person)
+    const { to, contents, replyTo, topic, buttons, keyboard, isProtected } = sending
+    const terms = {
+      chat: await this.#find(to),
+      ...(replyTo !== undefined && { replyTo: String(replyTo) }),
+      ...(topic !== undefined && { topic: String(topic) }),
+      ...(isProtected && { isProtected }),
+    }
+    const [content] = contents
+    if (contents.length === 1) {
+      const operation = { kind: 'send' as const, ...terms, content: content! }
+      const markup = { ...(buttons && { buttons }), ...(keyboard && { keyboard }) }
+      return [await this.#message(person, { ...operation, ...markup })]
+    }
+    const media = contents.filter((item) => item.kind === 'media')
+    const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })
+    return result.kind === 'messages' ? result.messages : []
+  }
+
+  edit(
+    person: number,
+    ref: MessageRef,
+    to: Omit<Writing, 'to' | 'replyTo' | 'topic'>,
+  ): Promise<Message> {
+    const buttons = to.buttons && { buttons: to.buttons }
+    const content = text(to.text, to.entities)
+    return this.change(person, ref, { kind: 'edit', content, ...buttons })
+  }
+
+  change(person: number, ref: MessageRef, change: Change): Promise<Message> {
+    return this.#message(person, { ...nativeOf(ref), ...change })
+  }
+
+  async react(person: number, ref: MessageRef, reactions: readonly Reaction[]): Promise<void> {
+    await this.#do(person, { kind: 'react', ...nativeOf(ref), reactions })
+  }
+
+  /** Replaces the person's vote by these options of the poll. */
+  async vote(person: number, ref: MessageRef, options: readonly number[]): Promise<Poll> {
+    await this.#assertIn(person)
+    return vote(this.#context, { person }, ref, options)
+  }
+
+  async stopPoll(person: number, ref: MessageRef): Promise<Poll> {
+    const result = await this.#do(person, { kind: 'stop_poll', ...nativeOf(ref) })
+    if (result.kind !== 'poll') throw failed('internal', '')
+    return result.poll
+  }
+
+  async delete(person: number, ref: MessageRef): Promise<void> {
+    await this.#do(person, { kind: 'delete', ...nativeOf(ref) })
+  }
+
+  async forward(person: number, from: MessageRef, to: Addressee, isCopy = false): Promise<Message> {
+    await this.#assertIn(person)
+    const { chat, message } = nativeOf(from)
+    const kind = isCopy ? 'copy' : 'forward'
+    return this.#message(person, { kind, from: chat, message, chat: await this.#find(to) })
+  }
+
+  async type(person: number, to: Addressee, action: string, topic?: number): Promise<void> {
+    await this.#assertIn(person)
+    const within = topic !== undefined && { topic: String(topic) }
+    await this.#do(person, { kind: 'act', chat: await this.#find(to), action, ...within })
+  }
+
+  async createTopic(person: number, chat: number, look: NewTopic): Promise<Topic> {
+    const result = await this.#do(person, { kind: 'create_topic', chat: String(chat), ...look })
+    if (result.kind !== 'topic') throw failed('internal', '')
+    return result.topic
+  }
+
+  async changeTopic(person: number, operation: TopicOperation<string, string>): Promise<void> {
+    await this.#do(person, operation)
+  }
+
+  /** Presses a button and waits for its answer until the signal aborts. */
+  async press(person: number, at: MessageRef, data: string, signal: AbortSignal): Promise<Press> {
+    await this.#assertIn(person)
+    const { db, wake } = this.#context
+    const callback = await press(db, wake, person, at, data)
+    return { callback, answer: await this.#hub.until(() => findAnswer(db, callback), signal) }
+  }
+
+  /** Joins by an invite link or a public name. `asked`: an administrator has to approve first. */
+  async join(person: number, way: string): Promise<'in' | 'asked'> {
+    await this.#assertIn(person)
+    return joinChat(this.#context, person, way)
+  }
+
+  async #message(person: number, operation: Operation): Promise<Message> {
+    const result = await this.#do(person, operation)
+    if (result.kind !== 'message') throw failed('internal', '')
+    return result.message
+  }
+
+  async #do(person: number, operation: Operation) {
+    await this.#assertIn(person)
+    const call = { context: this.#context, by: { person }, request: crypto.randomUUID() }
+    return execute(call, operation)
+  }
+
+  async #find(to: Addressee): Promise<string> {
+    if (typeof to === 'number' || !to.startsWith('@')) return String(to)
+    return (await findByName(this.#context, to.slice(1))).native
+  }
+}
+
+const nativeOf = ({ chat, message }: MessageRef) => ({
+  chat: String(chat),
+  message: String(message),
+})

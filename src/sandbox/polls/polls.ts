@@ -1,0 +1,238 @@
+/** Polls: a message opens one, votes change it, and it is closed once, by its sender or when its time is over. */
+import type { Poll } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Database, Queryable } from '../../database/database.ts'
+import { findMessage, type MessageRef } from '../chats/find-message.ts'
+import { membersOf } from '../chats/members.ts'
+import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { type PersonRow, personJson, SERVICE_PERSON } from '../delivery/rows.ts'
+import type { ActingPerson, Call, NetworkContext, Wake } from '../network/context.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+
+/** A stored poll, locked while it is changed. */
+interface LockedPoll {
+  readonly id: string
+  readonly owner: number
+  readonly poll: Poll
+}
+
+/** Opens a poll for a message that is sent next. A repeated request finds the poll of the first one. */
+export async function openPoll(
+  { db, now, pollTimer }: Pick<NetworkContext, 'db' | 'now' | 'pollTimer'>,
+  owner: number,
+  request: string,
+  given: Poll,
+): Promise<Poll> {
+  const closesAt =
+    given.closesAt ?? (given.openSeconds && Math.floor(now() / 1000) + given.openSeconds)
+  const unused: Poll = {
+    ...given,
+    options: given.options.map(({ text }) => ({ text, voters: 0 })),
+    voters: 0,
+    ...(closesAt && { closesAt }),
+  }
+  const [row] = await db.query<{ id: number }>(
+    `insert into sandbox_poll (owner_id, request_id, poll, is_closed, closes_at)
+     values ($1, $2, $3, $4, to_timestamp($5))
+     on conflict (owner_id, request_id) do update set owner_id = excluded.owner_id returning id`,
+    [owner, request, JSON.stringify(unused), unused.isClosed, closesAt ?? null],
+  )
+  if (closesAt && !unused.isClosed) pollTimer.schedule(closesAt * 1000)
+  return { ...unused, id: `${row!.id}` }
+}
+
+/** Changes a poll in every message that carries it and notifies people, all in one transaction. */
+async function changePoll(
+  { db, wake }: { readonly db: Database; readonly wake: Wake },
+  id: string,
+  change: (locked: LockedPoll, tx: Queryable) => Promise<Poll>,
+  announce: (
+    changed: LockedPoll,
+    on: { readonly db: Queryable; readonly wake: Wake },
+  ) => Promise<void>,
+): Promise<Poll> {
+  const woken: number[] = []
+  const changed = await db.transaction(async (tx) => {
+    const [row] = await tx.query<{ owner_id: number; poll: Poll }>(
+      'select owner_id, poll from sandbox_poll where id = $1 for update',
+      [id],
+    )
+    if (!row) throw failed('bad_request', 'message is not a poll')
+    const locked = { id, owner: row.owner_id, poll: { ...row.poll, id } }
+    const poll = await change(locked, tx)
+    await tx.query('update sandbox_poll set poll = $2, is_closed = $3 where id = $1', [
+      id,
+      JSON.stringify(poll),
+      poll.isClosed,
+    ])
+    await tx.query(
+      `update sandbox_message set content = jsonb_set(content, '{poll}', $2), version = version + 1
+       where content ->> 'kind' = 'poll' and content #>> '{poll,id}' = $1`,
+      [id, JSON.stringify(poll)],
+    )
+    await announce({ ...locked, poll }, { db: tx, wake: (people) => woken.push(...people) })
+    return poll
+  })
+  wake(woken)
+  return changed
+}
+
+/** Replaces the person's vote by these places of options; none takes the vote back. */
+export async function vote(
+  context: NetworkContext,
+  { person }: ActingPerson,
+  place: MessageRef,
+  options: readonly number[],
+): Promise<Poll> {
+  const target = await findMessage(context.db, person, place)
+  if (!target) throw bad('message with poll not found')
+  const { content } = target
+  if (content.kind !== 'poll' || content.poll.id === undefined) throw bad('message is not a poll')
+  const chosen = [...new Set(options)].toSorted((a, b) => a - b)
+  return changePoll(
+    context,
+    content.poll.id,
+    async ({ id, poll }, tx) => {
+      const before = await votesOf(tx, id, person)
+      assertVote(poll, before, chosen, context.now() / 1000)
+      await store(tx, id, person, chosen)
+      return counted(tx, poll, id)
+    },
+    async ({ id, owner, poll }, on) => {
+      const about = { chat: target.chat, actor: person }
+      const to = { people: [owner] }
+      if (!poll.isAnonymous) {
+        const [row] = await on.db.query<{ person: PersonRow }>(
+          `select ${personJson('p')} as person from sandbox_person p where id = $1`,
+          [person],
+        )
+        const facts = { poll: id, person: personOf(row!.person), options: chosen }
+        await notify(on, { kind: 'poll_answer', ...about, facts }, to)
+      }
+      await notify(on, { kind: 'poll', ...about, facts: { poll } }, to)
+    },
+  )
+}
+
+function assertVote(
+  poll: Poll,
+  before: readonly number[],
+  chosen: readonly number[],
+  now: number,
+): void {
+  const isOver = poll.isClosed || (poll.closesAt !== undefined && poll.closesAt <= now)
+  if (isOver) throw bad("can't answer closed poll")
+  if (chosen.some((place) => poll.options[place] === undefined)) {
+    throw bad('invalid option ID specified')
+  }
+  if (chosen.length > 1 && !poll.isMultiple) {
+    throw bad("can't choose more than 1 option in the poll")
+  }
+  if (poll.isQuiz && before.length > 0) throw bad('REVOTE_NOT_ALLOWED')
+}
+
+async function votesOf(db: Queryable, poll: string, person: number): Promise<readonly number[]> {
+  const [row] = await db.query<{ options: number[] }>(
+    'select options from sandbox_vote where poll_id = $1 and person_id = $2',
+    [poll, person],
+  )
+  return row?.options ?? []
+}
+
+async function store(db: Queryable, poll: string, person: number, chosen: readonly number[]) {
+  await db.query(
+    chosen.length > 0
+      ? `insert into sandbox_vote (poll_id, person_id, options) values ($1, $2, $3)
+         on conflict (poll_id, person_id) do update set options = excluded.options`
+      : 'delete from sandbox_vote where poll_id = $1 and person_id = $2',
+    chosen.length > 0 ? [poll, person, [...chosen]] : [poll, person],
+  )
+}
+
+async function counted(db: Queryable, poll: Poll, id: string): Promise<Poll> {
+  const [people] = await db.query<{ voters: number }>(
+    'select count(*)::int as voters from sandbox_vote where poll_id = $1',
+    [id],
+  )
+  const rows = await db.query<{ place: number; voters: number }>(
+    `select place, count(*)::int as voters from sandbox_vote, unnest(options) place
+     where poll_id = $1 group by place`,
+    [id],
+  )
+  const votersOf = (at: number) => rows.find(({ place }) => place === at)?.voters ?? 0
+  return {
+    ...poll,
+    voters: people?.voters ?? 0,
+    options: poll.options.map(({ text }, place) => ({ text, voters: votersOf(place) })),
+  }
+}
+
+export async function stopPoll(
+  { context, by }: Call,
+  operation: OperationOf<'stop_poll'>,
+): Promise<OperationResult> {
+  const { person, session } = by
+  const ref = {
+    chat: parseChatId(operation.chat),
+    message: parseMessageId(operation.message, 'edit'),
+  }
+  const target = await findMessage(context.db, person, ref)
+  if (!target) throw bad('message with poll to stop not found')
+  const { content, sender, isForwarded, chat } = target
+  if (content.kind !== 'poll') throw bad('message is not a poll')
+  if (sender !== person || isForwarded) throw bad("poll can't be stopped")
+  const { buttons } = operation
+  const poll = await changePoll(
+    context,
+    content.poll.id ?? '',
+    async ({ poll }, tx) => {
+      if (poll.isClosed) throw bad('poll has already been closed')
+      await tx.query('update sandbox_message set buttons = $3 where chat_id = $1 and id = $2', [
+        ...[chat, target.id],
+        buttons ? JSON.stringify(buttons) : null,
+      ])
+      return { ...poll, isClosed: true }
+    },
+    (closed, on) =>
+      notifyMembers(on, closed, { chat, actor: person, ...(session !== undefined && { session }) }),
+  )
+  return { kind: 'poll', poll }
+}
+
+/** Closes a poll whose time is over. Two processes may find it due: the second changes nothing. */
+export async function closePoll(
+  context: Pick<NetworkContext, 'db' | 'wake'>,
+  id: string,
+): Promise<void> {
+  let wasOpen = false
+  await changePoll(
+    context,
+    id,
+    async ({ poll }) => {
+      wasOpen = !poll.isClosed
+      return { ...poll, isClosed: true }
+    },
+    async (closed, on) => {
+      const [first] = await on.db.query<{ chat_id: number }>(
+        `select chat_id from sandbox_message
+         where content ->> 'kind' = 'poll' and content #>> '{poll,id}' = $1 and forward is null
+           and deleted_at is null limit 1`,
+        [id],
+      )
+      if (wasOpen && first)
+        await notifyMembers(on, closed, { chat: first.chat_id, actor: SERVICE_PERSON })
+    },
+  )
+}
+
+async function notifyMembers(
+  on: { readonly db: Queryable; readonly wake: Wake },
+  { poll }: LockedPoll,
+  about: { readonly chat: number; readonly actor: number; readonly session?: number },
+): Promise<void> {
+  const people = await membersOf(on.db, about.chat)
+  await notify(on, { kind: 'poll', ...about, facts: { poll } }, { people })
+}
