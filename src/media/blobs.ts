@@ -91,13 +91,13 @@ export class BlobStore {
   }
 
   async open(blob: string, range: Range = {}): Promise<OpenBlob> {
-    const { objects, vault } = this.#options
+    const { objects: store, pool, vault } = this.#options
     const { size, mime, object, sealedKey } = await this.#find(blob)
     const offset = Math.min(range.offset ?? 0, size)
     const length = Math.min(range.length ?? size, size - offset)
     const key = await vault.open(placeOf(object), sealedKey)
     try {
-      const stream = await openSealed(objects, { object, key, size }, { offset, length })
+      const stream = await openSealed({ store, pool }, { object, key, size }, { offset, length })
       return { size, mime, stream }
     } catch (cause) {
       if (!(cause instanceof ObjectMissing)) throw cause

@@ -24,7 +24,6 @@ import type { MediaPool } from './pool.ts'
 import type { Studio } from './studio.ts'
 import type { Look } from './tasks/look.ts'
 import { explain, type TemporaryFiles, type WorkFolder } from './temporary.ts'
-import { unsealFile } from './unsealing.ts'
 
 export interface DeskOptions {
   readonly blobs: BlobStore
@@ -175,7 +174,8 @@ export class Desk implements MediaDesk {
     const unseen = given({ size, ...(sniffed !== undefined && { mime: sniffed }) }, path)
     if (!isLookedInto(unseen.mime)) return unseen
     const plain = work.file()
-    await unsealFile({ ...upload, sealed }, plain, signal).catch(explain)
+    const task = { path, size, key: sealed.key, target: plain }
+    await pool.run('unsealFile', task, signal).catch(explain)
     return given(await pool.run('look', { path: plain }, signal), plain)
   }
 

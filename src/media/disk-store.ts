@@ -1,8 +1,6 @@
 /** Encrypted files on this machine's disk: complete under their name, or not there at all. */
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { SEALED_CHUNK_BYTES } from './chunks.ts'
 import { ObjectMissing, type ObjectStore } from './object-store.ts'
 
 /** Names are our own and lie in 256 folders; anything else would be a way out of them. */
@@ -25,16 +23,10 @@ export class DiskStore implements ObjectStore {
     if (created) await flushFolder(dirname(folder))
   }
 
-  async read(object: string, { from, length }: { from: number; length: number }) {
-    const file = await open(this.#place(object)).catch((cause) => {
+  async read(object: string): Promise<FileHandle> {
+    return await open(this.#place(object)).catch((cause) => {
       throw cause.code === 'ENOENT' ? new ObjectMissing(object, { cause }) : cause
     })
-    const stream: Readable = file.createReadStream({
-      start: from,
-      end: from + length - 1,
-      highWaterMark: 4 * SEALED_CHUNK_BYTES,
-    })
-    return stream
   }
 
   async delete(object: string): Promise<void> {

@@ -87,7 +87,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     keepSeconds: limits.keepSeconds,
     log,
   })
-  const studio = new Studio({ tools, log, measures, maxBytes: limits.uploadBytes })
+  const studio = new Studio({ tools, pool, log, measures, maxBytes: limits.uploadBytes })
   const intake = new Intake(temporary, pool)
   const paths = new PostgresFilePaths(db)
   return {

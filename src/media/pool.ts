@@ -1,12 +1,16 @@
 /** The worker threads for bytes: few of them, a bounded queue, and a time limit for every task. */
 import { availableParallelism } from 'node:os'
+import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { FairSemaphore } from '../fair-semaphore.ts'
+import type { Run } from './child.ts'
 import { inTurn, tooMany } from './in-turn.ts'
+import type { ProgramTask } from './tasks/program.ts'
+import type { UnsealTask } from './tasks/unseal.ts'
 import type * as tasks from './worker.ts'
 
 type Tasks = typeof tasks
-type Task = keyof Tasks
+type Task = Exclude<keyof Tasks, 'program' | 'unseal'>
 
 export interface Runner {
   run<Name extends Task>(
@@ -20,6 +24,10 @@ export interface Runner {
 export interface MediaPool extends Runner {
   /** Runs tasks that may take seconds: users take turns, however many tasks one of them has. */
   of(userId: number): Runner
+  /** Decrypts some chunks for a reader, who waits for no picture. */
+  unseal(task: UnsealTask): Promise<Uint8Array>
+  /** Runs a program. Rejects with the signal's reason once the program was killed; any other end resolves. */
+  drive(program: Omit<ProgramTask, 'abort'>, signal: AbortSignal): Promise<Run>
   /** Tasks that no thread has begun. */
   readonly waiting: number
   close(): Promise<void>
@@ -33,23 +41,26 @@ export interface PoolOptions {
 
 const never = new AbortController().signal
 
-/** Bytes are kept outside of it: what the threads need is little, and what is left lying about stays little, too. */
-const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+const common = {
+  filename: new URL('./worker.ts', import.meta.url).href,
+  minThreads: 0,
+  idleTimeout: 30_000,
+  // Bytes are kept outside of the heap: what the threads need is little, and garbage stays little, too.
+  resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+}
 
 export function createPool({
   threads = Math.max(2, availableParallelism() - 1),
   queue = 256,
   taskTakes = 120_000,
 }: PoolOptions = {}): MediaPool {
-  const pool = new Piscina({
-    filename: new URL('./worker.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: threads,
-    maxQueue: queue,
-    idleTimeout: 30_000,
-    resourceLimits: HEAP,
+  const pool = new Piscina({ ...common, maxThreads: threads, maxQueue: queue })
+  const streaming = streamingThread()
+  const semaphore = new FairSemaphore({
+    places: threads,
+    waiting: queue,
+    waitingPerUser: queue / 4,
   })
-  const turns = new FairSemaphore({ places: threads, waiting: queue, waitingPerUser: queue / 4 })
   const runner: Runner = {
     async run(name, task, signal) {
       if (pool.queueSize >= queue) {
@@ -70,11 +81,63 @@ export function createPool({
     ...runner,
     of: (userId) => ({
       run: (name, task, signal = never) =>
-        inTurn(turns, { userId, signal }, () => runner.run(name, task, signal)),
+        inTurn(semaphore, { userId, signal }, () => runner.run(name, task, signal)),
     }),
+    unseal: streaming.unseal,
+    drive: streaming.drive,
     get waiting() {
       return pool.queueSize
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool.destroy(), streaming.close()])
+    },
+  }
+}
+
+/** More tasks at a time than programs may run, so that readers find a place. */
+const AT_ONCE = 64
+
+/** One more thread, for tasks that are short or wait for a program: they share it and are never killed with it. */
+function streamingThread(): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
+  const pool = new Piscina({ ...common, maxThreads: 1, concurrentTasksPerWorker: AT_ONCE })
+  const closing = new AbortController()
+  const driven = new Set<Promise<Run>>()
+  const run = async (task: Omit<ProgramTask, 'abort'>, signal: AbortSignal): Promise<Run> => {
+    const { port1, port2 } = new MessageChannel()
+    const abort = () => port1.postMessage(undefined)
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const ran: Run = await pool.run(
+        { ...task, abort: port2 },
+        { name: 'program', transferList: [port2] },
+      )
+      const { buffer, byteOffset, byteLength } = ran.output
+      return { ...ran, output: Buffer.from(buffer, byteOffset, byteLength) }
+    } catch (error) {
+      return { succeeded: false, output: Buffer.alloc(0), complaint: `${error}` }
+    } finally {
+      signal.removeEventListener('abort', abort)
+      port1.close()
+    }
+  }
+  return {
+    unseal({ source, ...task }) {
+      const transferList = source instanceof Uint8Array ? [source.buffer as ArrayBuffer] : []
+      return pool.run({ ...task, source }, { name: 'unseal', transferList })
+    },
+    async drive(task, signal) {
+      const either = AbortSignal.any([signal, closing.signal])
+      either.throwIfAborted()
+      const running = run(task, either)
+      driven.add(running)
+      const ran = await running.finally(() => driven.delete(running))
+      either.throwIfAborted()
+      return ran
+    },
+    async close() {
+      closing.abort()
+      await Promise.all(driven)
+      await pool.destroy()
+    },
   }
 }

@@ -37,7 +37,10 @@ export class S3Store implements ObjectStore {
     await rm(path, { force: true })
   }
 
-  async read(object: string, { from, length }: { from: number; length: number }) {
+  async read(
+    object: string,
+    { from, length }: { from: number; length: number },
+  ): Promise<Readable> {
     const response = await this.#client
       .getObjectRaw(object, false, from, from + length)
       .catch((cause) => {

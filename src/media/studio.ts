@@ -3,16 +3,17 @@ import { stat } from 'node:fs/promises'
 import type { Log } from '../database/log.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import { type Budget, budgetFor } from './budget.ts'
-import { run } from './child.ts'
 import type { Confinement } from './confinement.ts'
 import { type Asker, inTurn } from './in-turn.ts'
 import type { MediaMeasures } from './measures.ts'
+import type { MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 import type { Tools } from './tools.ts'
 
 export interface StudioOptions {
   /** Absent: the machine has none, and everything stays as it is. */
   readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
+  readonly pool: Pick<MediaPool, 'drive'>
   readonly log: Log
   readonly measures: Pick<MediaMeasures, 'transcoded'>
   readonly atOnce?: number
@@ -62,7 +63,7 @@ export class Studio {
 
   /** Undefined when it cannot be read, or nobody is there to read it. */
   async probe({ path, mime }: Recording, asker: Asker): Promise<Probe | undefined> {
-    const { tools, probeTakes = 15_000 } = this.#options
+    const { tools, pool, probeTakes = 15_000 } = this.#options
     const input = inputOf(path, mime)
     if (!tools || !input) return undefined
     const { program, args } = tools.confinement.command(tools.ffprobe, probeArguments(input), {
@@ -72,7 +73,7 @@ export class Studio {
       fileBytes: 0,
     })
     const { succeeded, output } = await inTurn(this.#probing, asker, () =>
-      run(program, args, { takes: probeTakes, signal: asker.signal }),
+      pool.drive({ program, args, takes: probeTakes }, asker.signal),
     )
     return succeeded ? readProbe(output) : undefined
   }
@@ -85,14 +86,14 @@ export class Studio {
     asker: Asker,
   ): Promise<boolean> {
     const { path, mime } = recording
-    const { log, measures, maxBytes, budget = budgetFor } = this.#options
+    const { pool, log, measures, maxBytes, budget = budgetFor } = this.#options
     const allowed = budget(await sizeOf(path))
     const command = this.#encoder(recording, recipe, target, allowed)
     if (!command) return false
     const { succeeded, complaint } = await inTurn(this.#encoding, asker, async () => {
       const began = performance.now()
       const { program, args } = command
-      const ran = await run(program, args, { takes: allowed.timeMs, signal: asker.signal })
+      const ran = await pool.drive({ program, args, takes: allowed.timeMs }, asker.signal)
       measures.transcoded(ran.succeeded, (performance.now() - began) / 1_000)
       return ran
     })

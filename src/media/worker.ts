@@ -1,8 +1,16 @@
-/** What runs in the worker threads, by name. Each task is loaded when it is first asked for: pictures take memory. */
+/** The tasks of the worker threads, by name. Each is loaded when it is first asked for: pictures take memory. */
+
+import type { Run } from './child.ts'
+import type { FastStartTask } from './tasks/fast-start.ts'
 import type { Look, LookTask } from './tasks/look.ts'
 import type { Made, PictureTask } from './tasks/picture.ts'
+import type { ProgramTask } from './tasks/program.ts'
 import type { SealTask } from './tasks/seal.ts'
 import type { SniffTask } from './tasks/sniff.ts'
+import type { UnsealFileTask, UnsealTask } from './tasks/unseal.ts'
+
+export const fastStart = async (task: FastStartTask): Promise<boolean> =>
+  (await import('./tasks/fast-start.ts')).fastStart(task)
 
 export const look = async (task: LookTask): Promise<Look> =>
   (await import('./tasks/look.ts')).look(task)
@@ -10,8 +18,17 @@ export const look = async (task: LookTask): Promise<Look> =>
 export const picture = async (task: PictureTask): Promise<Made[] | undefined> =>
   (await import('./tasks/picture.ts')).picture(task)
 
+export const program = async (task: ProgramTask): Promise<Run> =>
+  (await import('./tasks/program.ts')).program(task)
+
 export const seal = async (task: SealTask): Promise<Uint8Array> =>
   (await import('./tasks/seal.ts')).seal(task)
 
 export const sniff = async (task: SniffTask): Promise<string | undefined> =>
   (await import('./tasks/sniff.ts')).sniff(task)
+
+export const unseal = async (task: UnsealTask): Promise<Uint8Array> =>
+  (await import('./tasks/unseal.ts')).unseal(task)
+
+export const unsealFile = async (task: UnsealFileTask): Promise<void> =>
+  (await import('./tasks/unseal.ts')).unsealFile(task)

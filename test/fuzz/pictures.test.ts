@@ -32,7 +32,13 @@ t.teardown(() => rm(folder, { recursive: true, force: true }))
 const temporary = await TemporaryFiles.open(folder)
 const pool = createPool({ threads: 2 })
 t.teardown(() => pool.close())
-const studio = new Studio({ tools: undefined, log: quietLog, measures: unmeasured, maxBytes: 1e7 })
+const studio = new Studio({
+  tools: undefined,
+  pool,
+  log: quietLog,
+  measures: unmeasured,
+  maxBytes: 1e7,
+})
 
 /** The reference's words for a photo that was none; undefined: it became one. */
 async function outcome(bytes: Uint8Array): Promise<string | undefined> {

@@ -1,6 +1,5 @@
 /** Videos, animations and video notes: MP4 that plays before all of it has arrived. */
 import { isTooCostly } from '../budget.ts'
-import { isFastStart } from '../mp4.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { asDocument } from './document.ts'
@@ -45,7 +44,7 @@ export const videoNote = film({
 
 function film(wanted: Wanted) {
   return async (given: Given, hands: Hands): Promise<Prepared> => {
-    const { studio, work } = hands
+    const { studio, pool, work, signal } = hands
     if (wanted.kind === 'animation' && given.keepsGifs && given.picture && given.mime === GIF) {
       return await asGif(given, given.picture, hands)
     }
@@ -58,7 +57,8 @@ function film(wanted: Wanted) {
       return await asDocument(given, hands, ['sent as a document: it could not be read as a video'])
     }
     const fits = wanted.fits(probe, given)
-    if (fits && (await isFastStart(given.path))) return await shown(given, given, hands, wanted, [])
+    if (fits && (await pool.run('fastStart', { path: given.path }, signal)))
+      return await shown(given, given, hands, wanted, [])
     if (!fits && isTooCostly(probe.video, given.size)) {
       return await asDocument(given, hands, [tooCostly])
     }

@@ -1,10 +1,14 @@
-/** The order of an MP4's parts: with its index in front it plays while it is still being loaded. */
+/** Worker task: whether an MP4 has its index in front, so that it plays while it is still being loaded. */
 import { type FileHandle, open } from 'node:fs/promises'
 
 const BOXES = 64
 
-/** Whether the index stands before the pictures. False also for what is no MP4. */
-export async function isFastStart(path: string): Promise<boolean> {
+export interface FastStartTask {
+  readonly path: string
+}
+
+/** False also for a file that is no MP4. */
+export async function fastStart({ path }: FastStartTask): Promise<boolean> {
   await using file = await open(path)
   const { size } = await file.stat()
   let at = 0
