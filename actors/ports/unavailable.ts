@@ -9,7 +9,7 @@ export function refusingSession(description: string, report: () => void): Sessio
   return { perform: refuse, probe: refuse, download: refuse, close: async () => undefined }
 }
 
-export interface Unavailability {
+interface Unavailability {
   /** For users, who cannot change it. */
   readonly description: string
   /** How each session of its accounts is reported. */

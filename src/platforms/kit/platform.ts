@@ -11,7 +11,7 @@ import { refusingSession } from '../../../actors/ports/unavailable.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { noFurtherStep } from './link.ts'
 
-export interface Connector<Secrets>
+interface Connector<Secrets>
   extends Pick<
     Platform,
     'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods' | 'startLink' | 'unavailable'

@@ -8,7 +8,7 @@ import type { OpenResponse } from '../../net/fetch.ts'
 export const rangeFrom = (offset: number): Readonly<Record<string, string>> =>
   offset > 0 ? { range: `bytes=${offset}-` } : {}
 
-export interface KnownFile {
+interface KnownFile {
   readonly name?: string | undefined
   /** In bytes, of the whole file. */
   readonly size?: number | undefined

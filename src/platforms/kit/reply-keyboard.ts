@@ -1,7 +1,7 @@
 /** Keyboards in the place of the ordinary one, as the reference writes them. */
 import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 
-export interface ReplyKeyboardJson {
+interface ReplyKeyboardJson {
   readonly keyboard?: { text: string }[][]
   readonly is_persistent?: true
   readonly resize_keyboard?: true

@@ -11,7 +11,7 @@ export type Ending =
   | { readonly kind: 'revoked'; readonly reason: Reason }
   | { readonly kind: 'invalid'; readonly reason: Reason }
 
-export interface SessionLifeOptions {
+interface SessionLifeOptions {
   readonly report: SessionReport
   readonly log: Logger
   /** Names the session in the log. */

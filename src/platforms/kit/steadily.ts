@@ -9,7 +9,7 @@ export interface Restriction {
   readonly seconds: number
 }
 
-export interface Steadiness {
+interface Steadiness {
   readonly report: Pick<SessionReport, 'limited'>
   /** Aborts when the session is over. */
   readonly signal: AbortSignal
