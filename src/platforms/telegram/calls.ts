@@ -8,7 +8,7 @@ import { unlessAborted } from '../kit/unless-aborted.ts'
 import type { Client } from './client.ts'
 import { endingOf, requestFailure, restrictionOf } from './failures.ts'
 
-export interface CallsOptions {
+interface CallsOptions {
   readonly client: Client
   readonly milliseconds: number
   /** Aborts when the session is over. */

@@ -14,7 +14,7 @@ import { type FileName, readFileName } from './file-name.ts'
 import { findMessage } from './find-message.ts'
 import { ReadAhead } from './read-ahead.ts'
 
-export type Located = tl.RawDocument | tl.RawPhoto
+type Located = tl.RawDocument | tl.RawPhoto
 
 /** The network reads files in steps of this size. */
 const STEP = 4096

@@ -21,7 +21,7 @@ export interface Since {
   readonly joined?: number
 }
 
-export interface Listed {
+interface Listed {
   readonly newMessages: tl.TypeMessage[]
   readonly chats: tl.TypeChat[]
   readonly users: tl.TypeUser[]

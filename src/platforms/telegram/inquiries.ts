@@ -11,7 +11,7 @@ import type { KnownPolls } from './reading/known-polls.ts'
 import { chatOf, personById } from './reading/peers.ts'
 import type { Standings } from './standings.ts'
 
-export interface InquiryOptions {
+interface InquiryOptions {
   readonly calls: Calls
   readonly self: string
   readonly polls: KnownPolls

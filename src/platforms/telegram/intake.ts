@@ -7,7 +7,7 @@ import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
-export interface IntakeOptions extends Omit<Reader, 'peers'> {
+interface IntakeOptions extends Omit<Reader, 'peers'> {
   readonly state: UpdateState
   readonly places: Places
   readonly report: Pick<SessionReport, 'events'>

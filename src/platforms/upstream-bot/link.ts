@@ -18,7 +18,7 @@ export const consentField = {
   required: false,
 }
 
-export function tokenIn(given: Readonly<Record<string, string>>): string {
+function tokenIn(given: Readonly<Record<string, string>>): string {
   const token = given.token?.trim() ?? ''
   if (TOKEN.test(token)) return token
   throw failed('bad_request', 'field "token" must be a bot token such as 123456:ABC-DEF')

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { Media } from '../../../machines/model/content.ts'
 import type { MediaDesk } from '../../media/media.ts'
 
-export interface Attachment {
+interface Attachment {
   /** The name of its part. */
   readonly part: string
   readonly blob: string

@@ -11,7 +11,7 @@ import type { Flavour } from './flavour.ts'
 import { consentField, link, tokenField } from './link.ts'
 import { BotApiSession, type SessionOptions } from './session.ts'
 
-export interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'forgives'>> {
+interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'forgives'>> {
   readonly flavour: Flavour
   /** Where the bot API is, without a slash at its end. */
   readonly url: string
@@ -21,7 +21,7 @@ export interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds
   readonly log: Logger
 }
 
-export interface BotApiPlatform {
+interface BotApiPlatform {
   readonly platform: Platform
   close(): Promise<void>
 }

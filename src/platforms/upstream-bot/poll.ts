@@ -10,7 +10,7 @@ import type { Flavour } from './flavour.ts'
 import { array, fields, integer, Malformed } from './reading/fields.ts'
 import { happeningOf } from './reading/update.ts'
 
-export interface PollOptions {
+interface PollOptions {
   readonly client: Client
   readonly flavour: Flavour
   readonly report: Pick<SessionReport, 'events' | 'passedOver'>

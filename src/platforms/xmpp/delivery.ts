@@ -41,7 +41,7 @@ export function recovered({ id, at, message }: ArchivedMessage, own: string): De
   return { ...copy, key: keyOf({ ...copy, isRoom: false }), at, recovered: true }
 }
 
-export interface Trust {
+interface Trust {
   readonly own: string
   readonly domain: string
   /** The server keeps an archive, and so removes archive ids that others made up. */

@@ -4,7 +4,7 @@ import { NotStored } from '../kit/event-line.ts'
 import type { Delivery } from './delivery.ts'
 import { weightOf } from './weight.ts'
 
-export interface InboxEvents {
+interface InboxEvents {
   /** Stores a batch. */
   commit(deliveries: readonly Delivery[]): Promise<void>
   /** A batch could not be stored, or too much waits: everything from the checkpoint on has to come again. */

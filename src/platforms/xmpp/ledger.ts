@@ -14,7 +14,7 @@ import { RecentIds } from './recent-ids.ts'
 import type { Sent } from './sent.ts'
 import { Repeats, type Unarchived, unarchivedOf } from './unarchived.ts'
 
-export interface LedgerEvents {
+interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */
   found(delivery: Delivery, id: string): void
   /** The sender asked to be told that the message arrived. */
@@ -27,7 +27,7 @@ export interface LedgerEvents {
   recall(): Promise<readonly Delivery[]>
 }
 
-export interface LedgerStart {
+interface LedgerStart {
   readonly own: string
   readonly checkpoints: Checkpoints
   readonly invited: readonly Invitation[]

@@ -9,7 +9,7 @@ import type { Requests } from './requests.ts'
 import type { Stream } from './stream.ts'
 
 /** What shows that a message has arrived: the server's word, or the copy that a room sends to all. */
-export type Proof = 'acknowledgement' | 'reflection'
+type Proof = 'acknowledgement' | 'reflection'
 
 interface Waiting {
   readonly to: string | undefined
@@ -22,7 +22,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-export interface OutboxParts {
+interface OutboxParts {
   readonly stream: Pick<Stream, 'sendWhenUp' | 'acknowledges'>
   readonly requests: Pick<Requests, 'ask'>
   readonly domain: string

@@ -15,7 +15,7 @@ import type { Sent } from './sent.ts'
 import { nicknameOf } from './vcard.ts'
 import type { Envelope } from './writing.ts'
 
-export interface PlaceParts {
+interface PlaceParts {
   readonly own: string
   readonly archive: Archive
   readonly requests: Requests
@@ -24,14 +24,14 @@ export interface PlaceParts {
   readonly rooms: Rooms
 }
 
-export interface Posted {
+interface Posted {
   /** The id by which the chat knows the message. */
   readonly native: string
   /** Unix time in seconds. */
   readonly at: number
 }
 
-export interface Original {
+interface Original {
   readonly content: Content
   readonly author: Person
   /** Unix time in seconds. */

@@ -7,7 +7,7 @@ import { endingOf, isDecided } from './endings.ts'
 import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
 
-export interface StreamEvents {
+interface StreamEvents {
   /** A new stream is bound; what was under way on one before it has to be found out. */
   bound(): void
   /** The stream of before goes on: the server sends again whatever was not acknowledged. */
@@ -29,7 +29,7 @@ export interface StreamOptions {
 }
 
 /** There is no connection now; the server does not have the stanza, or not whole, and so not at all. */
-export class StreamDown extends Error {
+class StreamDown extends Error {
   override readonly name = 'StreamDown'
 }
 

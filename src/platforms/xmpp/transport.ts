@@ -34,7 +34,7 @@ export class Oversized extends Error {
 }
 
 /** What the next connection needs to go on with the stream of this one (XEP-0198). */
-export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
+interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */
   readonly received: number
   /** See `Transport`. */

@@ -34,7 +34,7 @@ export interface Forwarded {
   readonly text: Body
 }
 
-export interface Bonds {
+interface Bonds {
   readonly replyTo?: string
   readonly forwarded?: Forwarded
 }

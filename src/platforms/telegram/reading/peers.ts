@@ -83,7 +83,7 @@ export function chatOfGroup(chat: tl.TypeChat): Chat {
   }
 }
 
-export const usernameOf = ({ username, usernames }: tl.RawUser | tl.RawChannel) =>
+const usernameOf = ({ username, usernames }: tl.RawUser | tl.RawChannel) =>
   username ?? usernames?.find(({ active }) => active)?.username
 
 /** The picture of a chat or a person. */

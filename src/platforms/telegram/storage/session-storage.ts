@@ -11,7 +11,7 @@ import { UpdateState } from './update-state.ts'
 
 const HOME = 'dc_main'
 
-export interface StorageOptions {
+interface StorageOptions {
   readonly secrets?: Secrets
   readonly state: UpdateState
   readonly peers: PeerStorage

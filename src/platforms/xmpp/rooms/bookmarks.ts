@@ -10,7 +10,7 @@ export interface Bookmark {
   readonly password?: string
 }
 
-export interface SharedBookmark extends Bookmark {
+interface SharedBookmark extends Bookmark {
   /** Whether devices join it without asking; they take that back when somebody leaves the room. */
   readonly autojoin: boolean
 }

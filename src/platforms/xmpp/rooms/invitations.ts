@@ -13,7 +13,7 @@ import type { Room } from './room.ts'
 /** For how long a room that cannot be reached is asked again. */
 const mostSeconds = 86_400
 
-export interface InvitationsParts {
+interface InvitationsParts {
   readonly ledger: Pick<Ledger, 'invited' | 'answered'>
   readonly log: Logger
   /** Joins the room; `undefined` when the account is there already. */

@@ -18,7 +18,7 @@ const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
 const bad = (description: string) => failed('bad_request', description)
 const unknownHere = (what: string) => bad(`${what} is not supported on XMPP`)
 
-export interface ModerationParts {
+interface ModerationParts {
   readonly room: string
   readonly own: string
   readonly members: Members

@@ -6,7 +6,7 @@ import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
 
-export interface Occupant {
+interface Occupant {
   readonly nick: string
   /** How the person stands in the room: `owner`, `admin`, `member`, `none`. */
   readonly affiliation: string

@@ -14,7 +14,7 @@ interface Row {
   readonly shared: boolean
 }
 
-export interface PostgresRoomsOptions {
+interface PostgresRoomsOptions {
   readonly db: Database
   readonly vault: Vault
 }

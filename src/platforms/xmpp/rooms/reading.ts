@@ -14,7 +14,7 @@ import { contentOf, forwardOf, repliedTo } from '../reading.ts'
 import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
 
-export interface RoomView {
+interface RoomView {
   readonly chat: Chat
   readonly ids: Ids
   readonly names: MessageNames

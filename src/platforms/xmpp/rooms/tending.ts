@@ -21,7 +21,7 @@ interface Care {
   rest: number
 }
 
-export interface TendingParts {
+interface TendingParts {
   readonly requests: Requests
   readonly log: Logger
   /** Milliseconds from one round to the next. */
