@@ -18,7 +18,7 @@ export interface Request {
  * Carries out operations of one kind. `Context` is the network's own: the parts of its session, and usually `Request`.
  * Rejects with `RequestFailed`; `certain: false` when it may have happened all the same.
  */
-export type Handler<Context, Kind extends OperationKind> = (
+type Handler<Context, Kind extends OperationKind> = (
   context: Context,
   operation: OperationOf<Kind>,
 ) => Promise<OperationResult>

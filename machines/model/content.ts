@@ -1,5 +1,5 @@
 /** What people send each other, in terms no network owns. All ids here are a network's native ones. */
-import type { Permission } from './membership.ts'
+import type { Permission } from './rights.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'

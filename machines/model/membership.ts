@@ -1,49 +1,6 @@
-/** Who belongs to a chat and may do what there; the words for rights are the reference's. */
+/** Members of a chat, and the invite links that lead into it. */
 import type { Person } from './content.ts'
-
-/** What ordinary members may do, without its `can_`. */
-export const PERMISSIONS = [
-  'send_messages',
-  'send_audios',
-  'send_documents',
-  'send_photos',
-  'send_videos',
-  'send_video_notes',
-  'send_voice_notes',
-  'send_polls',
-  'send_other_messages',
-  'add_web_page_previews',
-  'change_info',
-  'invite_users',
-  'pin_messages',
-  'manage_topics',
-  'react_to_messages',
-  'edit_tag',
-] as const
-
-export type Permission = (typeof PERMISSIONS)[number]
-
-/** What administrators may do, without its `can_`. */
-export const RIGHTS = [
-  'manage_chat',
-  'delete_messages',
-  'manage_video_chats',
-  'restrict_members',
-  'promote_members',
-  'change_info',
-  'invite_users',
-  'post_stories',
-  'edit_stories',
-  'delete_stories',
-  'post_messages',
-  'edit_messages',
-  'pin_messages',
-  'manage_topics',
-  'manage_direct_messages',
-  'manage_tags',
-] as const
-
-export type Right = (typeof RIGHTS)[number]
+import type { Permission, Right } from './rights.ts'
 
 export interface Member {
   readonly person: Person

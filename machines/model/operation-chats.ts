@@ -1,6 +1,6 @@
 /** What a platform can be asked to do with chats, their members and the account's own profile. */
 import type { Media } from './content.ts'
-import type { Permission, Right } from './membership.ts'
+import type { Permission, Right } from './rights.ts'
 
 export const CHAT_OPERATIONS = [
   'set_title',

@@ -71,7 +71,7 @@ interface Changing<Place, Item> {
 }
 
 /** `Place` names a chat, `Item` a message in it: native strings towards a session, integers towards a client. */
-export type MessageOperation<Place, Item> =
+type MessageOperation<Place, Item> =
   | ({
       readonly kind: 'send'
       readonly chat: Place

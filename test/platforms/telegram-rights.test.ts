@@ -1,6 +1,6 @@
 /** What a ban of the network takes away: each of them alone, and nothing else. */
 import t from 'tap'
-import { PERMISSIONS, RIGHTS } from '../../machines/model/membership.ts'
+import { PERMISSIONS, RIGHTS } from '../../machines/model/rights.ts'
 import {
   bans,
   grants,

@@ -1,7 +1,7 @@
 /** What those in charge of a room do with its people, as these people feel it. */
 import t from 'tap'
-import { PERMISSIONS } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
+import { PERMISSIONS } from '../../machines/model/rights.ts'
 import { perform, refusalOf, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'

@@ -1,5 +1,5 @@
 /** Methods about who is in a chat, and what they may do there. */
-import { RIGHTS } from '../../../machines/model/membership.ts'
+import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 import { permissions, permissionsOf } from './permissions.ts'

@@ -1,6 +1,6 @@
 /** `permissions` of a call: what members may do, some of it implied by the rest. */
 import { failed } from '../../../machines/model/failure.ts'
-import { PERMISSIONS, type Permission } from '../../../machines/model/membership.ts'
+import { PERMISSIONS, type Permission } from '../../../machines/model/rights.ts'
 import { Arguments } from '../arguments.ts'
 
 export const permissions = {

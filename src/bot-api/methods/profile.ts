@@ -2,8 +2,8 @@
 
 import type { Json } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { RIGHTS } from '../../../machines/model/membership.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
+import { RIGHTS } from '../../../machines/model/rights.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import { idIn, languageOf } from '../place.ts'

@@ -1,11 +1,6 @@
 /** Members, permissions and invite links in the reference's JSON. */
-import {
-  type Invite,
-  type Member,
-  PERMISSIONS,
-  type Permission,
-  RIGHTS,
-} from '../../../machines/model/membership.ts'
+import type { Invite, Member } from '../../../machines/model/membership.ts'
+import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
 import { present, userJson } from './chat.ts'
 import type { Names } from './names.ts'
 

@@ -1,31 +1,19 @@
 /** The networks that speak the bot API, and the data in which they differ. */
 import { type Handlers, operationsOf } from '../../../actors/ports/handlers.ts'
-import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
+import type { Dialect } from './dialect.ts'
 import { chatHandlers } from './writing/chats.ts'
 import type { Context } from './writing/context.ts'
 import { messages } from './writing/messages.ts'
 
-export interface Flavour {
+export interface Flavour extends Dialect {
   /** The platform's name in paths. */
   readonly id: string
-  readonly name: string
   readonly handlers: Handlers<Context>
-  readonly capabilities: Capabilities
-  /** Where its methods are named differently. */
-  readonly methods: Readonly<Record<string, string>>
-  /** Texts take their formatting as entities; without, they go out plain. */
-  readonly takesEntities: boolean
   /** getUpdates takes `allowed_updates`. */
   readonly filtersUpdates: boolean
-  /** A reply is named by `reply_parameters`; without, by `reply_to_message_id`. */
-  readonly hasReplyParameters: boolean
-  /** What is shown of a linked page can be chosen. */
-  readonly hasPreviews: boolean
-  /** The file of a message can be changed. */
-  readonly editsMedia: boolean
 }
 
 const handlers: Handlers<Context> = { ...messages, ...chatHandlers }

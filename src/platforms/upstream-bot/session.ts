@@ -68,7 +68,14 @@ export class BotApiSession implements Session {
     const self = this.#account.identity.native
     const within = this.#within(signal)
     try {
-      const context = new Context({ client, flavour, media, self, requestId, signal: within })
+      const context = new Context({
+        client,
+        dialect: flavour,
+        media,
+        self,
+        requestId,
+        signal: within,
+      })
       return await handle(flavour.handlers, flavour.name, context, operation)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause

@@ -37,7 +37,7 @@ function isDomain(text: string): boolean {
   return domainName.test(text) && !text.includes('..')
 }
 
-export interface Server {
+interface Server {
   /** In the form that the library takes. */
   readonly service: string
   /** On this very machine: the only place where a password may travel unencrypted. */

@@ -3,7 +3,7 @@ import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'
 
-export type Contact = Content & { readonly kind: 'contact' }
+type Contact = Content & { readonly kind: 'contact' }
 
 const longestCard = 2_048
 

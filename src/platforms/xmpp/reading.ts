@@ -3,7 +3,6 @@ import type { Element } from '@xmpp/client'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { nameOf, parseAddress } from './address.ts'
-import { albumOf } from './album.ts'
 import { readContact } from './contact.ts'
 import type { Delivery } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
@@ -169,4 +168,12 @@ function without(body: string, ranges: readonly Range[]): string {
   return [...body]
     .filter((_, index) => !ranges.some(({ start, end }) => index >= start && index < end))
     .join('')
+}
+
+const longestKey = 64
+
+/** The album that the writer sent the message in. */
+export function albumOf(message: Element): Pick<Message, 'album'> {
+  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, longestKey)
+  return album ? { album } : {}
 }

@@ -27,7 +27,7 @@ export interface Body {
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
 const mostBytes = 250 * 1024
 
-export interface Forwarded {
+interface Forwarded {
   readonly from: string
   /** Unix time in seconds. */
   readonly at: number

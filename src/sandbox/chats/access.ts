@@ -1,6 +1,6 @@
 /** The role of a person in a chat, and the actions that it allows. */
 import { failed } from '../../../machines/model/failure.ts'
-import { PERMISSIONS, type Permission, type Right } from '../../../machines/model/membership.ts'
+import { PERMISSIONS, type Permission, type Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type ChatRow, chatCondition, chatJson } from '../delivery/rows.ts'
 

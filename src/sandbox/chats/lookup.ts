@@ -2,8 +2,8 @@
 
 import type { Chat, Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Permission } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Permission } from '../../../machines/model/rights.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { chatOf, messageOf, parseChatId, privateChatWith } from '../delivery/mapping.ts'
 import {

@@ -1,7 +1,8 @@
 /** The members of a chat: found, changed, and the people concerned notified. */
 
 import type { Service } from '../../../machines/model/content.ts'
-import type { Invite, Member, Permission, Right } from '../../../machines/model/membership.ts'
+import type { Invite, Member } from '../../../machines/model/membership.ts'
+import type { Permission, Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'

@@ -1,7 +1,8 @@
 /** Members as administrators see and change them: lists, bans, restrictions and promotions. */
 import { failed } from '../../../machines/model/failure.ts'
-import { type Member, PERMISSIONS, type Right } from '../../../machines/model/membership.ts'
+import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { PERMISSIONS, type Right } from '../../../machines/model/rights.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
 import { holderOf, releaseFiles } from '../files/files.ts'

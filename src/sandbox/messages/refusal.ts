@@ -1,6 +1,6 @@
 /** Explains why a message was not admitted. The statement that sends does not say it, to stay cheap when all is well. */
 import { failed } from '../../../machines/model/failure.ts'
-import type { Permission } from '../../../machines/model/membership.ts'
+import type { Permission } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
 import { chatCondition } from '../delivery/rows.ts'

@@ -1,7 +1,7 @@
 /** What an account does with a group of its own, one thing after the other. */
 import type { Media } from '../../../machines/model/content.ts'
-import { PERMISSIONS } from '../../../machines/model/membership.ts'
 import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
+import { PERMISSIONS } from '../../../machines/model/rights.ts'
 import type { Grades, Peer } from './harness.ts'
 import { need, words } from './scene.ts'
 

@@ -2,8 +2,8 @@
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
 import type { Buttons, Content, Media, MediaKind } from '../../../machines/model/content.ts'
 import type { ContentName } from '../../../machines/model/content-name.ts'
-import type { Permission, Right } from '../../../machines/model/membership.ts'
 import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
+import type { Permission, Right } from '../../../machines/model/rights.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */
 export type Ability =

@@ -1,7 +1,8 @@
 /** Members of chats in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Person } from '../../../../machines/model/content.ts'
-import { type Member, RIGHTS, type Right } from '../../../../machines/model/membership.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
+import { RIGHTS, type Right } from '../../../../machines/model/rights.ts'
 import { nativeOf } from '../natives.ts'
 import { personById, type View } from './peers.ts'
 import { permissionsOf, rightsOf } from './rights.ts'

@@ -5,7 +5,7 @@ import {
   type Permission,
   RIGHTS,
   type Right,
-} from '../../../../machines/model/membership.ts'
+} from '../../../../machines/model/rights.ts'
 
 type Ban = Exclude<keyof tl.RawChatBannedRights, '_' | 'untilDate'>
 type Grant = Exclude<keyof tl.RawChatAdminRights, '_'>

@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import { type Desk, locate, named, upload } from '../files.ts'
 import { inputPollOf } from './poll.ts'
 
-export interface InputMedia {
+interface InputMedia {
   readonly media: tl.TypeInputMedia
   readonly caption?: Text
 }

@@ -5,7 +5,7 @@ import {
   type Permission,
   RIGHTS,
   type Right,
-} from '../../../../machines/model/membership.ts'
+} from '../../../../machines/model/rights.ts'
 import { bans, grants } from '../reading/rights.ts'
 
 /** Everything that is not permitted; `until` 0: for ever. */

@@ -1,11 +1,6 @@
 /** Members, permissions and invite links of the reference. */
-import {
-  type Invite,
-  type Member,
-  PERMISSIONS,
-  type Permission,
-  RIGHTS,
-} from '../../../../machines/model/membership.ts'
+import type { Invite, Member } from '../../../../machines/model/membership.ts'
+import { PERMISSIONS, type Permission, RIGHTS } from '../../../../machines/model/rights.ts'
 import { fields, Malformed, maybeText, number, present, text } from './fields.ts'
 import { personOf } from './people.ts'
 

@@ -1,7 +1,7 @@
 /** Operations about chats, their topics and members, and the bot's own profile, as calls of the bot API. */
 import type { Handlers } from '../../../../actors/ports/handlers.ts'
-import { PERMISSIONS, RIGHTS } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
+import { PERMISSIONS, RIGHTS } from '../../../../machines/model/rights.ts'
 import { fullChatOf } from '../reading/chat.ts'
 import { array, fields, integer, text } from '../reading/fields.ts'
 import { photoOf } from '../reading/media.ts'

@@ -9,11 +9,11 @@ import type {
 } from '../../../../machines/model/content.ts'
 import { contentName } from '../../../../machines/model/content-name.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import type { Flavour } from '../flavour.ts'
+import type { Dialect } from '../dialect.ts'
 import type { Attachments } from '../multipart.ts'
 import { textAs, textMessage } from './text.ts'
 
-export interface Sending {
+interface Sending {
   readonly method: string
   readonly parameters: Readonly<Record<string, unknown>>
 }
@@ -30,19 +30,19 @@ const methodOf: Readonly<Record<MediaKind, string>> = {
 }
 
 /** Rejects what the network has no word for. */
-export function sendingOf(content: Content, attachments: Attachments, flavour: Flavour): Sending {
+export function sendingOf(content: Content, attachments: Attachments, dialect: Dialect): Sending {
   const name = contentName(content)
-  if (!flavour.capabilities.content.some((known) => known === name)) {
-    throw failed('bad_request', `${name} is not supported on ${flavour.name}`)
+  if (!dialect.capabilities.content.some((known) => known === name)) {
+    throw failed('bad_request', `${name} is not supported on ${dialect.name}`)
   }
   switch (content.kind) {
     case 'text':
-      return { method: 'sendMessage', parameters: textMessage(content, flavour) }
+      return { method: 'sendMessage', parameters: textMessage(content, dialect) }
     case 'media': {
       const { kind } = content.media
       const parameters = {
         [kind]: attachments.refer(content.media),
-        ...aboutMedia(content, attachments, flavour),
+        ...aboutMedia(content, attachments, dialect),
       }
       return { method: methodOf[kind], parameters }
     }
@@ -56,12 +56,12 @@ export function sendingOf(content: Content, attachments: Attachments, flavour: F
       return { method: 'sendContact', parameters }
     }
     case 'poll':
-      return { method: 'sendPoll', parameters: pollJson(content.poll, flavour) }
+      return { method: 'sendPoll', parameters: pollJson(content.poll, dialect) }
     case 'dice':
       return { method: 'sendDice', parameters: { emoji: content.emoji } }
     case 'service':
     case 'unsupported':
-      throw failed('bad_request', `${name} is not supported on ${flavour.name}`)
+      throw failed('bad_request', `${name} is not supported on ${dialect.name}`)
   }
 }
 
@@ -69,20 +69,20 @@ export function sendingOf(content: Content, attachments: Attachments, flavour: F
 export function inputMedia(
   content: Content & { readonly kind: 'media' },
   attachments: Attachments,
-  flavour: Flavour,
+  dialect: Dialect,
 ) {
   const { media } = content
   const file = attachments.refer(media)
-  return { type: media.kind, media: file, ...aboutMedia(content, attachments, flavour) }
+  return { type: media.kind, media: file, ...aboutMedia(content, attachments, dialect) }
 }
 
 function aboutMedia(
   { media, caption, captionAbove, spoiler }: Content & { readonly kind: 'media' },
   attachments: Attachments,
-  flavour: Flavour,
+  dialect: Dialect,
 ) {
   return {
-    ...(caption.text !== '' && textAs(caption, 'caption', 'caption_entities', flavour)),
+    ...(caption.text !== '' && textAs(caption, 'caption', 'caption_entities', dialect)),
     ...(captionAbove && { show_caption_above_media: true }),
     ...(spoiler && { has_spoiler: true }),
     // What the network has already, it also knows.
@@ -127,16 +127,16 @@ const venueJson = (
   google_place_type: venue.googleType,
 })
 
-const pollJson = (poll: Poll, flavour: Flavour) => ({
-  ...textAs(poll.question, 'question', 'question_entities', flavour),
-  options: poll.options.map(({ text }) => textAs(text, 'text', 'text_entities', flavour)),
+const pollJson = (poll: Poll, dialect: Dialect) => ({
+  ...textAs(poll.question, 'question', 'question_entities', dialect),
+  options: poll.options.map(({ text }) => textAs(text, 'text', 'text_entities', dialect)),
   is_anonymous: poll.isAnonymous,
   type: poll.isQuiz ? 'quiz' : 'regular',
   allows_multiple_answers: poll.isMultiple,
   is_closed: poll.isClosed,
   // Before its version 9.6 the reference knew one right option only.
   ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
-  ...(poll.explanation && textAs(poll.explanation, 'explanation', 'explanation_entities', flavour)),
+  ...(poll.explanation && textAs(poll.explanation, 'explanation', 'explanation_entities', dialect)),
   open_period: poll.openSeconds,
   close_date: poll.closesAt,
 })

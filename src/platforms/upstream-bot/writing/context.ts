@@ -6,15 +6,15 @@ import type { ReplyKeyboard } from '../../../../machines/model/reply-keyboard.ts
 import type { MediaDesk } from '../../../media/media.ts'
 import { replyKeyboardJson } from '../../kit/reply-keyboard.ts'
 import type { Client } from '../client.ts'
+import type { Dialect } from '../dialect.ts'
 import { Unanswered } from '../failures.ts'
-import type { Flavour } from '../flavour.ts'
 import { Attachments, formOf } from '../multipart.ts'
 import { messageOf } from '../reading/message.ts'
 import { markupOf } from './text.ts'
 
-export interface ContextOptions extends Request {
+interface ContextOptions extends Request {
   readonly client: Pick<Client, 'call'>
-  readonly flavour: Flavour
+  readonly dialect: Dialect
   readonly media: Pick<MediaDesk, 'open' | 'facts'>
   /** The account's own native id. */
   readonly self: string
@@ -23,7 +23,7 @@ export interface ContextOptions extends Request {
 type Read = (result: unknown) => OperationResult
 
 export class Context implements Request {
-  readonly flavour: Flavour
+  readonly dialect: Dialect
   readonly self: string
   readonly requestId: string
   readonly signal: AbortSignal
@@ -31,8 +31,8 @@ export class Context implements Request {
   readonly #client: Pick<Client, 'call'>
   readonly #media: ContextOptions['media']
 
-  constructor({ client, flavour, media, self, requestId, signal }: ContextOptions) {
-    this.flavour = flavour
+  constructor({ client, dialect, media, self, requestId, signal }: ContextOptions) {
+    this.dialect = dialect
     this.self = self
     this.requestId = requestId
     this.signal = signal
@@ -45,8 +45,8 @@ export class Context implements Request {
    * method promises. Rejects with `Refused` or `Unanswered`.
    */
   async call(method: string, parameters: object, read: Read = toDone): Promise<OperationResult> {
-    const { flavour, signal } = this
-    const name = flavour.methods[method] ?? method
+    const { dialect, signal } = this
+    const name = dialect.methods[method] ?? method
     const { files } = this.attachments
     const form = files.length > 0 ? await formOf(parameters, files, this.#media) : undefined
     const result = await this.#client.call(name, parameters, { signal, ...(form && { form }) })
@@ -75,7 +75,7 @@ interface Delivery {
 /** The parameters that every sending method takes. */
 export function deliveryOf(
   { topic, replyTo, replyOptional, silent, isProtected, buttons, keyboard }: Delivery,
-  { hasReplyParameters }: Flavour,
+  { hasReplyParameters }: Dialect,
 ) {
   return {
     ...threadOf(topic),

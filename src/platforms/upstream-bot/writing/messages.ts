@@ -13,41 +13,41 @@ import { markupOf, textAs, textMessage } from './text.ts'
 
 export const messages: Handlers<Context> = {
   async send(context, operation) {
-    const { attachments, flavour } = context
-    const { method, parameters } = sendingOf(operation.content, attachments, flavour)
-    const delivery = deliveryOf(operation, flavour)
+    const { attachments, dialect } = context
+    const { method, parameters } = sendingOf(operation.content, attachments, dialect)
+    const delivery = deliveryOf(operation, dialect)
     const chat_id = Number(operation.chat)
     return context.call(method, { chat_id, ...parameters, ...delivery }, toMessage)
   },
 
   send_album(context, operation) {
-    const { attachments, flavour } = context
-    const media = operation.contents.map((content) => inputMedia(content, attachments, flavour))
+    const { attachments, dialect } = context
+    const media = operation.contents.map((content) => inputMedia(content, attachments, dialect))
     const chat_id = Number(operation.chat)
     return context.call(
       'sendMediaGroup',
-      { chat_id, media, ...deliveryOf(operation, flavour) },
+      { chat_id, media, ...deliveryOf(operation, dialect) },
       (result) => ({ kind: 'messages', messages: array(result, messageOf) }),
     )
   },
 
   async edit(context, operation) {
-    const { attachments, flavour } = context
+    const { attachments, dialect } = context
     const { content } = operation
     if (content.kind === 'text') {
-      return change(context, 'editMessageText', operation, textMessage(content, flavour))
+      return change(context, 'editMessageText', operation, textMessage(content, dialect))
     }
-    if (content.kind === 'media' && flavour.editsMedia) {
-      const media = inputMedia(content, attachments, flavour)
+    if (content.kind === 'media' && dialect.editsMedia) {
+      const media = inputMedia(content, attachments, dialect)
       return change(context, 'editMessageMedia', operation, { media })
     }
     const name = content.kind === 'media' ? content.media.kind : content.kind
-    throw failed('bad_request', `editing ${name} is not supported on ${flavour.name}`)
+    throw failed('bad_request', `editing ${name} is not supported on ${dialect.name}`)
   },
 
   edit_caption: (context, operation) =>
     change(context, 'editMessageCaption', operation, {
-      ...textAs(operation.caption, 'caption', 'caption_entities', context.flavour),
+      ...textAs(operation.caption, 'caption', 'caption_entities', context.dialect),
       ...(operation.captionAbove && { show_caption_above_media: true }),
     }),
 
@@ -69,18 +69,18 @@ export const messages: Handlers<Context> = {
   forward: (context, operation) =>
     context.call(
       'forwardMessage',
-      { ...sourceOf(operation), ...deliveryOf(operation, context.flavour) },
+      { ...sourceOf(operation), ...deliveryOf(operation, context.dialect) },
       toMessage,
     ),
 
   /** The answer contains only the id of the copy. */
   copy(context, operation) {
-    const { flavour } = context
+    const { dialect } = context
     const { chat, caption } = operation
     const parameters = {
       ...sourceOf(operation),
-      ...(caption && textAs(caption, 'caption', 'caption_entities', flavour)),
-      ...deliveryOf(operation, flavour),
+      ...(caption && textAs(caption, 'caption', 'caption_entities', dialect)),
+      ...deliveryOf(operation, dialect),
     }
     return context.call('copyMessage', parameters, (result) => ({
       kind: 'message',
@@ -109,7 +109,7 @@ export const messages: Handlers<Context> = {
   },
 
   draft(context, { chat, draft: draft_id, text }) {
-    const shown = textAs(text, 'text', 'entities', context.flavour)
+    const shown = textAs(text, 'text', 'entities', context.dialect)
     return context.call('sendMessageDraft', { chat_id: Number(chat), draft_id, ...shown })
   },
 

@@ -1,11 +1,11 @@
 /** Texts and buttons as the reference's parameters. */
 import type { Buttons, Content, Text, TextEntity } from '../../../../machines/model/content.ts'
 import { withLinkTargets } from '../../kit/text.ts'
-import type { Flavour } from '../flavour.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** The parameters `name` and `entities` of a call. */
-export function textAs(text: Text, name: string, entities: string, flavour: Flavour) {
-  if (!flavour.takesEntities) return { [name]: withLinkTargets(text).text }
+export function textAs(text: Text, name: string, entities: string, dialect: Dialect) {
+  if (!dialect.takesEntities) return { [name]: withLinkTargets(text).text }
   return {
     [name]: text.text,
     ...(text.entities.length > 0 && { [entities]: text.entities.map(entityJson) }),
@@ -21,7 +21,7 @@ const entityJson = ({ person, customEmojiId, unixTime, timeFormat, ...entity }: 
 })
 
 /** The parameters of a message that is a text. */
-export function textMessage(content: Content & { readonly kind: 'text' }, flavour: Flavour) {
+export function textMessage(content: Content & { readonly kind: 'text' }, dialect: Dialect) {
   const { isOff, url, size, isAbove } = content.preview ?? {}
   const link_preview_options = {
     is_disabled: isOff,
@@ -30,8 +30,8 @@ export function textMessage(content: Content & { readonly kind: 'text' }, flavou
     show_above_text: isAbove,
   }
   return {
-    ...textAs(content, 'text', 'entities', flavour),
-    ...(flavour.hasPreviews && content.preview && { link_preview_options }),
+    ...textAs(content, 'text', 'entities', dialect),
+    ...(dialect.hasPreviews && content.preview && { link_preview_options }),
   }
 }
 

@@ -1,8 +1,9 @@
 /** What those in charge of a room do with its people (XEP-0045): affiliations last, roles end with the visit. */
 import { xml } from '@xmpp/client'
 import { failed } from '../../../../machines/model/failure.ts'
-import { type Member, PERMISSIONS } from '../../../../machines/model/membership.ts'
+import type { Member } from '../../../../machines/model/membership.ts'
 import type { Operation } from '../../../../machines/model/operation.ts'
+import { PERMISSIONS } from '../../../../machines/model/rights.ts'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'

@@ -5,12 +5,11 @@ import type { Chat, Message, Person } from '../../../../machines/model/content.t
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import { parseAddress } from '../address.ts'
-import { albumOf } from '../album.ts'
 import type { Delivery } from '../delivery.ts'
 import { idOf, type MessageNames, marked, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
-import { contentOf, forwardOf, repliedTo } from '../reading.ts'
+import { albumOf, contentOf, forwardOf, repliedTo } from '../reading.ts'
 import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
 

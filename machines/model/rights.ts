@@ -1,0 +1,45 @@
+/** What members and administrators of chats may do; the words are the reference's. */
+
+/** What ordinary members may do: the reference's names without `can_`. */
+export const PERMISSIONS = [
+  'send_messages',
+  'send_audios',
+  'send_documents',
+  'send_photos',
+  'send_videos',
+  'send_video_notes',
+  'send_voice_notes',
+  'send_polls',
+  'send_other_messages',
+  'add_web_page_previews',
+  'change_info',
+  'invite_users',
+  'pin_messages',
+  'manage_topics',
+  'react_to_messages',
+  'edit_tag',
+] as const
+
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** What administrators may do: the reference's names without `can_`. */
+export const RIGHTS = [
+  'manage_chat',
+  'delete_messages',
+  'manage_video_chats',
+  'restrict_members',
+  'promote_members',
+  'change_info',
+  'invite_users',
+  'post_stories',
+  'edit_stories',
+  'delete_stories',
+  'post_messages',
+  'edit_messages',
+  'pin_messages',
+  'manage_topics',
+  'manage_direct_messages',
+  'manage_tags',
+] as const
+
+export type Right = (typeof RIGHTS)[number]
