@@ -2,6 +2,7 @@
 import type { Actor } from 'xstate'
 import type { Scope, UpdatePage } from '../../machines/api-key/events.ts'
 import type { apiKeyMachine } from '../../machines/api-key/machine.ts'
+import { hasExpired, mayCall } from '../../machines/api-key/terms.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { KindSet } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
@@ -32,8 +33,9 @@ export type KeyRef = Actor<typeof apiKeyMachine>
 export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects> {
   #facts: KeyFacts
   readonly #world: ApiKeyWorld
-  /** Made for the first message: most keys that wait never send one. */
+  /** No part of the machine either: a rate changes with every message. Most keys never send one. */
   #limiter: RateLimiter | undefined
+  /** A counter and no part of the machine: every call of a bot changes it twice. */
   #calls = 0
 
   constructor(
@@ -51,11 +53,11 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return this.#facts
   }
 
-  /** Revoked and expired keys open nothing, whatever is asked of them. */
+  /** Revoked or expired: every call is refused. */
   get isEnded(): boolean {
     const { value, context } = this.snapshot
     const isOver = value === 'revoked' || value === 'rotated'
-    return isOver || this.#world.clock.now() >= (context.terms.expiresAt ?? Infinity)
+    return isOver || hasExpired(context.terms, this.#world.clock.now())
   }
 
   /** Runs one call, unless too many of this key are under way already. */
@@ -71,13 +73,19 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     }
   }
 
-  /** Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. */
+  /**
+   * Whether a call may go on; `chat` is given for calls that send to one. Rejects with the reason. The machine gets a
+   * command only where it has to refuse: most calls may go on, which its state and terms show.
+   */
   async admit(scope: Scope | undefined, chat?: string): Promise<void> {
+    this.noteUse()
     const now = this.#world.clock.now()
+    const { snapshot } = this
+    const mayGoOn =
+      this.isActive && snapshot.matches('usable') && mayCall(snapshot.context.terms, scope, now)
     // A call that is refused anyway does not use up the rate.
-    const { terms } = this.snapshot.context
-    const counts = chat !== undefined && (scope === undefined || terms.scopes.includes(scope))
-    const overBySeconds = counts ? this.#rates.take(chat, now) : undefined
+    const overBySeconds = mayGoOn && chat !== undefined ? this.#rates.take(chat, now) : undefined
+    if (mayGoOn && overBySeconds === undefined) return
     await this.ask({
       type: 'call.admit',
       scope,
@@ -92,7 +100,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     this.letGo()
   }
 
-  /** Its account is out: the held poll gets what is left, or is told why. */
+  /** Its account is out: the held poll is answered with the rest of the updates, or refused with the reason. */
   accountOut(): void {
     this.tell({ type: 'account.out' })
   }
@@ -154,7 +162,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return this.#world.updates.next(this.facts.credentialId) - 1
   }
 
-  /** What delivers to the webhook, while something does. */
+  /** The delivery to the webhook, while it runs. */
   get delivery(): WebhookDelivery | undefined {
     return this.effects.webhook?.delivery
   }

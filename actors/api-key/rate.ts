@@ -41,7 +41,7 @@ export class RateLimiter {
 function advance({ perSecond, burst }: Rate, theoretical: number, now: number) {
   const step = 1000 / perSecond
   const most = now + burst * step
-  // Nobody gets that far ahead: the clock was set back.
+  // So far ahead is impossible: the clock was set back.
   const next = (theoretical > most + step ? now : Math.max(theoretical, now)) + step
   return { theoretical: next, overMs: next - most }
 }

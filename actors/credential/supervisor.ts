@@ -1,12 +1,12 @@
-/** Keeps credentials alive: an actor that crashed is followed by another at once, whose machine decides when to go on. */
+/** Keeps credentials alive: the next actor follows a crash at once, and its machine decides when to go on. */
 
+import { resumeFrom, successorOf } from '../../machines/credential/crash.ts'
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
-import { withCrash } from '../../machines/supervision/machine.ts'
-import type { CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
+import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
 import {
   activateCredential,
   type CredentialActor,
@@ -14,38 +14,29 @@ import {
   type Past,
 } from './actor.ts'
 import { missingPlatform } from './missing-platform.ts'
-import { Parked } from './parked.ts'
 import { Timeline, visibleState } from './timeline.ts'
 
-/** It is not online, and may be in a moment. What limits or ends it is said at once. */
+/** Not online, but perhaps in a moment. An account that is limited or out is refused at once. */
 function isComing({ snapshot }: CredentialActor): boolean {
   if (snapshot.matches({ live: 'online' })) return false
   const [path, shown] = visibleState(snapshot)
   return shown.state === 'connecting' || path === 'crashed' || path.startsWith('live.deaf')
 }
 
-/** What another node has claimed is left to it at least so long. */
+/** A credential that another node has claimed is left to that node for at least so long. */
 const RECLAIM_MS = 10_000
-
-/** The states of the machine that outlast a restart of the service. A failed credential gets a new chance. */
-const lasting: Record<string, Resume> = {
-  signedOut: 'signedOut',
-  invalid: 'invalid',
-  replaced: 'replaced',
-  deleting: 'deleting',
-}
 
 interface Supervised {
   actor: CredentialActor | undefined
   facts: CredentialFacts
-  /** One for all its actors: a crash is a line in it like any other. */
+  /** All its actors share one timeline: a crash is a line in it like any other. */
   readonly timeline: Timeline
 }
 
 export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly platforms: Platforms
   onCrash(cause: unknown): void
-  /** It was claimed by itself, because somebody asked for it. */
+  /** It was claimed on demand, not with all others at the start. */
   claimed?(credentialId: number): void
 }
 
@@ -55,12 +46,12 @@ export class CredentialSupervisor {
   readonly #starting = new Map<number, Promise<void>>()
   /** When another node claimed what was owned here. */
   readonly #lostAt = new Map<number, number>()
-  readonly #parked: Parked
+  readonly #waiting: WaitingCalls
   #stopped = false
 
   constructor(world: SupervisorWorld) {
     this.#world = world
-    this.#parked = new Parked(world.clock)
+    this.#waiting = new WaitingCalls(world.clock)
   }
 
   /** Claims the credential for this node and starts its actor; once for concurrent callers. */
@@ -74,20 +65,20 @@ export class CredentialSupervisor {
     return starting
   }
 
-  /** As `start`, also where another node has claimed it a moment ago: its user has linked it here. */
+  /** As `start`, but also right after another node has claimed it: its user has linked it here. */
   take(credentialId: number): Promise<void> {
     this.#lostAt.delete(credentialId)
     return this.start(credentialId)
   }
 
-  /** Starts what was already claimed, in one stroke with others. */
+  /** Starts a credential that is claimed already. */
   adopt(facts: CredentialFacts): void {
     if (this.#stopped || this.#credentials.has(facts.credentialId)) return
     const { store, clock } = this.#world
     const timeline = new Timeline(facts, store, clock)
     const supervised: Supervised = { actor: undefined, facts, timeline }
     this.#credentials.set(facts.credentialId, supervised)
-    this.#run(supervised, lasting[facts.state] ?? 'queued')
+    this.#run(supervised, resumeFrom(facts.state))
   }
 
   /** The live actor. Rejects with `not_found`, or `unavailable` while it is being restarted. */
@@ -100,8 +91,8 @@ export class CredentialSupervisor {
   }
 
   /**
-   * The live actor, for a call that needs the network: while the account is starting, connecting or coming back it is
-   * waited for. Where that takes too long the actor itself refuses the call. `hasLeft` tells that nobody waits any more.
+   * The live actor, for a call that needs the network. While the account connects, the call waits; after `holdFor` the
+   * actor itself refuses it. `hasLeft` returns true once the caller is gone.
    */
   async ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor> {
     const { clock, timing } = this.#world
@@ -112,24 +103,24 @@ export class CredentialSupervisor {
       if (actor?.isActive && !isComing(actor)) return actor
       const left = until - clock.now()
       if (left <= 0 || this.#stopped) return this.find(credentialId)
-      await this.#parked.wait(credentialId, left)
+      await this.#waiting.wait(credentialId, left)
       if (hasLeft()) throw failed('unavailable', 'the caller has left')
     }
   }
 
-  /** Whose it is and on which platform; undefined for a credential this node does not run. */
+  /** Its user, platform and settings; undefined for a credential this node does not run. */
   factsOf(credentialId: number): CredentialFacts | undefined {
     return this.#credentials.get(credentialId)?.facts
   }
 
-  /** Why nothing comes for an account any more, and since when; undefined for one that works, or may soon. */
+  /** Why an account is out, and since when; undefined for an account that works, or may soon. */
   whyOut(credentialId: number): { readonly failure: Failure; readonly since: number } | undefined {
     const { actor, timeline } = this.#credentials.get(credentialId) ?? {}
     const failure = actor && out[visibleState(actor.snapshot)[0]]
     return failure && timeline && { failure, since: timeline.since }
   }
 
-  /** Also an actor that is being restarted begins with these. */
+  /** An actor that follows a crash begins with these, too. */
   keepSettings(credentialId: number, settings: ReceiveSettings): void {
     const supervised = this.#credentials.get(credentialId)
     if (supervised) supervised.facts = { ...supervised.facts, settings }
@@ -139,19 +130,19 @@ export class CredentialSupervisor {
     return this.#credentials.get(credentialId)?.actor
   }
 
-  /** Everything that was claimed and not lost, whatever state it is in. */
+  /** Every credential that was claimed and not lost, in any state. */
   *owned(): IterableIterator<Owned> {
     for (const { facts } of this.#credentials.values()) yield facts
   }
 
-  /** Another node has claimed it: its actor stops without a line in the timeline. False where that is known already. */
+  /** Another node has claimed it: its actor stops without a line in the timeline. False if that is known already. */
   lose({ credentialId, epoch }: Owned): boolean {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
     this.#lostAt.set(credentialId, this.#world.clock.now())
     supervised.actor?.stop()
-    this.#parked.changed(credentialId)
+    this.#waiting.changed(credentialId)
     return true
   }
 
@@ -164,7 +155,7 @@ export class CredentialSupervisor {
     await Promise.allSettled(this.#starting.values())
     const all = [...this.#credentials.values()]
     for (const { actor } of all) actor?.stop()
-    this.#parked.end()
+    this.#waiting.end()
     await Promise.all(all.map(({ actor }) => actor?.closed))
   }
 
@@ -176,7 +167,7 @@ export class CredentialSupervisor {
     this.#world.claimed?.(credentialId)
   }
 
-  /** Two nodes that are both called would else take an account from each other with every call. */
+  /** Without this, two nodes that both get calls would take an account from each other with every call. */
   #assertClaimable(credentialId: number): void {
     const lostAt = this.#lostAt.get(credentialId)
     if (lostAt === undefined) return
@@ -192,13 +183,13 @@ export class CredentialSupervisor {
   ): void {
     const { facts, timeline } = supervised
     const platform = this.#world.platforms.get(facts.platform) ?? missingPlatform(facts.platform)
-    const changed = () => this.#parked.changed(facts.credentialId)
+    const changed = () => this.#waiting.changed(facts.credentialId)
     const world = { ...this.#world, platform, changed }
     const actor = activateCredential(facts, resume, world, { timeline, ...past })
     supervised.actor = actor
     changed()
     actor.closed.then((cause) => {
-      // What another node has claimed is no longer here, or here once more.
+      // A credential that another node has claimed is gone from the map, or in it again as a new entry.
       if (this.#stopped || this.#credentials.get(facts.credentialId) !== supervised) return
       if (cause === undefined) this.#credentials.delete(facts.credentialId)
       else this.#runAgain(supervised, actor.snapshot, cause)
@@ -206,25 +197,54 @@ export class CredentialSupervisor {
     })
   }
 
-  /** What the actor left is where the next one goes on. */
+  /** The next actor begins with what the crashed one left. */
   #runAgain(supervised: Supervised, left: CredentialActor['snapshot'], cause: unknown): void {
     const { clock, logger, onCrash } = this.#world
     const { facts } = supervised
     onCrash(cause)
     logger.error({ credentialId: facts.credentialId, err: cause }, 'a credential crashed')
-    const { settings, limit, crashes, resumeReason } = left.context
+    const { settings, limit } = left.context
     const [state] = visibleState(left)
-    const reason = state === 'crashed' ? resumeReason : left.context.reason
+    const { resume, reason, crashes } = successorOf(state, left.context, clock.now())
     supervised.facts = { ...facts, settings, reason, limitedUntil: limit?.until }
-    this.#run(supervised, resumeAfter(left), { crashes: withCrash(crashes, clock.now()), limit })
+    this.#run(supervised, resume, { crashes, limit })
   }
 }
 
-/** One that crashed while it rested after a crash goes on where it would have gone on. */
-function resumeAfter(left: CredentialActor['snapshot']): Resume {
-  const { deletion, resume } = left.context
-  if (deletion || resume === 'deleting') return 'deleting'
-  const [state] = visibleState(left)
-  if (state === 'crashed') return resume
-  return state === 'failed' ? 'failed' : (lasting[state] ?? 'queued')
+/** Calls for accounts that are not online yet: each waits a moment instead of being refused at once. */
+class WaitingCalls {
+  readonly #clock: Clock
+  readonly #waiting = new Map<number, Set<() => void>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The credential has changed: every call that waits for it looks again. */
+  changed(credentialId: number): void {
+    for (const go of [...(this.#waiting.get(credentialId) ?? [])]) go()
+  }
+
+  /** Resolves at the next change, at the latest after so many milliseconds. */
+  wait(credentialId: number, milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiting = this.#waiting.get(credentialId) ?? new Set()
+    this.#waiting.set(credentialId, waiting)
+    const go = () => {
+      this.#clock.clearTimeout(timer)
+      waiting.delete(go)
+      if (waiting.size === 0 && this.#waiting.get(credentialId) === waiting) {
+        this.#waiting.delete(credentialId)
+      }
+      resolve()
+    }
+    const timer = this.#clock.setTimeout(go, milliseconds)
+    waiting.add(go)
+    return promise
+  }
+
+  /** Lets every call go on. */
+  end(): void {
+    for (const credentialId of [...this.#waiting.keys()]) this.changed(credentialId)
+  }
 }

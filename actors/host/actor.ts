@@ -96,7 +96,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     command: Unsent<EventFromLogic<Machine>>,
     signal?: AbortLike,
   ): Promise<Result> {
-    this.#usedAt = this.#clock.now()
+    this.noteUse()
     if (this.#waiting.size >= CAPACITY) {
       return Promise.reject(failed('rate_limited', '', { retryAfterSeconds: 1 }))
     }
@@ -132,6 +132,11 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
 
   isIdle(forMilliseconds: number): boolean {
     return this.#waiting.size === 0 && this.#clock.now() - this.#usedAt >= forMilliseconds
+  }
+
+  /** Something other than a command was asked of it: it is not idle. */
+  protected noteUse(): void {
+    this.#usedAt = this.#clock.now()
   }
 
   stop(): void {

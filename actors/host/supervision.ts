@@ -3,7 +3,7 @@ import { type Actor, createActor } from 'xstate'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import {
   type Down,
-  downFailures,
+  downFailure,
   restAfter,
   supervisionMachine,
 } from '../../machines/supervision/machine.ts'
@@ -20,7 +20,7 @@ export const jitteredCrashDelays = {
 const logic = supervisionMachine.provide({ delays: jitteredCrashDelays })
 
 export interface SupervisionOptions {
-  /** Names the kind of actor in metrics. */
+  /** Names the kind of actor in metrics and answers. */
   readonly kind: string
   readonly clock: Clock
   onCrash?(kind: string): void
@@ -57,7 +57,7 @@ export class Supervision<Id> {
   /** Throws `RequestFailed` while the actor may not begin. */
   assertMayBegin(id: Id): void {
     const down = this.stateOf(id)
-    if (down) throw new RequestFailed(downFailures[down])
+    if (down) throw new RequestFailed(downFailure(this.#options.kind, down))
   }
 
   stop(): void {

@@ -2,7 +2,7 @@
 import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { Clock } from '../ports/ports.ts'
 
-/** What is due is late by less than this. */
+/** Timers fire late by less than this. */
 const GRAIN_MS = 50
 
 interface Timer {

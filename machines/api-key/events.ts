@@ -44,7 +44,7 @@ export interface ChangeWebhook extends Command {
   readonly change: WebhookChange
 }
 
-/** What may change about a key while it lives. */
+/** The part of a key that may change while it lives. */
 export interface KeyTerms {
   readonly scopes: readonly Scope[]
   readonly expiresAt: number | undefined

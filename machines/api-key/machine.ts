@@ -51,7 +51,7 @@ export const apiKeyMachine = apiKey.createMachine({
             actions: { type: 'reply', params: ({ event }) => refused(event, lacks(event.scope)) },
           },
           {
-            guard: ({ event }) => event.overBySeconds !== undefined,
+            guard: { type: 'isOverRate', params: ({ event }) => event.overBySeconds },
             actions: {
               type: 'reply',
               params: ({ event }) =>
@@ -161,7 +161,7 @@ export const apiKeyMachine = apiKey.createMachine({
         webhook,
         held: {
           meta: { receiving: true },
-          // Whatever is found comes as `poll.read`.
+          // The result comes as `poll.read`.
           entry: { type: 'listen', params: ({ context }) => waitingIn(context) },
           exit: 'stopListening',
           after: {

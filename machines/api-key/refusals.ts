@@ -1,4 +1,4 @@
-/** What an API key answers when it does not let a call through. */
+/** The replies of an API key that refuses a call. */
 
 import { type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import type { ApiKeyEvent, Poll, Scope } from './events.ts'
@@ -52,10 +52,12 @@ const turnChangeAway = [
 type ConflictDue = Extract<ApiKeyEvent, { type: 'conflict.due' }>
 type PollFailed = Extract<ApiKeyEvent, { type: 'poll.failed' }>
 
-/** A poll that was read before it was held still waits for its first answer. */
-export const isFirstRead = ({ event }: { event: { poll: Poll } }) => event.poll.held !== true
+export const isFirstRead = {
+  type: 'isFirstRead' as const,
+  params: ({ event }: { event: { poll: Poll } }): Poll => event.poll,
+}
 
-/** What a key that is not usable does with every call, and with what is left of earlier ones. */
+/** How a key that is not usable refuses every call, and the rest of earlier ones. */
 export const turnAway = {
   'call.admit': toUnauthorized,
   'updates.poll': toUnauthorized,

@@ -18,6 +18,7 @@ import {
   type Scope,
 } from './events.ts'
 import { otherPoll, unauthorized } from './refusals.ts'
+import { hasExpired, hasScope, mayReceive, receivesAt } from './terms.ts'
 
 export interface ApiKeyInput {
   readonly apiKeyId: number
@@ -58,7 +59,7 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
     requestId: event.requestId,
     after: context.cursor,
     keepNewest: event.offset < 0 ? -event.offset : undefined,
-    // Whoever asks again because something may have come is shown it: the brake is for pages that repeat.
+    // A new update since the last poll lifts the brake: the brake is for pages that repeat.
     limit: since < SAME_OFFSET_BURST_MS && lastPoll?.next === event.next ? 1 : event.limit,
     timeoutMs:
       since < SAME_OFFSET_WAIT_MS
@@ -82,9 +83,6 @@ function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
 /** How long the key lives on after the poll began to be held. */
 const lifeOf = ({ terms, waiting }: ApiKeyContext) =>
   (terms.expiresAt ?? Infinity) - (waiting?.heldAt ?? 0)
-
-const mayPoll = ({ terms }: ApiKeyContext, now: number) =>
-  now < (terms.expiresAt ?? Infinity) && terms.scopes.includes('bot:receive')
 
 export const apiKey = setup({
   types: {
@@ -164,10 +162,13 @@ export const apiKey = setup({
   },
   guards: {
     isHeld: (_, poll: Poll) => poll.held === true,
+    /** A poll that was read before it was held still waits for its first answer. */
+    isFirstRead: (_, poll: Poll) => poll.held !== true,
     isRevoked: ({ context }) => context.revoked,
-    isExpired: ({ context }, now: number) => now >= (context.terms.expiresAt ?? Infinity),
+    isExpired: ({ context }, now: number) => hasExpired(context.terms, now),
     lacksScope: ({ context }, scope: Scope | undefined) =>
-      scope !== undefined && !context.terms.scopes.includes(scope),
+      scope !== undefined && !hasScope(context.terms, scope),
+    isOverRate: (_, overBySeconds: number | undefined) => overBySeconds !== undefined,
     isAnswered: (_, { count, poll }: PollRead) => count > 0 || poll.timeoutMs === 0,
     isInVain: (_, { count, out }: PollRead) => count === 0 && out !== undefined,
     isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
@@ -176,16 +177,16 @@ export const apiKey = setup({
     nobodyWaits: ({ context }) => context.waiting === undefined,
     hasWebhook: ({ context }) => context.webhook !== undefined,
     isOutlived: ({ context }) => lifeOf(context) <= (context.waiting?.timeoutMs ?? 0),
-    mayNotReceive: (_, { scopes }: KeyTerms) => !scopes.includes('bot:receive'),
+    mayNotReceive: (_, terms: KeyTerms) => !mayReceive(terms),
     expiresOtherwise: ({ context }, { expiresAt }: KeyTerms) =>
       expiresAt !== context.terms.expiresAt,
     isCurrent: ({ context, event }) =>
       'requestId' in event && context.changing?.requestId === event.requestId,
     conflictedLately: ({ context }, now: number) => now - context.conflictAt < CONFLICT_PACE_MS,
-    /** Who may not poll at all is told that first. */
-    mayPoll: ({ context }, now: number) => mayPoll(context, now),
+    /** A key that may not poll at all gets that answer first. */
+    mayPoll: ({ context }, now: number) => receivesAt(context.terms, now),
     conflictsAgain: ({ context }, now: number) =>
-      mayPoll(context, now) && now - context.conflictAt < CONFLICT_PACE_MS,
+      receivesAt(context.terms, now) && now - context.conflictAt < CONFLICT_PACE_MS,
   },
   delays: {
     pollEnds: ({ context }) =>
@@ -219,7 +220,7 @@ export const takeTerms = [
   { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
 ]
 
-/** Nothing will come any more: who polls is told why. */
+/** The account is out and the log is read: the poll is refused with the reason. */
 export const inVain = {
   guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },
   actions: [
@@ -233,7 +234,7 @@ export const inVain = {
   ],
 }
 
-/** The poll that is held gets what is left, or is told why nothing comes. */
+/** The held poll is answered with the rest of the updates, or refused with the reason. */
 export const lastRead = {
   target: 'quiet' as const,
   actions: [

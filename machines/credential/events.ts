@@ -1,4 +1,4 @@
-/** Everything a credential can be told: commands from callers, reports from its session, facts from its effects. */
+/** The events of a credential's machine: commands of callers, reports of its session, results of its effects. */
 
 import type { Happening, ReceiveSettings } from '../model/happening.ts'
 import type { PublicOperation } from '../model/operation.ts'

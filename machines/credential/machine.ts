@@ -179,7 +179,7 @@ export const credentialMachine = credential.createMachine({
                 params: ({ event, context }) => untilLimitEnds(event, context.limit?.until),
               },
             },
-            // The session repeats a restriction, or tells another one: the new time counts.
+            // The session reports the restriction again, or another one: the new time counts.
             'session.limited': {
               target: 'limited',
               reenter: true,
@@ -218,7 +218,7 @@ export const credentialMachine = credential.createMachine({
       meta: { state: 'invalid', action: 'contact_platform' },
       on: refuse(refusal.invalid),
     },
-    // What crashed again and again may be well by now: it is not left to wait for somebody.
+    // It may work again by now, so it does not wait for an operator.
     failed: {
       meta: { state: 'failed', action: 'restart' },
       on: refuse(refusal.broken),

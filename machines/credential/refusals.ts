@@ -1,4 +1,4 @@
-/** What a credential answers to an operation in every state that cannot take it up. */
+/** The replies of a credential in the states that cannot perform an operation. */
 
 import { type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import type { PerformOperation } from './events.ts'
@@ -24,7 +24,7 @@ export const leaving = refusal('not_found', '')
 
 const deleted = refusal('forbidden', 'the credential was deleted; link the account again')
 
-/** What getUpdates answers once the backlog is received, by the state that an account is out in. */
+/** The failure of getUpdates once the backlog is received, by the state of an account that is out. */
 export const out: Readonly<Record<string, Failure>> = {
   signedOut,
   invalid,

@@ -5,7 +5,7 @@ import * as port from '../model/effects.ts'
 import type { ReceiveSettings } from '../model/happening.ts'
 import type { Command, Reply } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
-import { crashesTooOften, restAfter } from '../supervision/machine.ts'
+import { crashDelays, crashGuards } from '../supervision/machine.ts'
 import type { CredentialEvent, EventsReported, PerformOperation } from './events.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */
@@ -97,8 +97,8 @@ export const credential = setup({
     awaitDeletion: assign({ deletion: (_, command: Command) => command }),
   },
   guards: {
-    hasCrashed: ({ context }) => context.crashes.length > 0,
-    crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
+    ...crashGuards,
+    crashedInDeletion: ({ context }) => context.crashes.length > 0 && context.resume === 'deleting',
     resumesAs: ({ context }, state: Resume) => context.resume === state,
     mayReclaim: ({ context }) => !context.reclaimed,
     isOwnStorage: (_, reason: Reason) => reason === 'storage',
@@ -109,12 +109,11 @@ export const credential = setup({
     backoff: ({ context }) =>
       Math.max(context.retryAfterMs, Math.min(60_000, 500 * 2 ** context.losses)),
     limitEnds: ({ context }) => context.limit?.forMs ?? 0,
-    crashRest: ({ context }) => restAfter(context.crashes),
+    ...crashDelays,
     openingTakes: 60_000,
     probeEvery: 60_000,
     probeAgain: 15_000,
     steady: 60_000,
-    tryAgain: 300_000,
     settled: 3_600_000,
     deleteAgain: 1_000,
   },

@@ -1,4 +1,4 @@
-/** Everything a diagnosis can be told, and what its steps find. */
+/** The events of a diagnosis' machine, and the findings of its steps. */
 import type { Command, Failure } from '../model/protocol.ts'
 
 /** In the order in which they are taken: each one rests on what the ones before it proved. */
@@ -21,7 +21,7 @@ export interface TakeStep extends Command {
   readonly type: 'diagnosis.next'
   /** All that are left, not one. */
   readonly all: boolean
-  /** Who gets the test message. */
+  /** The recipient of the test message. */
   readonly sendTo?: string
 }
 

@@ -1,4 +1,4 @@
-/** Everything a link flow can be told, and what it shows. */
+/** The events of a link flow's machine, and the steps that it shows. */
 
 import type { Command, Failure } from '../model/protocol.ts'
 import type { LinkReason } from '../model/reason.ts'
@@ -12,7 +12,7 @@ export type LinkState =
   | 'cancelled'
   | 'failed'
 
-/** What the flow waits for, as the user may see it; times in milliseconds since 1970. */
+/** The step that the flow waits for, as the user may see it; times in milliseconds since 1970. */
 export interface ShownStep {
   readonly state: 'code_sent' | 'password_needed' | 'waiting'
   readonly codeLength?: number

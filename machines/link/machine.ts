@@ -7,7 +7,7 @@ export const linkMachine = link.createMachine({
   id: 'link',
   context: ({ input }) => input,
   on: {
-    // The account is linked, whatever the flow came to while the network answered.
+    // The account is linked, also if the flow ended while the network answered.
     'link.finished': {
       target: '.linked',
       actions: [
@@ -24,7 +24,7 @@ export const linkMachine = link.createMachine({
         { guard: { type: 'is', params: 'cancelled' }, target: 'cancelled' },
         { guard: { type: 'is', params: 'failed' }, target: 'failed' },
         { guard: { type: 'is', params: 'expired' }, target: 'expired' },
-        { guard: ({ context }) => context.expiresInMs <= 0, target: 'expired' },
+        { guard: 'isPast', target: 'expired' },
         { guard: { type: 'is', params: 'password_needed' }, target: 'open.password_needed' },
         { guard: { type: 'is', params: 'waiting' }, target: 'open.waiting' },
         { target: 'open.code_sent' },
@@ -64,7 +64,7 @@ export const linkMachine = link.createMachine({
           on: {
             'link.verify': [
               {
-                guard: ({ event }) => event.code !== undefined,
+                guard: { type: 'hasCode', params: ({ event }) => event },
                 target: 'checking_code',
                 actions: { type: 'answer', params: ({ event }) => event },
               },
@@ -99,7 +99,7 @@ export const linkMachine = link.createMachine({
           on: {
             'link.verify': [
               {
-                guard: ({ event }) => event.password !== undefined,
+                guard: { type: 'hasPassword', params: ({ event }) => event },
                 target: 'checking_password',
                 actions: { type: 'answer', params: ({ event }) => event },
               },

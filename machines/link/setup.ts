@@ -24,7 +24,7 @@ export const turnAway = (failure: Failure) => ({
   },
 })
 
-/** What a flow that is over says to commands, and to answers that were under way when it ended. */
+/** How a flow that is over refuses commands, and answers that were under way when it ended. */
 export const over = {
   'link.verify': turnAway(ended),
   'link.resend': turnAway(ended),
@@ -55,6 +55,9 @@ export const link = setup({
   },
   guards: {
     is: ({ context }, state: LinkState) => context.state === state,
+    isPast: ({ context }) => context.expiresInMs <= 0,
+    hasCode: (_, { code }: VerifyLink) => code !== undefined,
+    hasPassword: (_, { password }: VerifyLink) => password !== undefined,
     shows: (_, { step, state }: { step: ShownStep; state: LinkState }) => step.state === state,
     isLastAttempt: ({ context }) => context.attemptsLeft <= 1,
     tooSoon: ({ context }, now: number) => now < (context.step?.resendAt ?? 0),
@@ -74,7 +77,7 @@ export const toWaiting = (state: ShownStep['state']) => ({
   ],
 })
 
-/** What may come while an answer is with the network: a wrong one keeps the step, the last one ends the flow. */
+/** The transitions while the network checks an answer: a wrong one keeps the step, the last wrong one ends the flow. */
 export function checking(back: 'code_sent' | 'password_needed', wrong: string) {
   const reply = (description: string) => ({
     type: 'reply' as const,

@@ -1,4 +1,4 @@
-/** What an `offset` does to a key's cursor. The cursor is the highest confirmed update id. */
+/** How an `offset` moves a key's cursor. The cursor is the highest confirmed update id. */
 
 /** How far past the next id an offset still counts as a confirmation (the reference's figure). */
 const FUTURE_SLACK = 10

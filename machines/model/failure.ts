@@ -24,7 +24,7 @@ export function failed(
   return new RequestFailed({ code, description, ...more }, options)
 }
 
-/** Turns an effect into data: whatever it throws, the machine receives an outcome. */
+/** Turns an effect into data: an error of any kind becomes an outcome for the machine. */
 export async function settle<Result>(
   effect: () => Promise<Result>,
   onDefect: (cause: unknown) => void,
@@ -38,7 +38,7 @@ export async function settle<Result>(
   }
 }
 
-/** The network accepted the link, the service does not: its flow is over, whatever is answered next. */
+/** The network accepted the link, the service does not: the flow is over. */
 export class LinkRefused extends RequestFailed {
   readonly reason: LinkReason
 
@@ -56,7 +56,7 @@ export class OwnershipLost extends RequestFailed {
   }
 }
 
-/** What is stored of an account cannot be decrypted: linking again helps, waiting does not. */
+/** The stored secrets of an account cannot be decrypted: linking again helps, waiting does not. */
 export class SecretsUnreadable extends Error {
   override readonly name = 'SecretsUnreadable'
 
@@ -65,7 +65,7 @@ export class SecretsUnreadable extends Error {
   }
 }
 
-/** What happened cannot be told or stored, whatever is tried: it is the events that are at fault. */
+/** The events themselves are at fault: no further try would store them. */
 export class EventsUnstorable extends Error {
   override readonly name = 'EventsUnstorable'
 

@@ -1,11 +1,11 @@
-/** What a session reports to have happened on the network, before it is an update of the bot API. */
+/** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
 import type { Invite, Member } from './membership.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */
   readonly sourceKey: string
-  /** `own`: done by the account itself, on whatever device. */
+  /** `own`: done by the account itself, on any device. */
   readonly direction: 'incoming' | 'own'
   /** Unix time in seconds. */
   readonly at: number
@@ -30,7 +30,7 @@ export type Happening =
       readonly data: string
       readonly buttons?: Buttons
     })
-  /** Somebody changed what they think of a message. */
+  /** A person changed their reactions to a message. */
   | (Happened & {
       readonly kind: 'reaction'
       readonly chat: Chat
@@ -56,7 +56,7 @@ export type Happening =
       /** Places of the options chosen; none: the vote was taken back. */
       readonly options: readonly number[]
     })
-  /** Somebody's membership changed; the account's own where `isSelf`. */
+  /** The membership of a person changed; the account's own where `isSelf`. */
   | (Happened & {
       readonly kind: 'member'
       readonly chat: Chat
@@ -65,7 +65,7 @@ export type Happening =
       readonly before: Member
       readonly after: Member
       readonly invite?: Invite
-      /** Whoever came in had asked for it without an invite link. */
+      /** The new member had asked to join without an invite link. */
       readonly viaRequest?: boolean
     })
   | (Happened & {
@@ -76,7 +76,7 @@ export type Happening =
       readonly invite?: Invite
     })
 
-/** The source key of a poll's end: besides the answer to whoever stopped it, some networks tell of it once more. */
+/** The source key of a poll's end: some networks report it to the account that stopped the poll, too. */
 export const endKey = ({ id, voters }: Poll): string | undefined =>
   id === undefined ? undefined : `poll_ended:${id}:${voters}`
 
@@ -91,7 +91,7 @@ export interface ReceiveSettings {
   readonly includeDeletedUpdates: boolean
 }
 
-/** A state that changed is news to a bot, whoever changed it. */
+/** Changes of state are updates for a bot, no matter who made them. */
 const ALWAYS_TOLD: readonly Happening['kind'][] = ['member', 'poll']
 
 /** Whether the receive settings let this event become an update. */

@@ -1,4 +1,4 @@
-/** What every message between actors is made of: commands ask, replies answer, failures are data. */
+/** The messages between actors: commands ask, replies answer, failures are data. */
 
 export type FailureCode =
   | 'bad_request'
@@ -14,7 +14,7 @@ export type FailureCode =
 
 export interface Failure {
   readonly code: FailureCode
-  /** What went wrong, for the caller; without the prefix that the code already says. */
+  /** The error for the caller, without the prefix that the code already says. */
   readonly description: string
   /** When another try may help, in seconds from now. */
   readonly retryAfterSeconds?: number

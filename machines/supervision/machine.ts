@@ -6,7 +6,7 @@ const MOST_CRASHES = 5
 const WITHIN_MS = 60_000
 const FIRST_REST_MS = 1_000
 
-/** The times of the crashes that count, the newest last, once there was another one. */
+/** The times of the crashes that count after one more, the newest last. */
 export const withCrash = (earlier: readonly number[], now: number): readonly number[] => [
   ...earlier.filter((at) => now - at < WITHIN_MS),
   now,
@@ -22,7 +22,7 @@ interface Crashes {
   readonly context: { readonly crashes: readonly number[] }
 }
 
-/** For every machine that is told of the crashes of the actors before: its chart has the states `crashed` and `failed`. */
+/** For machines that begin with the crashes of earlier actors: their charts have the states `crashed` and `failed`. */
 export const crashGuards = {
   hasCrashed: ({ context }: Crashes) => context.crashes.length > 0,
   crashesTooOften: ({ context }: Crashes) => crashesTooOften(context.crashes),
@@ -33,23 +33,25 @@ export const crashDelays = {
   tryAgain: 300_000,
 }
 
-/** The answer to a command for an actor that is down, by the state of its supervision. */
-export const downFailures = {
-  crashed: {
-    code: 'unavailable',
-    description: 'it is restarting after a crash',
-    retryAfterSeconds: 1,
-  },
-  failed: {
-    code: 'unavailable',
-    description: 'it crashed too often and is tried again in a few minutes',
-    retryAfterSeconds: 60,
-  },
-} as const satisfies Record<string, Failure>
+/** The states in which an actor does not begin. */
+export type Down = 'crashed' | 'failed'
 
-export type Down = keyof typeof downFailures
+/** The answer to a command for an actor that is down; `kind` names it to the caller. */
+export function downFailure(kind: string, down: Down): Failure {
+  return down === 'crashed'
+    ? {
+        code: 'unavailable',
+        description: `the ${kind} is restarting after a crash`,
+        retryAfterSeconds: 1,
+      }
+    : {
+        code: 'unavailable',
+        description: `the ${kind} crashed too often and is tried again in a few minutes`,
+        retryAfterSeconds: 60,
+      }
+}
 
-/** Of actors that begin when somebody asks for them; those that always run have these states in their own charts. */
+/** For actors that begin on demand; those that always run have these states in their own charts. */
 export const supervisionMachine = setup({
   types: {
     context: {} as { readonly crashes: readonly number[] },

@@ -1,7 +1,7 @@
 /** The delivery to one endpoint: delivering, resting after failures, probing, suspended, or down after a crash. */
 import { assign, setup } from 'xstate'
 import * as port from '../model/effects.ts'
-import { crashesTooOften, restAfter } from '../supervision/machine.ts'
+import { crashDelays, crashGuards } from '../supervision/machine.ts'
 import { GONE_MS, HOPELESS_MS, waitAfter } from './schedule.ts'
 
 /** How many attempts may be under way at once: as many as the webhook allows, one, or none. */
@@ -117,8 +117,7 @@ export const webhookMachine = setup({
     forget: assign({ trouble: undefined }),
   },
   guards: {
-    hasCrashed: ({ context }) => context.crashes.length > 0,
-    crashesTooOften: ({ context }) => crashesTooOften(context.crashes),
+    ...crashGuards,
     isSuspended: ({ context }) => context.suspended,
     isTroubled: ({ context }) => context.trouble !== undefined,
     isGone: ({ context: { trouble, now } }) => now - (trouble?.goneSince ?? now) >= GONE_MS,
@@ -126,8 +125,7 @@ export const webhookMachine = setup({
   },
   delays: {
     rest: ({ context }) => Math.max(0, known(context).dueAt - context.now),
-    crashRest: ({ context }) => restAfter(context.crashes),
-    tryAgain: 300_000,
+    ...crashDelays,
   },
 }).createMachine({
   id: 'webhook',

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Core } from '../core.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
-import type { KeyDesk } from '../keys/desk.ts'
+import type { KeyService } from '../keys/service.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import { Diagnoses } from './diagnoses.ts'
 import { examiner } from './examine.ts'
@@ -17,7 +17,7 @@ export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly db: Database
   readonly logger: Logger
   readonly config: Pick<Config, 'timing'>
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly source: RecordSource
   readonly journal: Pick<RequestJournal, 'flush'>
 }
@@ -26,13 +26,13 @@ export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
 const POLLED_MS = 10_000
 
 export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
-  const { db, logger, desk, source, journal, profile } = options
+  const { db, logger, keyService, source, journal, profile } = options
   const { clock, supervisor, store, webhooks, keys } = options.core
   const { timing } = options.config
   const examine = examiner({
     now: () => clock.now(),
     slowAfterMs: timing.probeTakes / 4,
-    key: (userId, apiKeyId) => desk.find(userId, apiKeyId),
+    key: (userId, apiKeyId) => keyService.find(userId, apiKeyId),
     credential: (userId, credentialId) => findCredential(source, userId, credentialId),
     actor: (credentialId) => supervisor.find(credentialId),
     profile,

@@ -1,5 +1,6 @@
 /** Step 1: whether the key opens anything, and what it was refused for lately. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { standingOf } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, passed } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
@@ -9,12 +10,14 @@ export async function checkKey(
   { facts: { userId, apiKeyId, credentialId, opens } }: Examination,
 ): Promise<Finding> {
   const step = 'get_me'
-  const { revoked_at, expires_at, scopes } = await world.key(userId, apiKeyId)
-  if (revoked_at !== null) {
+  const key = await world.key(userId, apiKeyId)
+  const { revoked_at, expires_at, scopes } = key
+  const standing = standingOf(key, world.now())
+  if (standing === 'revoked') {
     const remedy = 'Make a new key with POST /api_keys and give it to your bot'
     return failing(step, 'key_revoked', [`The key was revoked at ${revoked_at}`], remedy)
   }
-  if (expires_at !== null && Date.parse(expires_at) <= world.now()) {
+  if (standing === 'expired') {
     const remedy = `Set a later expiry, or none, with PATCH /api_keys/${apiKeyId}`
     return failing(step, 'key_expired', [`The key expired at ${expires_at}`], remedy)
   }

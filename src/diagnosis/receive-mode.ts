@@ -1,5 +1,6 @@
 /** Step 4: whether one way of receiving is in use, and not two against each other. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { mayReceive } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, hasFailed, passed, skipped } from './finding.ts'
 import type { ReceivingFacts, Refusal } from './receiving.ts'
@@ -20,7 +21,7 @@ export async function checkReceiveMode(
   { facts: { userId, apiKeyId }, earlier }: Examination,
 ): Promise<Finding> {
   const key = await world.key(userId, apiKeyId)
-  if (!key.scopes.includes('bot:receive')) {
+  if (!mayReceive(key)) {
     return skipped(step, 'The key may not receive: it lacks the scope bot:receive')
   }
   const receiving = await world.receiving(key)

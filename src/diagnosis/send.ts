@@ -1,5 +1,6 @@
 /** Step 3: a test message, for whoever asks for one. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { hasScope } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
@@ -22,8 +23,8 @@ export async function checkSending(
   if (hasFailed(earlier, 'credential')) {
     return skipped(step, 'The account does not work: there is nothing to send through')
   }
-  const { scopes } = await world.key(userId, apiKeyId)
-  if (!scopes.includes('bot:send')) {
+  const key = await world.key(userId, apiKeyId)
+  if (!hasScope(key, 'bot:send')) {
     const remedy = `Add bot:send to the scopes with PATCH /api_keys/${apiKeyId}`
     return failing(step, 'missing_scope', ['The key lacks the scope bot:send'], remedy)
   }

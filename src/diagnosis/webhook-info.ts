@@ -1,5 +1,6 @@
 /** Step 5: what getWebhookInfo says: what is pending, and what went wrong on the way out. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { mayReceive } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, passed, skipped } from './finding.ts'
 import type { ReceivingFacts, WebhookState } from './receiving.ts'
@@ -12,7 +13,7 @@ export async function checkWebhook(
   { facts: { userId, apiKeyId } }: Examination,
 ): Promise<Finding> {
   const key = await world.key(userId, apiKeyId)
-  if (!key.scopes.includes('bot:receive')) {
+  if (!mayReceive(key)) {
     return skipped(step, 'The key may not receive: it lacks the scope bot:receive')
   }
   const receiving = await world.receiving(key)

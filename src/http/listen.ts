@@ -14,7 +14,7 @@ import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/create.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/backlog.ts'
-import { KeyDesk } from '../keys/desk.ts'
+import { KeyService } from '../keys/service.ts'
 import { LinkPages } from '../links/pages.ts'
 import { Downloads } from '../media/downloads.ts'
 import type { OpenedMedia } from '../media/open.ts'
@@ -120,10 +120,11 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     identity: (row) => core.store.identityOf(row),
   }
   const { gate } = core
-  const desk = new KeyDesk({
+  const keyService = new KeyService({
     db,
     store: core.keyStore,
     live: (id) => core.keys.awake(id),
+    downOf: (id) => core.keys.downOf(id),
     gate,
     limits: config.limits.keys,
     wake: (id) => core.roster.wake(id),
@@ -182,18 +183,25 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
     streams,
   })
   await app.register(machineRoutes, user)
-  await app.register(apiKeyRoutes, { ...user, desk, source, now })
+  await app.register(apiKeyRoutes, { ...user, keyService, source, now })
   const downloads = downloadsFrom(options)
   const world = callWorld(options, downloads)
-  const diagnoses = createDiagnoses({ ...options, desk, source, profile: world.profile })
-  await app.register(diagnosisRoutes, { ...user, desk, diagnoses })
+  const diagnoses = createDiagnoses({ ...options, keyService, source, profile: world.profile })
+  await app.register(diagnosisRoutes, { ...user, keyService, diagnoses })
   const { webhooks, keys } = core
-  await app.register(webhookRoutes, { ...user, desk, db, secrets: webhooks.secrets, keys, now })
+  await app.register(webhookRoutes, {
+    ...user,
+    keyService,
+    db,
+    secrets: webhooks.secrets,
+    keys,
+    now,
+  })
   const { port, calls } = webhooks
-  await app.register(webhookSettingsRoutes, { ...user, desk, keys, port, ...calls })
+  await app.register(webhookSettingsRoutes, { ...user, keyService, keys, port, ...calls })
   const flush = () => webhooks.flush()
   await app.register(webhookLogRoutes, { ...user, database: db, flush })
-  await app.register(backlogRoute, { ...user, desk, db, flush })
+  await app.register(backlogRoute, { ...user, keyService, db, flush })
   await app.register(logRoutes, { ...user, database: db })
   await app.register(usageRoutes, { ...user, database: db })
   if (sandbox) await app.register(sandboxRoutes, { ...user, sandbox })

@@ -1,4 +1,4 @@
-/** What waits for a key, and what it will never get. */
+/** The updates that wait for a key, and those that it missed. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { UpdateLog } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'

@@ -5,25 +5,39 @@ import type { KeyFacts } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 import { Gcra, Guesses, type GuessLimits, type RateLimit } from '../security/rate-limits.ts'
-import { parseApiKey } from '../security/secrets.ts'
-import { opens } from './opens.ts'
+import { hashSecret, parseApiKey, sameHash } from '../security/secrets.ts'
 
-/** Another node may have made the key meanwhile: bots give up for good on being told that there is none. */
+/** Another node may have made the key meanwhile: bots stop for good when an answer says that there is no such key. */
 const FORGET_MS = 5_000
 const usualCalls: RateLimit = { perSecond: 200, burst: 2_000 }
 /** Figures of the reference for unknown bots. */
 const usualWrongKeys: GuessLimits = { perMinute: 20, perHour: 600 }
 
-interface KeyDirectory {
+interface KeySource {
   /** The actor if it lives now. */
   peek(apiKeyId: number): ApiKeyActor | undefined
-  /** What is stored of a key. */
+  /** The stored key. */
   load(apiKeyId: number): Promise<KeyFacts | undefined>
   find(apiKeyId: number): Promise<ApiKeyActor>
 }
 
+/** Whether a secret opens a key, compared in constant time, which is also the time that it takes without `facts`. */
+export function secretMatches(
+  facts: Pick<KeyFacts, 'secrets'> | undefined,
+  secret: string,
+  now: number,
+): boolean {
+  const hash = hashSecret(secret)
+  return (
+    facts?.secrets.some(
+      ({ hash: known, until = Infinity }) =>
+        now < until && sameHash(Buffer.from(known, 'base64'), hash),
+    ) ?? false
+  )
+}
+
 export class KeyGate {
-  readonly #keys: KeyDirectory
+  readonly #keys: KeySource
   readonly #now: () => number
   readonly #onUse: (apiKeyId: number) => void
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
@@ -31,7 +45,7 @@ export class KeyGate {
   readonly #calls: Gcra<number>
 
   constructor(
-    keys: KeyDirectory,
+    keys: KeySource,
     now: () => number,
     onUse: (apiKeyId: number) => void,
     wrongKeys = usualWrongKeys,
@@ -46,7 +60,7 @@ export class KeyGate {
 
   /**
    * Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses, or when the key
-   * has used up its calls, of which this one counts for `units`. `opened` is told of a right secret even if the key has
+   * has used up its calls, of which this one counts for `units`. `opened` is called for a right secret even if the key has
    * ended: its owner should see who still uses it.
    */
   async admit(
@@ -57,16 +71,16 @@ export class KeyGate {
   ): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
     const facts = given && (await this.#facts(given.id))
-    const isRight = opens(facts, given?.secret ?? '', this.#now())
+    const isRight = secretMatches(facts, given?.secret ?? '', this.#now())
     if (!given || !facts || !isRight) {
-      // Right keys are let in whatever their neighbours do: many may share one address.
+      // Only wrong keys count against an address: many bots may share it.
       const retryAfterSeconds = this.#wrong.add(networksOf(address).narrow)
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized')
     }
-    // Only who has the secret wakes the actor.
+    // Only a right secret wakes the actor.
     const actor = await this.#keys.find(given.id).catch((cause) => {
-      // Its user was erased: nobody is left to tell.
+      // Its user was erased.
       if (isGone(cause)) throw failed('unauthorized')
       opened(facts)
       throw cause
@@ -78,7 +92,7 @@ export class KeyGate {
     return actor
   }
 
-  /** What a call turned out to cost beside the units that it came in with. Rejects when the key has used up its calls. */
+  /** Counts what a call costs beside the units it came in with. Rejects when the key has used up its calls. */
   spend(apiKeyId: number, units: number): void {
     const retryAfterSeconds = units > 0 ? this.#calls.take(apiKeyId, units) : 0
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })

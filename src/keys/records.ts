@@ -8,7 +8,7 @@ import type { ApiKeyRecord } from '../records/api-key.ts'
 import { countPending } from '../updates/pending.ts'
 import { type WebhookColumns, webhookObject, webhookRecord } from '../webhooks/record.ts'
 
-/** What the table knows of it. */
+/** The part of the record that is in the table. */
 export type StoredApiKey = Omit<ApiKeyRecord, 'state'>
 
 interface Row {

@@ -41,7 +41,7 @@ export class PostgresKeyStore implements KeyStore {
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
 
-  /** `fenced` is told of credentials that another node has claimed. */
+  /** `fenced` is called with credentials that another node has claimed. */
   constructor(
     db: Database,
     log: Log,
@@ -114,7 +114,7 @@ export class PostgresKeyStore implements KeyStore {
     this.#positions.set(apiKeyId, { cursor, key, filter: changedFilter ?? earlier })
   }
 
-  /** What was noted before the last claim is acknowledged all the same, but the table's filter is newer. */
+  /** A position from before the last claim still counts, but the table's filter is newer. */
   #newest(apiKeyId: number, before: Position | undefined, row: Row) {
     const noted = this.#positions.get(apiKeyId) ?? before
     if (!noted) return row
@@ -157,7 +157,7 @@ async function writePositions(
 
 const hasFilter = (position: Position): position is Filtered => position.filter !== undefined
 
-/** A cursor only grows, whoever writes it; a filter of an owner before would undo what the next one was told. */
+/** A cursor only grows, so any owner may write it; the filter of an earlier owner would undo that of the next one. */
 async function writeFilters(db: Database, positions: readonly Filtered[]): Promise<Owned[]> {
   return db.query<Owned>(
     {

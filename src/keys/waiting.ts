@@ -1,4 +1,4 @@
-/** What waits for a key, by the hour in which it came: how much, and since when. */
+/** The updates that wait for a key: their number by hour, and the time of the oldest. */
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'

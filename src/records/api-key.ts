@@ -35,7 +35,10 @@ export const ApiKeyRecord = Type.Object({
   credential_id: Type.Integer(),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
-  state: Type.String({ description: 'Where its machine is, as a path of GET /machines/api_key' }),
+  state: Type.String({
+    description:
+      'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',
+  }),
   receive_mode: Type.Union([
     Type.Literal('none'),
     Type.Literal('polling'),

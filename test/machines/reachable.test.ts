@@ -4,8 +4,12 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate'
 import { getShortestPaths, getStateNodes } from 'xstate/graph'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { credentialMachine } from '../../machines/credential/machine.ts'
+import { STEPS } from '../../machines/diagnosis/events.ts'
+import { diagnosisMachine } from '../../machines/diagnosis/machine.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
+import { supervisionMachine } from '../../machines/supervision/machine.ts'
 import { webhookMachine } from '../../machines/webhook/machine.ts'
+import { charts } from '../../src/http/management/machines.ts'
 import { admit, keyInput, page, poll } from './api-key/rig.ts'
 import * as credential from './credential/rig.ts'
 import { linkInput, step } from './link/rig.ts'
@@ -113,4 +117,37 @@ t.test('every state of a link flow', async (t) => {
     unreached(linkMachine, [linkInput()], events, ({ attemptsLeft }) => attemptsLeft),
     [],
   )
+})
+
+t.test('every state of a diagnosis', async (t) => {
+  const events = ({ context }: AnyMachineSnapshot) => [
+    { type: 'diagnosis.next', requestId: 'n', all: true },
+    {
+      type: 'step.checked',
+      finding: { step: STEPS[context.findings.length], verdict: 'passed', evidence: [] },
+    },
+    { type: 'step.unchecked', failure: { code: 'internal', description: '' } },
+  ]
+  t.same(
+    unreached(diagnosisMachine, [{ findings: [] }], events, ({ findings }) => findings),
+    [],
+  )
+})
+
+t.test('every state of a supervision', async (t) => {
+  const events = () => [{ type: 'actor.crashed', at: 0 }]
+  t.same(
+    unreached(supervisionMachine, [{}], events, ({ crashes }) =>
+      Math.min((crashes as unknown[]).length, 5),
+    ),
+    [],
+  )
+})
+
+t.test('every guard has a name that its chart can show', async (t) => {
+  t.equal(charts.size, 6)
+  for (const [name, { transitions }] of charts) {
+    const unnamed = transitions.filter(({ guard }) => guard === 'condition')
+    t.same(unnamed, [], name)
+  }
 })

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { Nullable } from '../../json/nullable.ts'
-import type { KeyDesk } from '../../keys/desk.ts'
+import type { KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord } from '../../records/api-key.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { invalidField } from '../failure.ts'
@@ -46,7 +46,7 @@ const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
 
 export interface ApiKeyRoutesOptions extends Authenticated {
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly source: RecordSource
   now(): number
 }
@@ -55,7 +55,7 @@ const tags = ['api keys']
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = async (
   app,
-  { desk, source, now, authenticate },
+  { keyService, source, now, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -72,7 +72,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     async (request) => {
       const { limit, before } = request.query
       const page = { limit: limit + 1, before: idBefore(before) }
-      const found = await desk.list(userOf(request), page)
+      const found = await keyService.list(userOf(request), page)
       return ok(pageOf(found, limit, ({ api_key_id }) => `${api_key_id}`))
     },
   )
@@ -92,14 +92,16 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       const userId = userOf(request)
       await findCredential(source, userId, credential_id)
       const expiresAt = future(expires_at, now()) ?? undefined
-      return ok(await desk.create({ userId, credentialId: credential_id, name, scopes, expiresAt }))
+      return ok(
+        await keyService.create({ userId, credentialId: credential_id, name, scopes, expiresAt }),
+      )
     },
   )
 
   app.get(
     '/api_keys/:id',
     { schema: { tags, summary: 'One key', params: KeyParams, response: answers(ApiKeyRecord) } },
-    async (request) => ok(await desk.find(userOf(request), idOf(request.params.id))),
+    async (request) => ok(await keyService.find(userOf(request), idOf(request.params.id))),
   )
 
   app.patch(
@@ -116,7 +118,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     async (request) => {
       const { name, scopes, expires_at } = request.body
       const change = { name, scopes, expiresAt: future(expires_at, now()) }
-      return ok(await desk.change(userOf(request), idOf(request.params.id), change))
+      return ok(await keyService.change(userOf(request), idOf(request.params.id), change))
     },
   )
 
@@ -134,7 +136,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     },
     async (request) => {
       const overlap = request.body?.overlap_seconds ?? 0
-      return ok(await desk.rotate(userOf(request), idOf(request.params.id), overlap))
+      return ok(await keyService.rotate(userOf(request), idOf(request.params.id), overlap))
     },
   )
 
@@ -149,7 +151,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       },
     },
     async (request) => {
-      await desk.revoke(userOf(request), idOf(request.params.id))
+      await keyService.revoke(userOf(request), idOf(request.params.id))
       return ok(true as const)
     },
   )

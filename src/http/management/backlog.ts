@@ -3,14 +3,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Database } from '../../database/database.ts'
-import type { KeyDesk } from '../../keys/desk.ts'
+import type { KeyService } from '../../keys/service.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
 import { Backlog } from '../../records/api-key.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
 export interface BacklogRouteOptions extends Authenticated {
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly db: Database
   /** Writes how far webhooks are: the backlog is read as of now. */
   flush(): Promise<void>
@@ -18,7 +18,7 @@ export interface BacklogRouteOptions extends Authenticated {
 
 export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = async (
   app,
-  { desk, db, flush, authenticate },
+  { keyService, db, flush, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -34,7 +34,7 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
     },
     async (request) => {
       await flush()
-      const { api_key_id } = await desk.find(userOf(request), idOf(request.params.id))
+      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
       const { oldestAt, hours } = await waitingByHour(db, api_key_id)
       return ok({
         pending_update_count: hours.reduce((sum, { updates }) => sum + updates, 0),

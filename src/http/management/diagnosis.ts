@@ -6,7 +6,7 @@ import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
 import { Nullable } from '../../json/nullable.ts'
-import type { KeyDesk } from '../../keys/desk.ts'
+import type { KeyService } from '../../keys/service.ts'
 import { DiagnosisRecord } from '../../records/diagnosis.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -47,13 +47,13 @@ const Params = Type.Object({
 })
 
 export interface DiagnosisRoutesOptions extends Authenticated {
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly diagnoses: Diagnoses
 }
 
 export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> = async (
   app,
-  { desk, diagnoses, authenticate },
+  { keyService, diagnoses, authenticate },
 ) => {
   forUsers(app, authenticate)
   app.addHook('onClose', () => diagnoses.stop())
@@ -74,13 +74,13 @@ export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> 
     async (request) => {
       const { all = false, send_to, key } = request.body ?? {}
       const userId = userOf(request)
-      const { api_key_id, credential_id } = await desk.find(userId, idOf(request.params.id))
+      const { api_key_id, credential_id } = await keyService.find(userId, idOf(request.params.id))
       const diagnosis = await diagnoses.start({
         userId,
         apiKeyId: api_key_id,
         credentialId: credential_id,
         sendTo: send_to,
-        opens: key === undefined ? undefined : await desk.opens(api_key_id, key),
+        opens: key === undefined ? undefined : await keyService.matches(api_key_id, key),
       })
       if (all) await diagnosis.actor.ask({ type: 'diagnosis.next', all })
       return ok(present(diagnosis))

@@ -6,19 +6,21 @@ import { credentialMachine } from '../../../machines/credential/machine.ts'
 import { diagnosisMachine } from '../../../machines/diagnosis/machine.ts'
 import { linkMachine } from '../../../machines/link/machine.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { supervisionMachine } from '../../../machines/supervision/machine.ts'
 import { webhookMachine } from '../../../machines/webhook/machine.ts'
 import { Chart } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
 import { chartOf } from './machine-chart.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
-const charts = new Map(
+export const charts: ReadonlyMap<string, Chart> = new Map(
   Object.entries({
     credential: chartOf('credential', credentialMachine.root),
     api_key: chartOf('api_key', apiKeyMachine.root),
     link: chartOf('link', linkMachine.root),
     webhook: chartOf('webhook', webhookMachine.root),
     diagnosis: chartOf('diagnosis', diagnosisMachine.root),
+    supervision: chartOf('supervision', supervisionMachine.root),
   }),
 )
 

@@ -4,10 +4,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
+import { mayReceive } from '../../../machines/api-key/terms.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { kindsFrom, UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
-import { asOwner, type KeyDesk } from '../../keys/desk.ts'
+import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { answers, ok } from '../envelope.ts'
@@ -37,7 +38,7 @@ const TEST_UPDATE = { updateId: 0, body: '{"update_id":0}' }
 const TEST_MS = 30_000
 
 export interface WebhookSettingsOptions extends Authenticated {
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
   readonly port: Pick<Webhooks, 'open'>
   readonly allowPrivate: boolean
@@ -49,12 +50,12 @@ const params = KeyParams
 
 export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOptions> = async (
   app,
-  { desk, keys, port, allowPrivate, pace, authenticate },
+  { keyService, keys, port, allowPrivate, pace, authenticate },
 ) => {
   forUsers(app, authenticate)
 
   async function usable(userId: number, id: string) {
-    const key = await desk.usable(userId, idOf(id))
+    const key = await keyService.usable(userId, idOf(id))
     return { key, actor: await keys.find(key.api_key_id) }
   }
 
@@ -84,7 +85,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       const { url, secret_token, max_connections, allowed_updates, drop_pending_updates } =
         request.body
       const { key, actor } = await usable(userOf(request), request.params.id)
-      if (!key.scopes.includes('bot:receive')) {
+      if (!mayReceive(key)) {
         throw failed('forbidden', 'the key lacks the scope bot:receive')
       }
       pace(key.api_key_id)
@@ -93,7 +94,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
       if (allowed_updates) await asOwner(actor.allow(kindsFrom(allowed_updates)))
-      return ok(await desk.find(userOf(request), key.api_key_id))
+      return ok(await keyService.find(userOf(request), key.api_key_id))
     },
   )
 
@@ -106,7 +107,7 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       const { key, actor } = await usable(userOf(request), request.params.id)
       if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
       await asOwner(actor.changeWebhook({ kind: 'delete', dropTo: undefined }))
-      return ok(await desk.find(userOf(request), key.api_key_id))
+      return ok(await keyService.find(userOf(request), key.api_key_id))
     },
   )
 

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
-import { asOwner, type KeyDesk } from '../../keys/desk.ts'
+import { asOwner, type KeyService } from '../../keys/service.ts'
 import { SigningSecretRecord } from '../../records/api-key.ts'
 import { updateFrom, updateSince } from '../../updates/since.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
@@ -26,7 +26,7 @@ const ReplayBody = Type.Object(
 )
 
 export interface WebhookRoutesOptions extends Authenticated {
-  readonly desk: KeyDesk
+  readonly keyService: KeyService
   readonly db: Database
   readonly secrets: SigningSecrets
   readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
@@ -37,7 +37,7 @@ const tags = ['api keys']
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = async (
   app,
-  { desk, db, secrets, keys, now, authenticate },
+  { keyService, db, secrets, keys, now, authenticate },
 ) => {
   forUsers(app, authenticate)
 
@@ -52,7 +52,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
       },
     },
     async (request) => {
-      const { api_key_id } = await desk.find(userOf(request), idOf(request.params.id))
+      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
       const secret = await secrets.find(api_key_id)
       if (!secret) throw failed('not_found')
       return ok(present(secret, now()))
@@ -70,7 +70,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
       },
     },
     async (request) => {
-      const key = await desk.usable(userOf(request), idOf(request.params.id))
+      const key = await keyService.usable(userOf(request), idOf(request.params.id))
       return ok(present(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()))
     },
   )
@@ -88,7 +88,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
     },
     async (request) => {
       const { from_update_id: from, since } = request.body
-      const key = await desk.usable(userOf(request), idOf(request.params.id))
+      const key = await keyService.usable(userOf(request), idOf(request.params.id))
       if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
       if ((from === undefined) === (since === undefined)) {
         throw invalidField('from_update_id', 'or "since" must be given, and not both')

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
+import { standingOf } from '../../../../machines/api-key/terms.ts'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
@@ -18,7 +19,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NewKey } from '../keys/new-key.tsx'
-import { standingOf, standingTones } from '../keys/standing.ts'
+import { standingTones } from '../keys/standing.ts'
 import { ChangeKey } from './change.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
@@ -155,7 +156,7 @@ export function KeyPage() {
       </Page>
     )
   }
-  const standing = standingOf(key)
+  const standing = standingOf(key, Date.now())
   return (
     <Page
       title={key.name}

@@ -19,10 +19,11 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const { number, moment } = useFormats()
   const account = useQuery(credentialQuery(apiKey.credential_id))
-  const chart = useQuery(chartQuery('api_key'))
+  const { state, webhook, dropped_update_count: dropped } = apiKey
+  const isDown = state === 'crashed' || state === 'failed'
+  const chart = useQuery(chartQuery(isDown ? 'supervision' : 'api_key'))
   const backlog = useQuery(backlogQuery(apiKey.api_key_id))
   const oldest = backlog.data?.oldest_at
-  const { state, webhook, dropped_update_count: dropped } = apiKey
   return (
     <div className="columns">
       <div className="stack">

@@ -1,10 +1,12 @@
 /** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
+
 import { Link } from 'react-router'
+import { standingOf } from '../../../../machines/api-key/terms.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { standingOf, standingTones } from './standing.ts'
+import { standingTones } from './standing.ts'
 
 const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   none: 'idle',
@@ -47,7 +49,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
 
 function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const standing = standingOf(apiKey)
+  const standing = standingOf(apiKey, Date.now())
   return standing === 'usable' ? (
     <Badge tone={tones[apiKey.receive_mode]}>{t(`keys.mode.${apiKey.receive_mode}`)}</Badge>
   ) : (

@@ -1,6 +1,9 @@
-/** Where keys are managed: the table is changed first, then the live actor is told. */
+/** Manages API keys: each change goes to the table first, then to the live actor. */
+import type { StateValue } from 'xstate'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { standingOf } from '../../machines/api-key/terms.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { Down } from '../../machines/supervision/machine.ts'
 import { type Out, outError } from '../credentials/out-error.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
@@ -14,17 +17,17 @@ import {
   revokeKey,
   rotateKey,
 } from './changes.ts'
-import type { KeyGate } from './gate.ts'
-import { opens } from './opens.ts'
+import { type KeyGate, secretMatches } from './gate.ts'
 import { findKey, listKeys, type StoredApiKey } from './records.ts'
-import { keyState } from './state.ts'
 import type { PostgresKeyStore } from './store.ts'
 
-export interface KeyDeskOptions {
+export interface KeyServiceOptions {
   readonly db: Database
   readonly store: PostgresKeyStore
-  /** The actor if it lives or is just waking: a sleeping one reads the table when it wakes. */
+  /** The actor if it lives or is about to begin: one that begins later reads the table. */
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
+  /** Which state of its supervision keeps the actor from beginning. */
+  downOf?(apiKeyId: number): Down | undefined
   readonly gate: KeyGate
   readonly limits: KeyLimits
   /** Has it deliver to its webhook. */
@@ -33,11 +36,11 @@ export interface KeyDeskOptions {
   now(): number
 }
 
-export class KeyDesk {
-  readonly #options: KeyDeskOptions
-  readonly #telling = new Map<number, Promise<void>>()
+export class KeyService {
+  readonly #options: KeyServiceOptions
+  readonly #refreshing = new Map<number, Promise<void>>()
 
-  constructor(options: KeyDeskOptions) {
+  constructor(options: KeyServiceOptions) {
     this.#options = options
   }
 
@@ -66,10 +69,14 @@ export class KeyDesk {
   }
 
   /** Whether this is the key as its owner was shown it, or the one before while that still opens. */
-  async opens(apiKeyId: number, key: string): Promise<boolean> {
+  async matches(apiKeyId: number, key: string): Promise<boolean> {
     const given = parseApiKey(key)
     if (given?.id !== apiKeyId) return false
-    return opens(await this.#options.store.load(apiKeyId), given.secret, this.#options.now())
+    return secretMatches(
+      await this.#options.store.load(apiKeyId),
+      given.secret,
+      this.#options.now(),
+    )
   }
 
   async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
@@ -81,7 +88,7 @@ export class KeyDesk {
   async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
     await this.usable(userId, apiKeyId)
     await changeKey(this.#options.db, apiKeyId, change)
-    await this.#tell(apiKeyId)
+    await this.#refresh(apiKeyId)
     return this.find(userId, apiKeyId)
   }
 
@@ -93,7 +100,7 @@ export class KeyDesk {
     await this.usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
     if (overlapSeconds === 0) await this.#turnCallersOut(apiKeyId)
-    else await this.#tell(apiKeyId)
+    else await this.#refresh(apiKeyId)
     return { ...(await this.find(userId, apiKeyId)), key }
   }
 
@@ -101,17 +108,18 @@ export class KeyDesk {
     await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
     const actor = await this.#options.live(apiKeyId)
-    if (actor) await told(actor, actor.revoke())
+    if (actor) await unlessEnded(actor, actor.revoke())
   }
 
   async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
-    const state = keyState(key, actor, this.#options.now())
+    const down = this.#options.downOf?.(key.api_key_id)
+    const state = keyState(key, actor, down, this.#options.now())
     const webhook = key.webhook && this.#asItStands(key.webhook, key.credential_id, actor)
     return { ...key, webhook, state }
   }
 
-  /** What is known to those who live: that its delivery crashed, and that its account is out. */
+  /** Adds what only live actors know: that the delivery crashed, and that the account is out. */
   #asItStands(
     webhook: NonNullable<StoredApiKey['webhook']>,
     credentialId: number,
@@ -132,29 +140,29 @@ export class KeyDesk {
     const actor = await this.#options.live(apiKeyId)
     if (!actor) return
     const { hasWebhook } = actor
-    await told(actor, actor.rotated())
+    await unlessEnded(actor, actor.rotated())
     actor.stop()
     // No call wakes a key with a webhook, whose updates have to be delivered all the same.
     if (hasWebhook) actor.settled.then(() => this.#options.wake(apiKeyId))
   }
 
-  /** One after another: who read the table first must not be the last to tell of it. */
-  #tell(apiKeyId: number): Promise<void> {
-    const before = this.#telling.get(apiKeyId) ?? Promise.resolve()
-    const telling = before.then(
-      () => this.#tellNow(apiKeyId),
-      () => this.#tellNow(apiKeyId),
+  /** One after another, so that what was read from the table first does not arrive last. */
+  #refresh(apiKeyId: number): Promise<void> {
+    const before = this.#refreshing.get(apiKeyId) ?? Promise.resolve()
+    const refreshing = before.then(
+      () => this.#refreshNow(apiKeyId),
+      () => this.#refreshNow(apiKeyId),
     )
-    this.#telling.set(apiKeyId, telling)
-    return telling.finally(() => {
-      if (this.#telling.get(apiKeyId) === telling) this.#telling.delete(apiKeyId)
+    this.#refreshing.set(apiKeyId, refreshing)
+    return refreshing.finally(() => {
+      if (this.#refreshing.get(apiKeyId) === refreshing) this.#refreshing.delete(apiKeyId)
     })
   }
 
-  async #tellNow(apiKeyId: number): Promise<void> {
+  async #refreshNow(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
     const facts = actor && (await this.#options.store.load(apiKeyId))
-    if (facts) await told(actor, actor.refresh(facts))
+    if (facts) await unlessEnded(actor, actor.refresh(facts))
   }
 }
 
@@ -164,16 +172,37 @@ function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefin
   return value === 'crashed' || value === 'failed' ? value : undefined
 }
 
-/** The table has it already: an actor that ended meanwhile need not know, and the next one reads the table. */
-const told = (actor: ApiKeyActor, telling: Promise<void>): Promise<void> =>
-  telling.catch((cause) => {
+/** An actor that ended meanwhile needs no change: the table has it, and the next actor reads the table. */
+const unlessEnded = (actor: ApiKeyActor, asked: Promise<void>): Promise<void> =>
+  asked.catch((cause) => {
     const { value } = actor.snapshot
     if (actor.isActive && value !== 'revoked' && value !== 'rotated') throw cause
   })
 
-/** What an owner asks of a key's actor: that the key has ended does not make them a stranger. */
+/** Maps `unauthorized` to `bad_request`: the owner is signed in, the key has ended. */
 export const asOwner = <Result>(asked: Promise<Result>): Promise<Result> =>
   asked.catch((cause) => {
     const isEnd = cause instanceof RequestFailed && cause.failure.code === 'unauthorized'
     throw isEnd ? failed('bad_request', 'the key is revoked or has expired') : cause
   })
+
+/** The state of the key's machine: the live actor's, or the one in which the next actor would begin. */
+function keyState(
+  key: StoredApiKey,
+  actor: Pick<ApiKeyActor, 'snapshot'> | undefined,
+  down: Down | undefined,
+  now: number,
+): string {
+  // A live key finds out at the next call that it has expired.
+  const standing = standingOf(key, now)
+  if (standing !== 'usable') return standing
+  if (down) return down
+  if (actor) return pathOf(actor.snapshot.value)
+  return key.webhook ? 'usable.webhook' : 'usable.quiet'
+}
+
+function pathOf(value: StateValue): string {
+  if (typeof value === 'string') return value
+  const [name = '', inside] = Object.entries(value)[0] ?? []
+  return inside === undefined ? name : `${name}.${pathOf(inside)}`
+}

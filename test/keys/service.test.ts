@@ -1,9 +1,9 @@
-/** The desk tells a live key of its changes in the order in which they were stored. */
+/** A live key gets its changes in the order in which they were stored. */
 import t from 'tap'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
 import type { Database } from '../../src/database/database.ts'
-import { KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
+import { KeyService, type KeyServiceOptions } from '../../src/keys/service.ts'
 
 t.test('of two changes at once the newer one is what the key goes on with', async (t) => {
   let stored = 0
@@ -23,14 +23,14 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
       await new Promise<void>((resolve) => reading.push(resolve))
       return facts as KeyFacts
     },
-  } as unknown as KeyDeskOptions['store']
+  } as unknown as KeyServiceOptions['store']
   const snapshot = { value: { usable: 'quiet' } }
   const actor = { snapshot, refresh: async (facts: KeyFacts) => told.push(facts.cursor) }
   const live = async () => actor as unknown as ApiKeyActor
-  const gate = {} as KeyDeskOptions['gate']
+  const gate = {} as KeyServiceOptions['gate']
   const limits = { perCredential: 100, perUser: 1_000 }
   const nothing = () => undefined
-  const desk = new KeyDesk({
+  const service = new KeyService({
     db,
     store,
     live,
@@ -41,7 +41,7 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
     now: Date.now,
   })
   const change = () =>
-    desk.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
+    service.change(1, 100_000, { name: 'x', scopes: undefined, expiresAt: undefined })
   const settled = async () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve()
   }

@@ -3,19 +3,19 @@ import t from 'tap'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../../src/database/database.ts'
-import { asOwner, KeyDesk, type KeyDeskOptions } from '../../src/keys/desk.ts'
+import { asOwner, KeyService, type KeyServiceOptions } from '../../src/keys/service.ts'
 import { refused } from '../actors/refused.ts'
 
 const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at: null, filter: [] }
 
-function deskOf(actor: object) {
+function serviceOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }
-  return new KeyDesk({
+  return new KeyService({
     limits: { perCredential: 100, perUser: 1_000 },
     db: { query: async () => [row], records: async () => 1 } as unknown as Database,
     store: { flush: async () => undefined, load: async () => ({}) } as never,
     live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,
-    gate: {} as KeyDeskOptions['gate'],
+    gate: {} as KeyServiceOptions['gate'],
     wake: () => undefined,
     whyOut: () => undefined,
     now: Date.now,
@@ -34,16 +34,16 @@ t.test('a change is told to a key only while it lives', async (t) => {
     snapshot: { value: 'revoked' },
     refresh: refuse('unauthorized'),
   }
-  t.match(await deskOf(revoked).change(1, row.id, change), { api_key_id: row.id })
+  t.match(await serviceOf(revoked).change(1, row.id, change), { api_key_id: row.id })
   const stopped = { isActive: false, snapshot: usable, refresh: refuse('unavailable') }
-  t.match(await deskOf(stopped).change(1, row.id, change), { api_key_id: row.id })
+  t.match(await serviceOf(stopped).change(1, row.id, change), { api_key_id: row.id })
   const broken = { isActive: true, snapshot: usable, refresh: refuse('unavailable') }
-  await refused(t, deskOf(broken).change(1, row.id, change), { code: 'unavailable' })
+  await refused(t, serviceOf(broken).change(1, row.id, change), { code: 'unavailable' })
 })
 
 t.test('a new secret is shown even if the actor had stopped already', async (t) => {
   const stopped = { isActive: false, snapshot: usable, rotated: refuse('unavailable') }
-  const { key } = await deskOf(stopped).rotate(1, row.id, 0)
+  const { key } = await serviceOf(stopped).rotate(1, row.id, 0)
   t.match(key, /^100000:[\w-]{43}$/)
 })
 
