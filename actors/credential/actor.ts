@@ -47,7 +47,7 @@ export interface CredentialWorld {
   readonly logger: Logger
   readonly timing: Timing
   readonly lease: Pick<Lease, 'isValid'>
-  /** Another node has claimed it: whatever of it lives in this process ends. */
+  /** Another node has claimed it: everything that this process runs for it ends. */
   lost(owned: Owned): void
   /** The actor has a new snapshot. */
   changed?(): void

@@ -1,4 +1,4 @@
-/** What one credential's actor does in the world: its session, its events into the log, operations over it. */
+/** The effects of one credential's actor: it opens the session, stores its events, and performs operations over it. */
 import type {
   CredentialEvent,
   EventsReported,
@@ -15,13 +15,12 @@ import {
 import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { jittered, within } from '../host/time.ts'
-import type { FileStream, Session } from '../ports/platform.ts'
+import type { FileStream, LinkedAccount, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import type { CredentialWorld } from './actor.ts'
-import { asWanted, type Wanting } from './as-wanted.ts'
 import { perform } from './perform.ts'
 import { type Batch, type Batches, rejectAll, reportTo } from './report.ts'
-import { Sieve } from './sieve.ts'
+import { UnstorableEvents } from './unstorable-events.ts'
 
 export interface Reported {
   readonly event: EventsReported
@@ -37,25 +36,28 @@ interface Ends {
 
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
-/** What is not stored after so many tries, although the database answers, is reported again by another session. */
+/** After so many tries with a database that answers, the session ends; the next one reports the events again. */
 const MOST_TRIES = 30
 
 /** The actor whose effects these are. */
-interface Owner extends Wanting {
-  getSnapshot(): ReturnType<Wanting['getSnapshot']> & { readonly status: string }
+interface Owner {
+  getSnapshot(): {
+    readonly status: string
+    readonly context: Pick<CredentialContext, 'settings'>
+  }
   send(event: CredentialEvent): void
 }
 
 /** So long after a claim, the owner before may still hold the session, or take it back once. */
 const SETTLING_MS = 60_000
 
-/** What starts a service returns how to end it. */
+/** Each method that starts a service returns how to end it. */
 export class CredentialEffects {
   readonly world: CredentialWorld
   readonly #facts: CredentialFacts
   readonly #owner: Owner
   readonly #batches: Batches = new Map()
-  readonly #sieve: Sieve
+  readonly #unstorable: UnstorableEvents
   #session: Session | undefined
   #storing = Promise.resolve()
   #releaseTurn = () => {}
@@ -71,7 +73,7 @@ export class CredentialEffects {
     this.#owner = owner
     this.#begunAt = world.clock.now()
     const skipped = () => owner.send({ type: 'messages.skipped' })
-    this.#sieve = new Sieve(world, facts.credentialId, skipped)
+    this.#unstorable = new UnstorableEvents(world, facts.credentialId, skipped)
   }
 
   onDefect(cause: unknown): void {
@@ -142,7 +144,7 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Two sessions at once are the end of an account on some networks.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        this.#session = platform.open(asWanted(account, this.#owner), report, living.signal)
+        this.#session = platform.open(withLiveSettings(account, this.#owner), report, living.signal)
       }, unreadable)
       .catch((cause) => {
         onDefect(cause)
@@ -167,7 +169,7 @@ export class CredentialEffects {
     }
   }
 
-  /** Bytes do not pass through the machine: whoever has a session may read from it. */
+  /** Reads from the session directly: bytes do not pass through the machine. */
   async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     if (this.#session) return this.#session.download(file, offset, signal)
     throw failed('unavailable', 'the credential is not connected', { retryAfterSeconds: 1 })
@@ -262,8 +264,8 @@ export class CredentialEffects {
   }
 
   /**
-   * Another client has taken the session: whoever it was. That may have been the next owner, or the one before who had
-   * not heard yet of the claim. Undefined where there is nothing to say any more.
+   * Decides what it means that another client took the session: it may be the next owner, or the owner before, which
+   * had not noticed the claim yet. Undefined if the credential is no longer owned here.
    */
   async #replaced(): Promise<CredentialEvent | undefined> {
     const { store, clock } = this.world
@@ -303,7 +305,7 @@ export class CredentialEffects {
       return this.#giveUp(batch, reporter, cause)
     }
     for (let tries = 1; ; tries++) {
-      // What is being stored is left to its end, also when its session is over.
+      // A write under way is not interrupted, also when the session is over.
       this.#batches.delete(event.batch)
       try {
         return await this.#append(batch, happenings)
@@ -314,7 +316,7 @@ export class CredentialEffects {
       }
       this.#batches.set(event.batch, batch)
       await this.#recovered(retryAfter(tries))
-      // Its session ended while it waited, and has been told so.
+      // The session ended meanwhile, and its batch was rejected.
       if (this.#batches.get(event.batch) !== batch) return
     }
   }
@@ -340,7 +342,7 @@ export class CredentialEffects {
     const { store, clock } = this.world
     const { credentialId, epoch } = this.#facts
     const { checkpoint } = batch
-    const appended = await this.#sieve.append({ credentialId, epoch, happenings, checkpoint })
+    const appended = await this.#unstorable.append({ credentialId, epoch, happenings, checkpoint })
     if (!appended.stored) {
       batch.reject(new OwnershipLost())
       this.world.lost(this.#facts)
@@ -355,9 +357,17 @@ export class CredentialEffects {
   }
 }
 
+/** The user may change the settings while a session lasts: a session reads them from the snapshot each time. */
+const withLiveSettings = (account: LinkedAccount, owner: Owner): LinkedAccount => ({
+  ...account,
+  get recoverChannels() {
+    return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
+  },
+})
+
 const retryAfter = (tries: number) =>
   jittered(Math.min(LONGEST_RETRY_MS / 1.2, FIRST_RETRY_MS * 2 ** (tries - 1)))
 
-/** A database that is away comes back; whatever else is wrong gets so many tries. */
+/** A database that is away comes back, so it is tried for ever; any other error gets a limited number of tries. */
 const isTransient = (cause: unknown, tries: number) =>
   tries < MOST_TRIES || (cause instanceof RequestFailed && cause.failure.code === 'unavailable')

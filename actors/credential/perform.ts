@@ -46,7 +46,7 @@ const maybeDone = (kind: OperationKind): string =>
 const lateAnswer = (kind: OperationKind): string =>
   `the platform did not answer in time; ${maybeDone(kind)}`
 
-/** What only looks leaves nothing behind when its answer is late. */
+/** Operations that only read: a late answer leaves no trace on the network. */
 const LOOKS: readonly OperationKind[] = [
   'resolve',
   'describe',
@@ -57,7 +57,7 @@ const LOOKS: readonly OperationKind[] = [
   'sticker_set',
 ]
 
-/** Of an operation that its actor does not outlive; whoever is told to try again might do it twice. */
+/** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */
 export function cutShort(event: CredentialEvent): Reply | undefined {
   if (event.type !== 'operation.perform' || LOOKS.includes(event.operation.kind)) return undefined
   const description = `the credential stopped before the platform answered; ${maybeDone(event.operation.kind)}`
@@ -71,13 +71,13 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   if (!session)
     throw failed('unavailable', 'the credential is reconnecting', { retryAfterSeconds: 1 })
   const ask = async (operation: Operation, requestId: string) => {
-    // What came before may have taken its time.
+    // The lookup before may have taken long.
     actor.assertOwner()
     return limited(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
       if (!timedOut(cause)) throw cause
-      // It only looked, perhaps for the chat of a message: nothing was sent.
+      // It only read, perhaps the chat of a message: nothing was sent.
       if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description)
       throw failed('timeout', lateAnswer(operation.kind), { certain: false })
     })
@@ -92,7 +92,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
-    // It is done on the network: whoever is told to try again would do it twice.
+    // It is done on the network, so a second try would do it twice.
     if (cause instanceof OwnershipLost) actor.lost(facts)
     else actor.onDefect(cause)
     throw failed('timeout', DONE_UNTOLD, { certain: false })
@@ -121,7 +121,7 @@ function limited(
 const timedOut = (cause: unknown): cause is RequestFailed =>
   cause instanceof RequestFailed && cause.failure.code === 'timeout'
 
-/** Whoever asks who the account is learns its new name from here on, not from its next session. */
+/** Stores the new name, so that getMe shows it now and not after the next session. */
 async function noteName(
   { store, facts }: Performing,
   { firstName, lastName }: Extract<Operation, { kind: 'set_name' }>,
@@ -131,7 +131,7 @@ async function noteName(
   await store.saveIdentity(facts, named)
 }
 
-/** What was done through the gateway is an update for the other keys, where the settings say so. */
+/** Logs an operation as an update for the other keys, if the settings include the account's own updates. */
 async function noteOwn(
   { context, facts, updates, clock, lost, onDefect }: Performing,
   request: PerformOperation,

@@ -10,7 +10,7 @@ export interface Batch {
   reject(cause: unknown): void
 }
 
-/** Batches that the machine has been told of and that are not stored yet. */
+/** Batches that were reported to the machine and are not stored yet. */
 export type Batches = Map<string, Batch>
 
 export interface Reporting {
@@ -25,7 +25,7 @@ export interface Reporting {
   onDefect(cause: unknown): void
   /** Another node has claimed the credential. */
   onLost(): void
-  /** What to make of a session that another client has taken. */
+  /** Resolves with the event for a session that another client has taken; with undefined if there is none. */
   replaced(): Promise<CredentialEvent | undefined>
   /** The network's id of the account. */
   identified(native: string): void
@@ -78,7 +78,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
   }
 }
 
-/** Nothing of these will be stored any more: their sessions must not acknowledge them. */
+/** None of these will be stored: their sessions must not acknowledge them. */
 export function rejectAll(batches: Batches): void {
   for (const { reject } of batches.values()) reject(failed('unavailable', 'the session is over'))
   batches.clear()

@@ -1,4 +1,4 @@
-/** Writes down every change of a credential's state: what, from where, why, and how long the old one lasted. */
+/** Records every change of a credential's state: from, to, why, and how long the old state lasted. */
 import type { InspectionEvent, SnapshotFrom } from 'xstate'
 import type { credentialMachine } from '../../machines/credential/machine.ts'
 import type { Clock, CredentialFacts, CredentialStore, Owned } from '../ports/ports.ts'
@@ -14,7 +14,7 @@ const REMARKS = [
   'rooms.unshared',
 ]
 
-/** What the public record says about a state of the machine. */
+/** How the public record shows a state of the machine. */
 export interface PublicState {
   readonly state: string
   readonly action: string
@@ -68,7 +68,7 @@ export class Timeline {
     const { reason, losses, crashes } = snapshot.context
     const event = eventName(inspection.event, crashes.length > 0)
     const line = [this.#state, to, event, reason].join(' ')
-    // What was steady for a while has forgotten its losses: the next loss is another incident.
+    // A connection that was steady for a while has no losses: the next loss is another incident.
     if (losses === 0 || (losses === 1 && to === 'waiting')) this.#incident.clear()
     const isCounted = inspection.event.type === 'updates.skipped'
     const known = isCounted ? this.#passedOver : this.#incident

@@ -1,4 +1,4 @@
-/** Bytes of the gateway's store on their way to a network: whoever waits for the answer learns that they move. */
+/** Watches stored blobs on their way to a network, so that a call can wait for as long as their bytes move. */
 const watchers = new Map<string, Set<() => void>>()
 
 /** `moved` is called whenever bytes of one of these blobs were taken, until the function that this yields is called. */

@@ -1,4 +1,4 @@
-/** What one link flow does in the world: its answers go to the network, and every step is stored before the reply. */
+/** The effects of one link flow: answers go to the network, and every step is stored before the reply. */
 import type { LinkEvent, LinkState, ShownStep, VerifyLink } from '../../machines/link/events.ts'
 import { LinkRefused, settle } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'

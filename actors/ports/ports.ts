@@ -1,4 +1,4 @@
-/** What actors need from the world besides a platform. `src/` implements these; `actors/` only knows the shape. */
+/** The ports of actors besides the platform. `src/` implements them; `actors/` only knows the shape. */
 
 import type { KeyTerms, Poll } from '../../machines/api-key/events.ts'
 import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
@@ -21,7 +21,7 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
-/** A credential in the hands of one owner. A write for it counts only if nobody has claimed it since. */
+/** A credential and its owner's epoch. A write for it counts only if no other node has claimed it since. */
 export interface Owned {
   readonly credentialId: number
   readonly epoch: number
@@ -32,7 +32,7 @@ export interface OwnedKey extends Owned {
   readonly apiKeyId: number
 }
 
-/** What the service knows of a credential when its actor begins. */
+/** The stored state of a credential when its actor begins. */
 export interface CredentialFacts extends Owned {
   readonly userId: number
   readonly platform: string
@@ -60,14 +60,14 @@ export interface Transition extends Owned {
 }
 
 export interface CredentialStore {
-  /** Takes ownership: moves the epoch on, so that whoever wrote before is fenced. Undefined when there is none. */
+  /** Takes ownership: increments the epoch, which fences earlier owners. Undefined if there is no such credential. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
   account(credentialId: number): Promise<LinkedAccount>
   /** This and the next three write nothing for a credential that another node has claimed since. */
   saveSecrets(owned: Owned, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
-  /** From here on the credential is gone for its user; whoever claims it next carries the deletion out. */
+  /** From here on the credential is gone for its user; the next owner completes the deletion. */
   saveDeletion(owned: Owned): Promise<void>
   /** Those of them that another node has claimed since. */
   fenced(owned: readonly Owned[]): Promise<readonly Owned[]>
@@ -75,7 +75,7 @@ export interface CredentialStore {
   deactivate(owned: Owned): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
   record(transition: Transition): void
-  /** Told of everything that a session reports, before anything is cut from it. */
+  /** Gets everything that a session reports, before the settings filter it. */
   noteEvents(credentialId: number, happenings: readonly Happening[]): void
   /** Remembers what a probe or an event showed; buffered. */
   noteHealth(owned: Owned, health: { latencyMs?: number; healthy: boolean; at: number }): void

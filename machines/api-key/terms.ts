@@ -30,7 +30,7 @@ export interface KeyRecord {
   readonly expires_at: string | null
 }
 
-export function standingOf({ revoked_at, expires_at }: KeyRecord, now: number): Standing {
+export function keyStanding({ revoked_at, expires_at }: KeyRecord, now: number): Standing {
   if (revoked_at !== null) return 'revoked'
   const expiresAt = expires_at === null ? undefined : Date.parse(expires_at)
   return hasExpired({ expiresAt }, now) ? 'expired' : 'usable'

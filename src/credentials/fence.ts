@@ -1,8 +1,8 @@
-/** The fence in SQL: a write for a credential counts only as long as nobody has claimed the credential since. */
+/** The fence in SQL: a write for a credential counts only if no other node has claimed the credential since. */
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 
-/** Told of credentials whose write was refused, because another node has claimed them. */
+/** Called with credentials whose write was refused, because another node has claimed them. */
 export type Fenced = (lost: readonly Owned[]) => void
 
 /**

@@ -16,7 +16,7 @@ type Note = Health & { readonly epoch: number; readonly eventAt?: number | undef
 export class HealthBuffer {
   readonly #notes: Latest<number, Note>
 
-  /** `fenced` is told of credentials that another node has claimed. */
+  /** `fenced` is called with credentials that another node has claimed. */
   constructor(db: Database, log: Log, fenced: Fenced = () => undefined, everyMs = 1_000) {
     this.#notes = new Latest<number, Note>({
       everyMs,

@@ -1,5 +1,7 @@
-/** What is known of a linked account, sealed at rest: with a key of its user, so that a whole list opens with one. */
+/** Names of linked accounts, sealed at rest with a key of their user, so that one key opens a whole list. */
+
 import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
@@ -7,7 +9,7 @@ import type { Vault } from '../security/vault.ts'
 /** The columns of `credential` that hold it. */
 export interface IdentityRow {
   readonly id: number
-  /** Of a version that did not seal. It may still write while this one starts, so it counts first. */
+  /** Written by a version that did not seal. It may still write while this one starts, so it counts first. */
   readonly account: AccountIdentity | null
   readonly account_sealed: Buffer | null
 }
@@ -38,7 +40,7 @@ export async function openIdentity(
   return JSON.parse((await vault.open(placeOf(id), sealed)).toString()) as AccountIdentity
 }
 
-/** How the same account is found again when it is linked once more; it does not tell which account it is. */
+/** A keyed hash that finds an account when it is linked again, without naming it. */
 export function nativeIndex(vault: Pick<Vault, 'derive'>, native: string): string {
   return createHmac('sha256', vault.derive('account-index')).update(native).digest('base64url')
 }
@@ -74,5 +76,38 @@ export async function sealIdentities(db: Database, vault: Vault): Promise<number
     await db.query(replace, [rows.map(({ id }) => id), sealed, natives])
     count += rows.length
     after = rows.at(-1)?.id ?? after
+  }
+}
+
+/** Some 300 bytes each. */
+const MOST = 50_000
+const LIVES_MS = 600_000
+
+interface Opened {
+  readonly sealed: Buffer
+  readonly identity: AccountIdentity
+}
+
+/** Opened identities, kept for a while: lists are searched and sorted by what is sealed at rest. */
+export class OpenedIdentities {
+  readonly #vault: Pick<Vault, 'open'>
+  readonly #opened = new LRUCache<number, Opened>({ max: MOST, ttl: LIVES_MS })
+
+  constructor(vault: Pick<Vault, 'open'>) {
+    this.#vault = vault
+  }
+
+  /** Undefined once it was wiped. An identity that was sealed again is opened again. */
+  async of(row: IdentityRow): Promise<AccountIdentity | undefined> {
+    const { id, account, account_sealed: sealed } = row
+    if (account !== null || sealed === null) {
+      this.#opened.delete(id)
+      return openIdentity(this.#vault, row)
+    }
+    const known = this.#opened.get(id)
+    if (known?.sealed.equals(sealed)) return known.identity
+    const identity = await openIdentity(this.#vault, row)
+    if (identity) this.#opened.set(id, { sealed, identity })
+    return identity
   }
 }

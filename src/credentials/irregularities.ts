@@ -1,4 +1,4 @@
-/** What sessions report twice or out of order: nobody downstream sees it, but a diagnosis should. */
+/** Counts events that sessions report twice or out of order, for the diagnosis. */
 import type { Happening } from '../../machines/model/happening.ts'
 
 export interface Irregular {
@@ -25,7 +25,7 @@ export class Irregularities {
     }
     for (const { sourceKey, at, recovered } of happenings) {
       if (sourceKey === tally.lastKey) tally.repeated += 1
-      // What is fetched after a gap comes late by its nature.
+      // Events that are fetched after a gap are late by nature.
       else if (at < tally.lastAt && !recovered) tally.disordered += 1
       tally.lastKey = sourceKey
       tally.lastAt = at

@@ -20,7 +20,7 @@ export interface CredentialQuery {
   readonly limit: number
 }
 
-/** What rows are ordered by before their ids, as text or a number, so that a cursor can carry it. */
+/** The sort key of rows before their ids, as text or a number, so that a cursor can carry it. */
 const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
   created: `0::float8`,
   state: `state`,

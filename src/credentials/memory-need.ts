@@ -1,4 +1,4 @@
-/** Whether the accounts fit into the heap: told before they begin, not found out when it is full. */
+/** Warns at the start if the accounts do not fit into the heap. */
 import { getHeapStatistics } from 'node:v8'
 import type { Queryable } from '../database/database.ts'
 import type { Logger } from '../observability/log.ts'
@@ -6,10 +6,10 @@ import type { Logger } from '../observability/log.ts'
 const KILOBYTE = 2 ** 10
 const MEGABYTE = 2 ** 20
 
-/** What an idle account takes of the heap, as measured, by its platform. */
+/** Measured heap of an idle account, by platform. */
 const ACCOUNT_BYTES: Readonly<Record<string, number>> = { telegram: 250 * KILOBYTE }
 const OTHER_ACCOUNT_BYTES = 28 * KILOBYTE
-/** Of the heap: the rest is for what the accounts report and what is asked of them. */
+/** The share of the heap for idle accounts: the rest is for their events and operations. */
 const SHARE = 3 / 4
 
 export interface Heap {

@@ -1,4 +1,4 @@
-/** What is shown as the last error of an account that is out, in the words of getUpdates. */
+/** The last error that is shown for an account that is out, in the words of getUpdates. */
 import type { Failure } from '../../machines/model/protocol.ts'
 
 /** Why nothing comes for an account any more, and since when (milliseconds). */

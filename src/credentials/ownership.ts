@@ -1,4 +1,4 @@
-/** What this node owns: asked for again and again, and let go of as a whole once another node has claimed it. */
+/** The credentials of this node: checked every second, and let go once another node has claimed them. */
 import type { Lease } from '../../actors/credential/lease.ts'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { CredentialStore, Owned } from '../../actors/ports/ports.ts'
@@ -9,11 +9,11 @@ export interface OwnershipOptions {
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
   readonly lease: Lease
   readonly logger: Log
-  /** Ends whatever else of these lives in this process. Their actors have ended. */
+  /** Ends everything else that this process runs for these. Their actors have ended. */
   lost(credentialIds: ReadonlySet<number>): void
 }
 
-/** Without events nothing else would tell that another node has taken an account over. */
+/** Without events, only this check shows that another node has taken an account over. */
 const CHECK_MS = 1_000
 
 export class Ownership {

@@ -1,4 +1,4 @@
-/** Where receive settings are changed: first in the table, each by itself, then the live actor is told. */
+/** Changes receive settings: first in the table, one by one, then in the live actor. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
@@ -40,7 +40,7 @@ export class ReceiveSettingsDesk {
     this.#options = options
   }
 
-  /** One after another: whose change came first in the table must not be the last to be told. */
+  /** One after another, so that the first change in the table does not reach the actor last. */
   change(credentialId: number, wanted: SettingsChange): Promise<void> {
     const before = this.#last.get(credentialId) ?? Promise.resolve()
     const changing = before.then(

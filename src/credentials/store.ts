@@ -21,9 +21,8 @@ import { Credential } from '../database/entities/credentials.ts'
 import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health-buffer.ts'
-import { type IdentityRow, sealIdentity } from './identity.ts'
+import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
 import { Irregularities } from './irregularities.ts'
-import { OpenedIdentities } from './opened-identities.ts'
 import { storedReason } from './reasons.ts'
 import type { TimelineBuffer } from './timeline-buffer.ts'
 
@@ -48,7 +47,7 @@ interface Row {
   readonly next_update_id: number
 }
 
-/** Told which keys ended with their credential. */
+/** Called with the keys that ended with their credential. */
 type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
 
 /**
@@ -117,7 +116,7 @@ export class PostgresCredentialStore implements CredentialStore {
         const rows = await this.#db.query<Row>(claim(page), [this.#node, after, limit])
         return rows.map(factsOf)
       } catch (cause) {
-        // Whoever owned them before is still writing, in an order of its own.
+        // The owner before is still writing, in an order of its own.
         if (!wasBlocked(cause) || tries === CLAIMS) throw cause
       }
     }
@@ -154,7 +153,7 @@ export class PostgresCredentialStore implements CredentialStore {
   async saveSecrets(owned: Owned, secrets: Json): Promise<void> {
     const { credentialId, epoch } = owned
     const sealed = await sealSecrets(this.#vault, credentialId, secrets)
-    // What was wiped stays wiped, whatever a session that is being signed out still has to say.
+    // Wiped secrets stay wiped, also if a session that signs out still reports new ones.
     const saved = await this.#db.query(
       `update credential set secrets = $3 where id = $1 and epoch = $2 and secrets is not null
        returning id`,
@@ -169,7 +168,7 @@ export class PostgresCredentialStore implements CredentialStore {
     const known = found && (await this.identityOf(found))
     if (!found || !known || isDeepStrictEqual(known, identity)) return
     const sealed = await sealIdentity(this.#vault, found.userId, credentialId, identity)
-    // What was wiped stays wiped.
+    // A wiped identity stays wiped.
     await this.#db.query(
       `update credential set account = null, account_sealed = $3
         where id = $1 and epoch = $2 and (account is not null or account_sealed is not null)`,
@@ -177,7 +176,7 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
-  /** What is known of the account; undefined once it was wiped. */
+  /** The account's identity; undefined once it was wiped. */
   async identity(credentialId: number): Promise<AccountIdentity | undefined> {
     const found = await this.#find(credentialId)
     return found && (await this.identityOf(found))

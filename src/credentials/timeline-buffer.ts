@@ -1,4 +1,4 @@
-/** Writes the timelines of credentials, and tells those who watch live. */
+/** Writes the timelines of credentials, and notifies live watchers. */
 import { EventEmitter } from 'node:events'
 import type { Owned, Transition } from '../../actors/ports/ports.ts'
 import { WriteBuffer } from '../database/buffer.ts'
@@ -12,7 +12,7 @@ export class TimelineBuffer {
     Record<`${number}` | 'any', [Transition]>
   >().setMaxListeners(0)
 
-  /** `fenced` is told of credentials that another node has claimed. */
+  /** `fenced` is called with credentials that another node has claimed. */
   constructor(db: Database, node: string, log: Log, fenced: Fenced = () => undefined) {
     this.#buffer = new WriteBuffer<Transition>({
       everyMs: 50,

@@ -1,6 +1,6 @@
 /** Step 1: whether the key opens anything, and what it was refused for lately. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
-import { standingOf } from '../../machines/api-key/terms.ts'
+import { keyStanding } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failing, passed } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
@@ -12,7 +12,7 @@ export async function checkKey(
   const step = 'get_me'
   const key = await world.key(userId, apiKeyId)
   const { revoked_at, expires_at, scopes } = key
-  const standing = standingOf(key, world.now())
+  const standing = keyStanding(key, world.now())
   if (standing === 'revoked') {
     const remedy = 'Make a new key with POST /api_keys and give it to your bot'
     return failing(step, 'key_revoked', [`The key was revoked at ${revoked_at}`], remedy)

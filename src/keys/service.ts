@@ -1,7 +1,7 @@
 /** Manages API keys: each change goes to the table first, then to the live actor. */
 import type { StateValue } from 'xstate'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { standingOf } from '../../machines/api-key/terms.ts'
+import { keyStanding } from '../../machines/api-key/terms.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import { type Out, outError } from '../credentials/out-error.ts'
@@ -194,7 +194,7 @@ function keyState(
   now: number,
 ): string {
   // A live key finds out at the next call that it has expired.
-  const standing = standingOf(key, now)
+  const standing = keyStanding(key, now)
   if (standing !== 'usable') return standing
   if (down) return down
   if (actor) return pathOf(actor.snapshot.value)

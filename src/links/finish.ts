@@ -18,7 +18,7 @@ export interface Finished {
   readonly credentialId: number
   /** The account was linked before: its actor lives. */
   readonly relinked: boolean
-  /** Whoever owns it with another one has lost it. */
+  /** An owner with another epoch has lost the credential. */
   readonly epoch: number
 }
 
@@ -126,7 +126,7 @@ async function insert(
   ])
 }
 
-/** The log and its checkpoint go on where they were; only the secrets are new, and nobody else writes over them. */
+/** The log and its checkpoint stay; only the secrets are new, and an earlier owner cannot overwrite them. */
 async function revive(
   tx: Queryable,
   credentialId: number,

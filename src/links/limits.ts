@@ -1,4 +1,4 @@
-/** How often linking is tried: each start and each new code reaches somebody at a network that is not ours. */
+/** Limits link attempts: each start and each new code sends something to a person on another network. */
 import { createHmac } from 'node:crypto'
 import type { Rate } from '../accounts/limits.ts'
 import { useQuota } from '../accounts/quota.ts'
@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
 export interface LinkLimits {
-  /** By phone, address or bot, whoever asks. */
+  /** By phone, address or bot, for all users together. */
   readonly perTarget: Rate
   readonly perUser: Rate
   readonly inAll: Rate
@@ -29,7 +29,7 @@ export interface LinkResend {
   readonly target: string | undefined
 }
 
-/** What is tried, in one spelling: a bot by its number, an address without its resource. */
+/** The target in one spelling: a bot by its number, an address without its resource. */
 function spelt({ platform, fields }: LinkStart): string | undefined {
   const { phone, jid, token } = fields
   if (phone !== undefined) return `${platform} ${phone.replace(/\D/g, '')}`

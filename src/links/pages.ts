@@ -1,4 +1,4 @@
-/** Who may open the page of one link flow: whoever has its token, until the flow's time is over. */
+/** Tokens for the page of one link flow, valid until the flow expires. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow } from '../database/entities/columns.ts'
@@ -25,7 +25,7 @@ export class LinkPages {
     return token
   }
 
-  /** Rejects with `not_found` whatever is wrong with the token. */
+  /** Rejects with `not_found` for every wrong token. */
   async find(token: string): Promise<PagePlace> {
     if (!isToken('lnk', token)) throw failed('not_found')
     const hash = hashSecret(token)

@@ -1,4 +1,4 @@
-/** Link sessions in Postgres. What another process needs to go on is sealed. */
+/** Link sessions in Postgres. The data from which another process resumes a flow is sealed. */
 
 import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
 import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'

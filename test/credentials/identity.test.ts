@@ -3,12 +3,12 @@ import t, { type Test } from 'tap'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import {
   type IdentityRow,
+  OpenedIdentities,
   openIdentity,
   sealIdentities,
   sealIdentity,
 } from '../../src/credentials/identity.ts'
 import { type CredentialQuery, searchCredentials } from '../../src/credentials/list.ts'
-import { OpenedIdentities } from '../../src/credentials/opened-identities.ts'
 import type { RecordSource } from '../../src/credentials/records.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { finishLink } from '../../src/links/finish.ts'

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
-import { standingOf } from '../../../../machines/api-key/terms.ts'
+import { keyStanding } from '../../../../machines/api-key/terms.ts'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
@@ -156,7 +156,7 @@ export function KeyPage() {
       </Page>
     )
   }
-  const standing = standingOf(key, Date.now())
+  const standing = keyStanding(key, Date.now())
   return (
     <Page
       title={key.name}

@@ -1,7 +1,7 @@
 /** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
 
 import { Link } from 'react-router'
-import { standingOf } from '../../../../machines/api-key/terms.ts'
+import { keyStanding } from '../../../../machines/api-key/terms.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -49,7 +49,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
 
 function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const standing = standingOf(apiKey, Date.now())
+  const standing = keyStanding(apiKey, Date.now())
   return standing === 'usable' ? (
     <Badge tone={tones[apiKey.receive_mode]}>{t(`keys.mode.${apiKey.receive_mode}`)}</Badge>
   ) : (

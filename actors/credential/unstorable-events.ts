@@ -1,4 +1,4 @@
-/** Stores what a session reports; what can never be stored is left out after a few tries, so that the rest flows. */
+/** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 
 import { EventsUnstorable } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -9,21 +9,21 @@ type Batch = Parameters<UpdateLog['append']>[0]
 /** Each try but the last ends the session: the next one reports the event again. */
 const TRIES = 3
 
-interface SieveWorld {
+interface StoringWorld {
   readonly updates: Pick<UpdateLog, 'append'>
   readonly logger: Pick<Logger, 'error'>
 }
 
-export class Sieve {
-  readonly #world: SieveWorld
+export class UnstorableEvents {
+  readonly #world: StoringWorld
   readonly #credentialId: number
   readonly #skipped: () => void
-  /** The first of those that could not be stored: what follows it waits for its end. */
+  /** The source key of the first event that could not be stored; the events after it wait. */
   #suspect: string | undefined
   #tries = 0
 
-  /** `skipped` is told of each event that was left out. */
-  constructor(world: SieveWorld, credentialId: number, skipped: () => void) {
+  /** `skipped` is called for each event that was left out. */
+  constructor(world: StoringWorld, credentialId: number, skipped: () => void) {
     this.#world = world
     this.#credentialId = credentialId
     this.#skipped = skipped
@@ -35,7 +35,7 @@ export class Sieve {
     } catch (cause) {
       if (!(cause instanceof EventsUnstorable)) throw cause
     }
-    // One of them it was: the others go alone. What is stored now and reported again is known by its key.
+    // One of them is unstorable, so each is stored alone. An event that is reported again is known by its source key.
     const { happenings, checkpoint: _, ...rest } = batch
     for (const happening of happenings) {
       const appended = await this.#alone({ ...rest, happenings: [happening] }, happening)

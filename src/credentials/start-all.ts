@@ -1,11 +1,11 @@
-/** Brings every linked credential of this node back to life when the service starts. */
+/** Starts every linked credential of this node when the service starts. */
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { PostgresCredentialStore } from './store.ts'
 
 const PAGE = 500
 
-/** Claims page by page; how many connect at once is the start budget's business. Resolves with their number. */
+/** Claims page by page; the start budget limits how many connect at once. Resolves with their number. */
 export async function startAll(
   store: PostgresCredentialStore,
   updates: PostgresUpdateLog,
