@@ -96,7 +96,7 @@ export type Appended =
   | { readonly stored: false }
 
 export interface UpdateLog {
-  /** Makes the log of an owned credential ready; resolves with the id it gives next. */
+  /** Opens the log of a credential, unless it is open with this epoch already. Rejects with `not_found`. */
   open(credentialId: number, epoch?: number): Promise<void>
   /**
    * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
@@ -111,7 +111,7 @@ export interface UpdateLog {
     readonly apiKeyId?: number
     readonly traceId?: string
   }): Promise<Appended>
-  /** The id that the next update of an opened log gets. */
+  /** The id of the next update. Throws `unavailable` for a log that is not open. */
   next(credentialId: number): number
   read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates>
   /** Calls back once something newer than `after` is committed; returns how to stop listening. */

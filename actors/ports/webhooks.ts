@@ -59,7 +59,7 @@ export interface WebhookKey extends OwnedKey {
   readonly userId: number
 }
 
-export interface WebhookReader {
+interface WebhookReader {
   readonly filter: Filter
   readonly after: number
   readonly limit: number

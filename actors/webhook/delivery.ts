@@ -27,7 +27,7 @@ import { Lanes } from './lanes.ts'
 import { Reading } from './reading.ts'
 import { Saver } from './saver.ts'
 
-export interface DeliveryStart {
+interface DeliveryStart {
   readonly facts: WebhookFacts
   readonly cursor: number
   /** When earlier deliveries of this webhook crashed. */

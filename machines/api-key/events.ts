@@ -25,7 +25,7 @@ export interface PollUpdates extends Command {
 }
 
 /** Throws away everything pending (`drop_pending_updates`). */
-export interface DropPending extends Command {
+interface DropPending extends Command {
   readonly type: 'updates.drop'
   readonly next: number
   readonly now: number
@@ -55,12 +55,12 @@ export interface KeyChanged extends Command {
   readonly terms: KeyTerms
 }
 
-export interface RevokeKey extends Command {
+interface RevokeKey extends Command {
   readonly type: 'key.revoke'
 }
 
 /** The old secret opens nothing any more: all callers are turned out, and the next one gets a new actor. */
-export interface KeyRotated extends Command {
+interface KeyRotated extends Command {
   readonly type: 'key.rotated'
 }
 

@@ -39,7 +39,7 @@ const toUnauthorized = {
   },
 }
 
-/** It ended while its webhook was being changed. */
+/** The key ended while its webhook was being changed. */
 const turnChangeAway = [
   {
     type: 'reply' as const,

@@ -69,18 +69,18 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
   }
 }
 
-/** The poll that is held; only asked for where the chart says there is one. */
+/** The poll that is held; throws if there is none, which the chart rules out. */
 export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
   if (!waiting) throw new Error('no poll is held')
   return waiting
 }
 
-/** A poll that was held, as one that is only just asked. */
+/** A held poll as a new one. */
 function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
   return poll
 }
 
-/** How long the key lives on after the poll began to be held. */
+/** The time from the beginning of the held poll to the expiry of the key. */
 const lifeOf = ({ terms, waiting }: ApiKeyContext) =>
   (terms.expiresAt ?? Infinity) - (waiting?.heldAt ?? 0)
 
@@ -93,7 +93,7 @@ export const apiKey = setup({
   },
   actions: {
     read: port.action<Poll | undefined>('read'),
-    /** Reads for a poll as soon as there is something newer than its head, with a moment's patience for a burst. */
+    /** Reads for a poll as soon as there is something newer than its head, after a short wait for a burst. */
     listen: port.action<HeldPoll>('listen'),
     stopListening: port.action('stopListening'),
     saveCursor: port.action('saveCursor'),
@@ -148,7 +148,7 @@ export const apiKey = setup({
       filter: changeFilter(context.filter, kinds, next),
     })),
     beginChange: assign({ changing: (_, change: ChangeWebhook) => change }),
-    /** Carries the change out once the delivery has stopped. */
+    /** Makes the change once the delivery has stopped. */
     change: port.action<ChangeWebhook | undefined>('change'),
     endChange: assign({ changing: undefined }),
     become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
@@ -194,14 +194,14 @@ export const apiKey = setup({
   },
 })
 
-/** The key has ended, and with it the poll that is held, if there is one. */
+/** The key has ended: refuses the poll that is held, if there is one. */
 export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
   if (!context.waiting) return
   enqueue({ type: 'reply', params: refused(context.waiting, unauthorized) })
   enqueue.assign({ waiting: undefined })
 })
 
-/** The poll that is held is answered with nothing. */
+/** Answers the held poll with nothing. */
 export const letGo = {
   target: 'quiet' as const,
   actions: [
@@ -214,7 +214,7 @@ export const letGo = {
   ],
 }
 
-/** The key was changed: its new terms hold from here on. */
+/** The key was changed: adopts its new terms. */
 export const takeTerms = [
   { type: 'adopt' as const, params: ({ event }: { event: KeyChanged }) => event.terms },
   { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },

@@ -1,10 +1,10 @@
-/** The key's states with a webhook: one that is delivered to, and one that is being set, moved or deleted. */
+/** The key's states with a webhook: delivering, and changing while it is set, replayed or deleted. */
 
 import { accepted, refused } from '../model/protocol.ts'
 import { isFirstRead, otherChange, setMeanwhile, webhookActive } from './refusals.ts'
 import { apiKey } from './setup.ts'
 
-/** The poll that waits, if there is one, makes room for the webhook. */
+/** Refuses the held poll, if there is one: the webhook takes its place. */
 const endPolling = apiKey.enqueueActions(({ context, enqueue }) => {
   if (!context.waiting) return
   enqueue({ type: 'reply', params: refused(context.waiting, setMeanwhile) })
@@ -72,7 +72,7 @@ export const changing = apiKey.createStateConfig({
           'endChange',
         ],
       },
-      // Another one came after it, and may fail: this is what is stored by now.
+      // A newer change follows, and may fail: adopt what is stored now.
       { actions: { type: 'become', params: ({ event }) => event.changed } },
     ],
     'webhook.unchanged': {

@@ -35,7 +35,7 @@ export interface Trouble {
 }
 
 /** The failure of a probe. */
-export interface FailedProbe {
+interface FailedProbe {
   /** Drawn from 0 to 1, for the jitter of the next rest. */
   readonly chance: number
   /** How long the endpoint asks to be left alone. */

@@ -16,7 +16,7 @@ export const GONE_MS = 23 * HOUR
 /** How long a receiver may ask to be left alone (the reference's figure). */
 export const LONGEST_REST_MS = HOUR
 
-export interface Failing {
+interface Failing {
   /** In a row. */
   readonly failures: number
   readonly forMs: number

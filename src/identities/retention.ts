@@ -1,9 +1,9 @@
-/** Forgets the messages of accounts that were deleted: no key is left that could name one. */
+/** Deletes the message ids of deleted accounts: no key is left that could use them. */
 import type { Queryable } from '../database/database.ts'
 
 const AT_ONCE = 5_000
 
-/** The lateral part has it look into each account by its index, however large the table is. */
+/** The lateral join uses the index for each account, however large the table is. */
 const forget = `
   delete from message_identity m
    using (

@@ -11,7 +11,7 @@ import {
 import { Redis } from 'ioredis'
 import { prepareSchema } from './schema.ts'
 
-/** What a job is about; the facts themselves are in the database, never in the job. */
+/** The subject of a job. Its facts are in the database, never in the job. */
 export interface Target {
   readonly kind: string
   readonly id: string
@@ -29,7 +29,7 @@ export interface JobQueue {
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<unknown>
   close(): Promise<void>
-  /** At once; what it resolves with is of no use where nobody answers. */
+  /** Disconnects at once; it may resolve late if the server does not answer. */
   disconnect(): Promise<void>
 }
 
@@ -42,9 +42,9 @@ export interface JobWorker {
   run(): Promise<void>
   pause(doNotWaitActive: boolean): Promise<void>
   resume(): void
-  /** Waits for the jobs at hand, unless it is forced. */
+  /** Waits for the jobs under way, unless it is forced. */
   close(force?: boolean): Promise<void>
-  /** At once; what it resolves with is of no use where nobody answers. */
+  /** Disconnects at once; it may resolve late if the server does not answer. */
   disconnect(): Promise<void>
 }
 

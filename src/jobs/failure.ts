@@ -1,4 +1,4 @@
-/** A job that failed and would fail again: it is not tried another time. */
+/** The failure of a job that is not tried again, because it would fail again. */
 export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure'
 }

@@ -1,4 +1,4 @@
-/** Work that outlives the process: sending one-time codes, and reminders that wake actors. */
+/** Jobs that outlive the process: sending one-time codes, and reminders that wake actors. */
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
 import { failed } from '../../machines/model/failure.ts'
@@ -6,7 +6,6 @@ import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'
 import { PermanentFailure } from './failure.ts'
-import { Meanwhile } from './meanwhile.ts'
 import { codes, openQueues, type Queues, reminders } from './queues.ts'
 import { RedisQueues } from './redis-queues.ts'
 
@@ -19,52 +18,52 @@ export type JobHandler = (id: string, signal: AbortSignal) => Promise<void>
 
 export interface Jobs {
   /**
-   * Has the code of this challenge sent soon, by any node, and by this one at once while the queue is away. Asking
-   * again does not send it twice.
+   * Sends the code of this challenge soon: any node does it, or this one at once while the queue is away. A second call
+   * does not send it twice.
    */
   sendCode(challengeId: string): Promise<void>
   onSendCode(handler: JobHandler): void
   /**
-   * At most one reminder waits for each target: a later call replaces it. One may come early, late or twice, so
-   * whoever is reminded looks at the facts and asks for the next one. While the queue is away this node remembers.
+   * At most one reminder waits for each target: a later call replaces it. A reminder may come early, late or twice, so
+   * its handler looks at the facts and asks for the next one. While the queue is away this node keeps the reminder.
    */
   remind(reminder: Reminder): Promise<void>
   onReminder(kind: string, handler: JobHandler): void
-  /** Called whenever a queue that was away is back, or was found empty: it may have forgotten everything. */
+  /** Called when a queue that was away is back, or was found empty: its jobs may be lost. */
   onBack(listener: () => void): void
-  /** Takes up work; called once all handlers are known. */
+  /** Takes up work; to be called once all handlers are registered. */
   start(): void
-  /** Why the queue takes nothing at the moment, in words for an operator, or null. */
+  /** The reason why the queue takes nothing now, for an operator; null if it works. */
   trouble(): string | null
-  /** Waits for the jobs at hand, for a while. */
+  /** Waits for the jobs under way, up to a limit. */
   close(): Promise<void>
 }
 
-export interface JobsOptions {
+interface JobsOptions {
   readonly databaseUrl: string
   readonly redisUrl?: string
   readonly logger: Log
 }
 
-/** Where the queues are, if they are to be had now. */
+/** Access to the queues, as long as they can be reached. */
 export interface QueueSource {
   readonly queues: Queues | undefined
   readonly trouble: string | null
   onBack(listener: () => void): void
   work(): void
-  /** Longer than most jobs take; one that does not answer keeps nobody from stopping. */
+  /** Waits no longer than this, also for a queue that does not answer. */
   close(withinMs: number): Promise<void>
 }
 
 const JOB_MILLISECONDS = 30_000
-/** A queue that is frozen keeps nobody waiting for longer. */
+/** A frozen queue delays its caller no longer than this. */
 const ADD_MILLISECONDS = 700
 const CLOSE_MILLISECONDS = 4_000
 const LATER = { retryAfterSeconds: 60 }
 
 const backoff = (delay: number) => ({ type: 'exponential', delay, jitter: 0.2 })
 
-/** A code lives five minutes: trying longer than a minute or two helps nobody. */
+/** A code is valid for five minutes: later attempts are of no use. */
 const codeOptions = {
   attempts: 5,
   backoff: backoff(2_000),
@@ -90,21 +89,18 @@ export async function createJobs({ databaseUrl, redisUrl, logger }: JobsOptions)
       logger.warn({ err, kind, id }, 'a reminder failed while the queue was away'),
     )
   }
-  const meanwhile = new Meanwhile(remindHere)
+  const kept = new KeptReminders(remindHere)
   const remind = async (reminder: Reminder) => {
     try {
       await addReminder(source.queues, reminder)
-      meanwhile.forget(reminder)
+      kept.forget(reminder)
     } catch (err) {
-      meanwhile.keep(reminder)
-      warn(
-        { err, kept: meanwhile.size },
-        'a reminder is kept here, since the queue did not take it',
-      )
+      kept.keep(reminder)
+      warn({ err, kept: kept.size }, 'a reminder is kept here, since the queue did not take it')
     }
   }
   source.onBack(() => {
-    for (const reminder of meanwhile.take()) void remind(reminder)
+    for (const reminder of kept.take()) void remind(reminder)
   })
 
   return {
@@ -127,7 +123,7 @@ export async function createJobs({ databaseUrl, redisUrl, logger }: JobsOptions)
     start: () => source.work(),
     trouble: () => source.trouble,
     async close() {
-      meanwhile.take()
+      kept.take()
       await source.close(CLOSE_MILLISECONDS)
     },
   }
@@ -175,3 +171,55 @@ function processorFor(handlers: ReadonlyMap<string, JobHandler>): JobProcessor {
     }
   }
 }
+
+const LONGEST_MS = 2 ** 31 - 1
+
+interface Kept {
+  readonly reminder: Reminder
+  readonly timer: NodeJS.Timeout
+}
+
+/** Reminders that the queue did not take: called when they are due, and given to the queue when it is back. */
+class KeptReminders {
+  readonly #due: (reminder: Reminder) => void
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(due: (reminder: Reminder) => void) {
+    this.#due = due
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Keeps only the latest reminder of each target. */
+  keep(reminder: Reminder): void {
+    const target = targetOf(reminder)
+    clearTimeout(this.#kept.get(target)?.timer)
+    const give = () => {
+      this.#kept.delete(target)
+      this.#due(reminder)
+    }
+    const left = Math.max(0, reminder.at.getTime() - Date.now())
+    // A reminder may come early: its handler looks at the facts and asks for the next one.
+    const timer = setTimeout(give, Math.min(left, LONGEST_MS)).unref()
+    this.#kept.set(target, { reminder, timer })
+  }
+
+  /** The queue has taken a later reminder. */
+  forget(reminder: Reminder): void {
+    const target = targetOf(reminder)
+    clearTimeout(this.#kept.get(target)?.timer)
+    this.#kept.delete(target)
+  }
+
+  /** Returns all reminders and keeps none. */
+  take(): Reminder[] {
+    const all = [...this.#kept.values()]
+    for (const { timer } of all) clearTimeout(timer)
+    this.#kept.clear()
+    return all.map(({ reminder }) => reminder)
+  }
+}
+
+const targetOf = ({ kind, id }: Reminder) => `${kind}/${id}`

@@ -1,4 +1,4 @@
-/** Whether Redis takes writes, asked twice a second: a frozen one does not answer. */
+/** Checks twice a second whether Redis takes writes. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -8,12 +8,12 @@ const EVERY_MS = 500
 const ANSWERS_WITHIN_MS = 500
 const KEPT_SECONDS = 60
 
-export interface PulseOptions {
+interface PulseOptions {
   readonly redis: Redis
-  /** It takes nothing any more, or never did; called once until it is back. */
+  /** Redis takes no writes; called once until it is back. */
   away(reason: Error): void
   back(): void
-  /** It was there all the time, and has forgotten what it had. */
+  /** Redis was reachable all the time, but has lost its data. */
   emptied(): void
 }
 
@@ -21,11 +21,11 @@ export class Pulse {
   readonly #redis: Redis
   readonly #options: PulseOptions
   readonly #stopping = new AbortController()
-  /** Of this process alone: whoever asks first after a loss would hide it from the others. */
+  /** Unique for this process: with a shared key, the first process to ask would hide a loss from the others. */
   readonly #key = `chapar:pulse:${randomUUID()}`
   #isUp: boolean | undefined
   #isEmpty = false
-  /** What the connection last complained of: a command that found none says less. */
+  /** The last error of the connection, which says more than the error of a command. */
   #complaint: Error | undefined
 
   constructor(options: PulseOptions) {
@@ -40,7 +40,7 @@ export class Pulse {
     return this.#isUp === true
   }
 
-  /** Resolves with the first verdict: undefined, or why nothing can be had of it. */
+  /** Resolves with the first result: undefined, or the reason why Redis takes no writes. */
   async start(): Promise<Error | undefined> {
     const reason = await this.#connect()
     this.#tell(reason)
@@ -48,7 +48,7 @@ export class Pulse {
     return reason
   }
 
-  /** Whether it still takes something at this moment. */
+  /** Whether Redis takes writes at this moment. */
   async isAlive(): Promise<boolean> {
     return this.isUp && (await this.#ask()) === undefined
   }
@@ -76,7 +76,7 @@ export class Pulse {
     }
   }
 
-  /** By a write: one that is full, or only a copy of another, answers everything else. */
+  /** Writes, because a full Redis and a replica still answer reads. */
   async #ask(): Promise<Error | undefined> {
     try {
       await within(ANSWERS_WITHIN_MS, undefined, () => this.#write())

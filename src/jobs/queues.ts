@@ -1,16 +1,15 @@
-/** The two queues with their workers, open until they are closed or left without a word. */
+/** The two queues with their workers, open until they are closed or abandoned. */
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import type { Backend, JobProcessor, JobQueue, JobWorker, RunningJob } from './backend.ts'
-import { breather } from './breather.ts'
 
 export const codes = 'one-time-codes'
 export const reminders = 'reminders'
 
 const READY_MILLISECONDS = 10_000
-/** By default the second crash of a node with a job at hand would fail the job for good. */
+/** By default the second crash of a node during a job fails the job for good. */
 const workerOptions = { maxStalledCount: 1_000, autorun: false }
 
 interface Part {
@@ -24,14 +23,14 @@ export interface Queues {
   readonly reminders: JobQueue
   /** Takes up work. */
   work(): void
-  /** Takes up no more, and waits for the jobs at hand. */
+  /** Takes up no more work, and waits for the jobs under way. */
   finish(): Promise<void>
   close(): Promise<void>
   /** At once. */
   abandon(): void
 }
 
-/** Rejects, with nothing left open, where they do not answer. */
+/** Rejects if the queues do not answer; then nothing is left open. */
 export async function openQueues(
   backend: Backend,
   process: JobProcessor,
@@ -45,7 +44,7 @@ export async function openQueues(
   const abandon = () => {
     const failed = (err: unknown) => logger.warn({ err }, 'a job queue did not let go')
     for (const { queue, worker } of parts) {
-      // One that was only cut off would try for ever to take up work.
+      // A worker that is only disconnected tries for ever to take up work.
       worker.close(true).catch(failed)
       if (backend.isShared) queue.close().catch(failed)
       else for (const part of [queue, worker]) part.disconnect().catch(failed)
@@ -93,7 +92,7 @@ function open(
   for (const part of [queue, worker]) {
     part.on('error', trouble)
   }
-  worker.on('error', breather(worker, trouble))
+  worker.on('error', pauseOnError(worker, trouble))
   worker.on('failed', (job, error) => {
     const target = { queue: name, kind: job?.data.kind, id: job?.data.id }
     if (isOver(job, error)) logger.error({ err: error, ...target }, 'a job was given up')
@@ -104,4 +103,23 @@ function open(
 
 function isOver(job: RunningJob | undefined, error: Error): boolean {
   return !job || error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
+}
+
+const PAUSE_MS = 1_000
+
+/**
+ * Returns a listener for the errors of a worker, which pauses it. BullMQ itself retries without a pause, and so floods a
+ * database that is going down. Jobs under way go on meanwhile.
+ */
+function pauseOnError(worker: JobWorker, onFailure: (cause: unknown) => void): () => void {
+  let isPausing = false
+  return () => {
+    if (isPausing) return
+    isPausing = true
+    worker.pause(true).catch(onFailure)
+    setTimeout(() => {
+      isPausing = false
+      worker.resume()
+    }, PAUSE_MS).unref()
+  }
 }

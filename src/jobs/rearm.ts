@@ -1,12 +1,12 @@
-/** Reminders that come again and again are asked for anew now and then: a queue that was lost has forgotten them. */
+/** Sets recurring reminders again every hour, because a queue that was lost has forgotten them. */
 import type { Log } from '../database/log.ts'
 import type { Jobs, Reminder } from './jobs.ts'
 
 const HOUR_MS = 3_600_000
-/** So that of several nodes that ask at about the same time one is reminded, once. */
+/** The delay merges the requests of several nodes into one reminder. */
 const SOON_MS = 30_000
 
-export interface RearmOptions {
+interface RearmOptions {
   readonly everyMs?: number
   readonly soonMs?: number
 }

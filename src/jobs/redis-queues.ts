@@ -1,4 +1,4 @@
-/** Queues on a Redis that may come and go: opened when it answers, passed by while it does not. */
+/** Queues on Redis: open while it answers, unavailable while it does not. */
 import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
 import type { Log } from '../database/log.ts'
@@ -8,7 +8,7 @@ import type { QueueSource } from './jobs.ts'
 import { Pulse } from './pulse.ts'
 import { openQueues, type Queues } from './queues.ts'
 
-export interface RedisQueuesOptions {
+interface RedisQueuesOptions {
   readonly url: string
   readonly process: JobProcessor
   readonly logger: Log
@@ -17,7 +17,7 @@ export interface RedisQueuesOptions {
 const AWAY = 'Redis takes no jobs'
 const AGAIN_MS = 1_000
 const SAY_AGAIN_MS = 60_000
-/** What it says to somebody whom it does not know: no waiting helps. */
+/** Answers to wrong credentials: waiting does not help. */
 const refusals =
   /^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid (user)?name|invalid password|DB index))/
 
@@ -50,7 +50,7 @@ export class RedisQueues implements QueueSource {
     })
   }
 
-  /** Rejects where it is there and refuses us; where it is away, that is said, and the rest goes on. */
+  /** Rejects if Redis refuses the credentials. If Redis is away, that is logged, and the service starts without it. */
   static async start(options: RedisQueuesOptions): Promise<RedisQueues> {
     const queues = new RedisQueues(options)
     const reason = await queues.#pulse.start()
@@ -89,13 +89,13 @@ export class RedisQueues implements QueueSource {
         this.#options.logger.warn({ err }, 'the job queues were left without a word'),
       )
     }
-    // A close that waits cannot be forced any more once it has begun.
+    // Not `close`, because a close that waits cannot be forced any more.
     queues?.abandon()
     this.#pulse.stop()
     this.#redis.disconnect()
   }
 
-  /** A connection that is lost in the midst of its first words never recovers: the queues are opened anew then. */
+  /** A connection that is lost during its handshake never recovers, so the queues are opened again. */
   #open(): Promise<void> {
     this.#opening ??= this.#openOnce().finally(() => {
       this.#opening = undefined
@@ -135,7 +135,7 @@ export class RedisQueues implements QueueSource {
     clearInterval(this.#reminding)
     this.#away = Promise.withResolvers()
     if (this.#reason !== undefined) this.#options.logger.info({}, 'Redis takes jobs again')
-    // At the start they are opened by whoever waits for it.
+    // At the start, `start` itself opens the queues.
     else return
     if (this.#opened) this.#told()
     else void this.#open()

@@ -1,7 +1,7 @@
-/** BullMQ's own tables in our database, brought up to date at every start. */
+/** Brings BullMQ's own tables in the database up to date, at every start. */
 import { PostgresConnection } from 'bullmq'
 
-/** With a backlog, statistics taken at an odd moment can make every fetch scan the table; so they stay as they are. */
+/** Statistics that are taken during a backlog can make every fetch scan the table, so they are frozen. */
 const freezeStatistics = `
   analyze bullmq.job;
   alter table bullmq.job

@@ -1,10 +1,10 @@
-/** Reminders of webhooks that rest: when the time has come, the key's actor is woken and looks for itself. */
+/** Reminders for webhooks that rest: they wake the key's actor at the time of its next attempt. */
 import type { Log } from '../database/log.ts'
 import type { Jobs } from './jobs.ts'
 
 const kind = 'webhook'
 
-export interface WebhookReminders {
+interface WebhookReminders {
   set(apiKeyId: number, at: Date): void
 }
 
@@ -17,7 +17,7 @@ export function remindWebhooks(
   jobs.onReminder(kind, async (id) => wake(Number(id)))
   return {
     set(apiKeyId, at) {
-      // A lost one is made up for at the next start: the time itself is in the table.
+      // A lost reminder does no harm: the table has the time, and is checked regularly and at each start.
       jobs
         .remind({ kind, id: `${apiKeyId}`, at })
         .catch((err) => logger.warn({ err, apiKeyId }, 'a webhook could not be set a reminder'))

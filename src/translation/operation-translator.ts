@@ -1,4 +1,4 @@
-/** From the integers and names of a call to the native ids of the network. */
+/** Replaces the integers and names in an operation by the native ids of the network. */
 import { LRUCache } from 'lru-cache'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type {
@@ -12,12 +12,12 @@ import type { Database } from '../database/database.ts'
 import { nativeChat, nativeMessage } from '../identities/store.ts'
 import { type Find, renamedContent, renamedText } from './persons.ts'
 
-/** How long a name is believed to stand for the same chat, in milliseconds. */
+/** How long a resolved name is cached, in milliseconds. */
 const NAME_LIVES = 300_000
 
 export type Resolve = (name: string) => Promise<OperationResult>
 
-/** What the reference calls the message of an operation when it is not there. */
+/** The reference's words for the message of an operation, in its answer when there is none. */
 const purposes: Partial<Record<OperationKind, string>> = {
   delete: 'message to delete',
   forward: 'message to forward',
@@ -73,7 +73,7 @@ export class OperationTranslator {
     return native as unknown as Operation
   }
 
-  /** Those that formatted texts point at. */
+  /** Replaces the ids of people that formatted texts mention. */
   async #renamePeople(
     credentialId: number,
     operation: PublicOperation,
@@ -81,7 +81,7 @@ export class OperationTranslator {
   ): Promise<void> {
     if (this.#idForm(credentialId) === 'integer') return
     const find: Find = async (person) =>
-      // Groups have negative integers, and nobody has one of another form.
+      // A person's id is a positive integer; groups have negative ones.
       /^[1-9]\d{0,15}$/.test(person)
         ? nativeChat(this.#db, credentialId, Number(person))
         : undefined
@@ -97,7 +97,7 @@ export class OperationTranslator {
     }
   }
 
-  /** Somebody is named as the private chat with them is. */
+  /** A person has the id of the private chat with them. */
   async #person(credentialId: number, place: PublicChat, resolve: Resolve): Promise<string> {
     try {
       return await this.#chat(credentialId, place, resolve)
@@ -132,7 +132,7 @@ export class OperationTranslator {
     return chatId === undefined ? undefined : nativeMessage(this.#db, credentialId, chatId, id)
   }
 
-  /** Of a name that was resolved just before. */
+  /** The chat id of a name that was resolved just before. */
   async #chatId(credentialId: number, name: string): Promise<number | undefined> {
     const native = this.#names.get(`${credentialId}\n${name.slice(1).toLowerCase()}`)
     if (native === undefined) return undefined

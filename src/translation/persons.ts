@@ -1,7 +1,7 @@
-/** The people that texts point at: found, and called by other names. */
+/** Finds the people that texts mention, and replaces their ids. */
 import type { Content, Poll, Text, TextEntity } from '../../machines/model/content.ts'
 
-/** A poll may stand alone, without a message. */
+/** A poll may come without a message. */
 export type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }
 
 export function textsIn(content: Written): readonly Text[] {
@@ -19,10 +19,10 @@ export function textsIn(content: Written): readonly Text[] {
   }
 }
 
-/** The native id of somebody by their public one; nothing where nobody is known by it. */
+/** The native id of a person by the public one; undefined if there is none. */
 export type Find = (person: string) => Promise<string | undefined>
 
-/** Whoever is not known is not pointed at: the words stay. */
+/** A mention of an unknown person becomes plain text. */
 export async function renamedText<Of extends Text>(text: Of, find: Find): Promise<Of> {
   if (text.entities.every(({ person }) => person === undefined)) return text
   const entities: TextEntity[] = []

@@ -61,7 +61,7 @@ const plain: Statement = { name: 'log-append', text: moved + result }
 const withIdentities: Statement = { name: 'log-append-mapped', text: moved + mapped + result }
 
 /** First update id by credential; a credential that is missing in it was fenced. */
-export type FirstIds = ReadonlyMap<number, number>
+type FirstIds = ReadonlyMap<number, number>
 
 /** Every credential appears at most once in `batches`. Rejects with 23505 when a source key is already stored. */
 export async function commit(db: Database, batches: readonly Batch[]): Promise<FirstIds> {

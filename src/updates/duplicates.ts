@@ -1,10 +1,10 @@
-/** Events that were reported before: found by their source key, in memory first, then in the log. */
+/** Finds events that were reported before, by their source keys: in memory first, then in the log. */
 import type { Database } from '../database/database.ts'
 import type { Batch } from './commit.ts'
 import type { Draft } from './row.ts'
 
 const REMEMBERED = 1_000
-/** A key and its place in the set. */
+/** Estimated size of a key in the set. */
 const KEY_BYTES = 120
 
 /** The newest source keys of one credential; loaded from the log on the first append. */
@@ -24,7 +24,7 @@ export class RecentKeys {
     return new RecentKeys(rows.map((row) => row.source_key).reverse())
   }
 
-  /** What it holds, estimated. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.#keys.size * KEY_BYTES
   }
@@ -41,7 +41,7 @@ export class RecentKeys {
   }
 }
 
-/** The drafts of a batch whose source key the log does not hold yet, each once. */
+/** The drafts of a batch that are not in the log yet, each once. */
 export async function withoutStored(db: Database, batch: Batch): Promise<Draft[]> {
   const stored = await db.query<{ source_key: string }>(
     'select source_key from update_log where credential_id = $1 and source_key = any($2)',

@@ -5,7 +5,7 @@ import { type Batch, commit } from './commit.ts'
 import { withoutStored } from './duplicates.ts'
 import type { Draft } from './row.ts'
 
-/** What one commit takes at most, so that a burst of one credential does not delay the others for long. */
+/** Limit of one commit, so that a burst of one credential does not delay the others for long. */
 const ROWS = 4_000
 
 export type Committed =
@@ -20,7 +20,7 @@ interface Waiting {
 
 export interface CommitObserver {
   committed(updates: number, seconds: number): void
-  /** Not because of what was to be stored. */
+  /** A commit failed for a reason that is not in its batches. */
   notCommitted?(cause: unknown): void
 }
 
@@ -45,7 +45,7 @@ export class GroupCommit {
 
   async #run() {
     this.#running = true
-    // One turn of the loop gathers everything that the same moment brought.
+    // One turn of the event loop gathers batches that arrive at the same moment.
     await new Promise(setImmediate)
     while (this.#queue.length > 0) await this.#commit(this.#take())
     this.#running = false
@@ -75,7 +75,7 @@ export class GroupCommit {
         else resolve({ fenced: false, firstId, drafts: batch.drafts })
       }
     } catch (cause) {
-      // While the database is away nothing helps; else one bad batch must not cost the others theirs.
+      // While the database is away a retry is of no use. Otherwise one bad batch must not fail the others.
       if (isAway(cause)) {
         this.#observer.notCommitted?.(cause)
         for (const { reject } of group) reject(cause)
@@ -83,7 +83,7 @@ export class GroupCommit {
     }
   }
 
-  /** Somebody's source key is stored already, or a value is not storable: each batch goes alone, without what is known. */
+  /** A source key is stored already, or a value cannot be stored: commits one batch alone, without known events. */
   async #retry({ batch, resolve, reject }: Waiting) {
     try {
       const drafts = await withoutStored(this.#db, batch)

@@ -1,18 +1,18 @@
-/** How much of the heap the logs may hold, and who gives way: what rested longest, as soon as there is too much. */
+/** Bounds the memory of all logs: as soon as they hold too much, the least recently used ones let go. */
 import { getHeapStatistics } from 'node:v8'
 
 const MEGABYTE = 2 ** 20
 
-/** Of the heap that the process may grow to. */
+/** Shares of the heap limit of the process. */
 const SHARE_HELD = 1 / 8
 const SHARE_STORING = 1 / 32
 const MOST_HELD = 512 * MEGABYTE
-/** One event on its way: read from the network, translated, and as a row of the statement. */
+/** Estimated size of one event on its way into the database: as read, as translated, and as a row. */
 const EVENT_BYTES = 4_096
 const FEWEST_EVENTS = 500
 
 export interface Bounds {
-  /** Bytes of updates and source keys that logs keep in memory, all together. */
+  /** Bytes of updates and source keys that all logs together keep in memory. */
   readonly held: number
   /** Events that may be on their way into the database at once. */
   readonly storing: number
@@ -31,7 +31,7 @@ export interface Holder {
   letGo(): void
 }
 
-/** The holders in the order in which they were used last. */
+/** The holders, the least recently used first. */
 export class HeldMemory<Owner extends Holder> {
   readonly #most: number
   readonly #order = new Map<Owner, number>()
@@ -45,7 +45,7 @@ export class HeldMemory<Owner extends Holder> {
     return this.#bytes
   }
 
-  /** To be called after a holder has changed. */
+  /** To be called after each change of a holder. */
   used(owner: Owner): void {
     this.#bytes -= this.#order.get(owner) ?? 0
     this.#order.delete(owner)
@@ -59,7 +59,7 @@ export class HeldMemory<Owner extends Holder> {
     }
   }
 
-  /** The holder has less than before, and keeps its place. */
+  /** The holder has become smaller; it keeps its place in the order. */
   shrunk(owner: Owner): void {
     const before = this.#order.get(owner)
     if (before === undefined) return
@@ -68,14 +68,14 @@ export class HeldMemory<Owner extends Holder> {
     this.#bytes += heldBytes - before
   }
 
-  /** The holder is gone, or holds nothing any more. */
+  /** The holder has ended, or holds nothing any more. */
   forget(owner: Owner): void {
     this.#bytes -= this.#order.get(owner) ?? 0
     this.#order.delete(owner)
   }
 }
 
-/** Lets as many events in as there is room for; the others wait in order. One batch alone always fits. */
+/** A counting semaphore for events: batches enter in order while there is room. One batch alone always fits. */
 export class Room {
   readonly #most: number
   readonly #waiting: { readonly events: number; readonly enter: () => void }[] = []
@@ -108,7 +108,7 @@ export class Room {
   #letIn(): void {
     for (let [next] = this.#waiting; next && this.#fits(next.events); [next] = this.#waiting) {
       this.#waiting.shift()
-      // Counted here: whoever comes before it has gone on must find the room taken.
+      // Counted here, before the batch goes on, so that no other batch takes its room.
       this.#events += next.events
       next.enter()
     }

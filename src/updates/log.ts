@@ -9,8 +9,7 @@ import type { Database } from '../database/database.ts'
 import { onceEach, RecentKeys } from './duplicates.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { type Bounds, boundsFor, HeldMemory, type Holder, Room } from './held.ts'
-import { cursorBefore } from './newest.ts'
-import { type Reader, type ReadRows, readPage, readRows } from './read.ts'
+import { cursorBefore, type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import { Tail } from './tail.ts'
 import type { Translation } from './translation.ts'
 
@@ -50,7 +49,7 @@ class OpenLog implements Holder {
 
 type Notify = () => void
 
-export interface LogObserver extends CommitObserver {
+interface LogObserver extends CommitObserver {
   received(credentialId: number, updates: number): void
 }
 

@@ -1,4 +1,4 @@
-/** How many updates wait for a key, without counting the table: complete blocks of ids are counted once. */
+/** Counts the updates that wait for a key. Complete blocks of ids are counted only once, and then stored. */
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import { type Segment, segments } from './segments.ts'
@@ -6,7 +6,7 @@ import { type Segment, segments } from './segments.ts'
 /** Ids in one block. */
 export const BLOCK = 1_000
 
-export interface PendingQuestion {
+interface PendingQuestion {
   readonly credentialId: number
   readonly apiKeyId: number
   readonly cursor: number
@@ -67,11 +67,11 @@ async function countRows(
 }
 
 /**
- * Counts the blocks before `past` that nobody has counted yet; later questions find them. Always from the oldest on,
- * whatever the question is about, so that no block is left out before one that is counted.
+ * Counts and stores the blocks before `past` that are not counted yet. It always begins with the oldest, so that there
+ * is no gap before a counted block.
  */
 async function countBlocks(db: Database, credentialId: number, past: number): Promise<void> {
-  // In steps that fit into the time a statement has, however much was never counted.
+  // In steps, so that each statement stays within its time limit.
   for (let to = await uncountedFrom(db, credentialId); to < past; ) {
     to = Math.min(past, to + BLOCKS_AT_ONCE)
     await countBlocksBefore(db, credentialId, to)

@@ -1,10 +1,9 @@
 /** Reading a credential's log: from memory when it reaches back far enough, else by index. */
 import type { ReadUpdates } from '../../actors/ports/ports.ts'
-import { DEFAULT_KINDS, type Filter } from '../../machines/model/update-kinds.ts'
+import { DEFAULT_KINDS, type Filter, wants } from '../../machines/model/update-kinds.ts'
 import type { Database, Statement } from '../database/database.ts'
-import { Page } from './page.ts'
-import type { Row } from './row.ts'
-import { RowPage } from './row-page.ts'
+import { type Row, updateJson } from './row.ts'
+import { segments } from './segments.ts'
 import type { Tail } from './tail.ts'
 
 export interface Reader {
@@ -24,7 +23,7 @@ interface StoredRow {
   readonly payload: string
 }
 
-/** What the reader may want at all; each row is still held against the filter of its own id. */
+/** Rows of any kind that the filter wants somewhere; each row is then compared with the filter at its own id. */
 const pageAfter: Statement = {
   name: 'log-page',
   text: `select update_id, kind, api_key_id, chat_id, trace_id, payload from update_log
@@ -34,7 +33,7 @@ const pageAfter: Statement = {
 }
 
 const anyKind = (filter: Filter) => filter.reduce((set, { kinds }) => set | kinds, earliest(filter))
-/** Ids before the first entry are held against the default. */
+/** The default holds for ids before the first entry. */
 const earliest = (filter: Filter) => (filter[0] && filter[0].from <= 0 ? 0 : DEFAULT_KINDS)
 
 /** Ids that one statement looks at. */
@@ -42,7 +41,7 @@ const WINDOW = 20_000
 
 export interface ReadRows {
   readonly rows: readonly Row[]
-  /** Everything up to here was looked at. */
+  /** Everything up to this id was looked at. */
   readonly head: number
 }
 
@@ -58,23 +57,23 @@ export async function readRows(db: Database, tail: Tail, reader: Reader): Promis
   return page
 }
 
-/** What rows are read into. */
-interface Reading {
-  /** False once there is no room for more. */
+interface RowSink {
+  /** Takes rows in order; returns false once it is full. */
   take(rows: readonly Row[]): boolean
+  /** No more rows are wanted up to this id, which was looked at. */
   reach(updateId: number): void
 }
 
-async function readInto(page: Reading, db: Database, tail: Tail, reader: Reader): Promise<void> {
+async function readInto(page: RowSink, db: Database, tail: Tail, reader: Reader): Promise<void> {
   const recent = tail.after(reader.after)
   if (recent) {
     page.take(recent)
     return
   }
-  // Rows that are committed but not told yet come with the next poke; none is skipped, ids being contiguous.
+  // Rows that are committed after `next` come with the next notification. None is skipped: ids are contiguous.
   const { next } = tail
   let after = reader.after
-  // A window at a time: a key that wants little of a long log must not look through all of it in one statement.
+  // In windows: for a key that wants few updates, one statement would read through the whole log.
   while (after < next - 1) {
     const past = Math.min(next, after + 1 + WINDOW)
     const rows = await query(db, reader, after, past)
@@ -102,4 +101,126 @@ async function query(
     traceId: row.trace_id,
     payload: row.payload,
   }))
+}
+
+/** The reference's budget for one answer, and what each update counts beyond its text. */
+const ANSWER_BYTES = 4_194_304
+const OVERHEAD = 50
+
+/** One page of getUpdates: filtered, cut at the limit and at the size, assembled from stored text. */
+class Page implements RowSink {
+  readonly #filter: Filter
+  readonly #apiKeyId: number
+  readonly #limit: number
+  readonly #parts: string[] = []
+  #bytes = 0
+  #cursor: number
+  #head: number
+
+  constructor(reader: { filter: Filter; apiKeyId: number; limit: number; after: number }) {
+    this.#filter = reader.filter
+    this.#apiKeyId = reader.apiKeyId
+    this.#limit = reader.limit
+    this.#cursor = reader.after
+    this.#head = reader.after
+  }
+
+  take(rows: readonly Row[]): boolean {
+    for (const row of rows) {
+      if (this.#parts.length >= this.#limit) return false
+      if (!this.#wants(row)) {
+        // Unwanted rows before the first wanted one are not read again.
+        if (this.#parts.length === 0) this.#cursor = row.updateId
+      } else {
+        const json = updateJson(row)
+        this.#bytes += Buffer.byteLength(json) + OVERHEAD
+        if (this.#parts.length > 0 && this.#bytes > ANSWER_BYTES) return false
+        this.#parts.push(json)
+      }
+      this.#head = row.updateId
+    }
+    return this.#parts.length < this.#limit
+  }
+
+  reach(updateId: number): void {
+    this.#head = Math.max(this.#head, updateId)
+    if (this.#parts.length === 0) this.#cursor = Math.max(this.#cursor, updateId)
+  }
+
+  get result(): ReadUpdates {
+    return {
+      json: `[${this.#parts.join(',')}]`,
+      count: this.#parts.length,
+      cursor: this.#cursor,
+      head: this.#head,
+    }
+  }
+
+  #wants({ updateId, kind, apiKeyId }: Row): boolean {
+    return apiKeyId !== this.#apiKeyId && wants(this.#filter, updateId, kind)
+  }
+}
+
+/** A page of rows: filtered and cut at the limit. */
+class RowPage implements RowSink {
+  readonly #reader: Reader
+  readonly rows: Row[] = []
+  head: number
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+    this.head = reader.after
+  }
+
+  take(rows: readonly Row[]): boolean {
+    const { apiKeyId, filter, limit } = this.#reader
+    for (const row of rows) {
+      if (this.rows.length >= limit) return false
+      const isWanted = row.apiKeyId !== apiKeyId && wants(filter, row.updateId, row.kind)
+      if (isWanted) this.rows.push(row)
+      this.head = row.updateId
+    }
+    return this.rows.length < limit
+  }
+
+  reach(updateId: number): void {
+    this.head = Math.max(this.head, updateId)
+  }
+}
+
+const oldestKept: Statement = {
+  name: 'log-oldest-kept',
+  text: `select update_id from update_log
+          where credential_id = $1 and update_id > $2 and update_id < $3
+            and api_key_id is distinct from $4
+            and exists (select from unnest($6::bigint[], $7::bigint[], $8::int[])
+                                 as part (start, past, kinds)
+                         where update_id >= start and update_id < past and (1 << kind) & kinds <> 0)
+          order by update_id desc offset $5 limit 1`,
+}
+
+interface NewestReader extends Reader {
+  /** The id the log gives next. */
+  readonly next: number
+  /** How many updates that the key wants are kept. */
+  readonly keep: number
+}
+
+/** For a negative offset: the cursor after which only the newest `keep` wanted updates remain. */
+export async function cursorBefore(db: Database, reader: NewestReader): Promise<number> {
+  const { credentialId, apiKeyId, filter, after, next, keep } = reader
+  // There are no more ids than are kept.
+  if (next - 1 - after <= keep) return after
+  const parts = segments(filter, after + 1, next)
+  const [row] = await db.query<{ update_id: number }>(oldestKept, [
+    credentialId,
+    after,
+    next,
+    apiKeyId,
+    keep - 1,
+    parts.map(({ from }) => from),
+    parts.map(({ until }) => until),
+    parts.map(({ kinds }) => kinds),
+  ])
+  return row ? row.update_id - 1 : after
 }

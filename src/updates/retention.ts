@@ -1,4 +1,4 @@
-/** Takes old updates out of the log, and writes down for every key how many it had not read. */
+/** Deletes old updates from the log, and counts for each key how many of them it has not read. */
 
 import type { Database, Queryable } from '../database/database.ts'
 import { BLOCK } from './pending.ts'
@@ -7,10 +7,10 @@ import { kindsAt, wantedBy } from './wanted.ts'
 const AT_ONCE = 5_000
 /** Credentials that one statement looks at. */
 const CREDENTIALS_AT_ONCE = 10_000
-/** Keys whose unread updates are counted one by one. */
+/** Keys with changing filters that one statement counts. */
 const KEYS_AT_ONCE = 200
 
-export interface RetentionLimits {
+interface RetentionLimits {
   readonly days: number
   /** Newest updates kept of each credential. */
   readonly updates: number
@@ -22,8 +22,8 @@ interface Due {
 }
 
 /**
- * Resolves with the number of updates removed. In small steps, so that nothing waits for it; `removed` hears of each:
- * the newest id that is gone. A credential that fails does not keep the others from their turn.
+ * Resolves with the number of deleted updates. Works in small steps, so that others do not wait; `removed` gets the
+ * newest deleted id after each step. A failure for one credential does not stop the others.
  */
 export async function retainUpdates(
   db: Database,
@@ -48,7 +48,7 @@ export async function retainUpdates(
   return total
 }
 
-/** The logs whose oldest update has to go: those that have none to lose cost a look at an index, and no transaction. */
+/** The logs whose oldest update is due. All others cost one index lookup and no transaction. */
 async function* due(db: Database, { days, updates }: RetentionLimits): AsyncGenerator<Due> {
   for (let after = 0; ; ) {
     const looked = await db.query<Due & { is_due: boolean }>(
@@ -76,7 +76,7 @@ async function removeSome(
   days: number,
 ): Promise<{ count: number; last: number }> {
   return db.transaction(async (tx) => {
-    // Ids and times rise together: where the oldest are young enough, nothing else is looked at.
+    // Ids and times rise together: if the oldest updates are young enough, so are all others.
     const [cut] = await tx.query<{ last: number | null }>(
       `select max(update_id) as last from (
          select update_id, at from update_log
@@ -98,7 +98,7 @@ async function removeSome(
   })
 }
 
-/** Told, never silent: a key learns how many updates it will not get. */
+/** Counts the dropped updates of each key, which its owner can see. */
 async function tellKeys(tx: Queryable, credentialId: number, last: number): Promise<void> {
   await tx.query(tellSteady, [credentialId, last])
   const changing = await tx.query<{ id: number }>(
@@ -111,18 +111,18 @@ async function tellKeys(tx: Queryable, credentialId: number, last: number): Prom
   }
 }
 
-/** Keys that have not read everything that goes. */
+/** Keys that have not read all of the updates to be deleted. */
 const behind = 'k.credential_id = $1 and k.revoked_at is null and k.cursor < $2'
 
-/** The filter changes among the updates that go, which happens once to each change of a filter. */
+/** The filter changes within the updates to be deleted, which happens once for each change of a filter. */
 const changesWithin = `exists (
   select from jsonb_array_elements(k.filter) entry
    where (entry->>'from')::bigint <= $2 and (entry->>'from')::bigint > (
      select min(update_id) from update_log where credential_id = $1))`
 
 /**
- * What goes is counted once for each filter in force, not once for each key: a key has missed those that its filter
- * wants, less those before its cursor (found by halving), less those that it caused itself.
+ * Counts once for each filter, not once for each key: a key has missed the updates that its filter wants, less those
+ * before its cursor (found by binary search), less those that it caused itself.
  */
 const tellSteady = `
   with gone as materialized (

@@ -1,6 +1,6 @@
-/** What one update is in the log and in memory, and how updates become an answer. */
+/** An update in the log and in memory, and its JSON. */
 
-/** An update that is not stored yet: it has no id. */
+/** An update that is not stored yet, and so has no id. */
 export interface Draft {
   /** Stable native identity: the same event reported twice has the same key. */
   readonly sourceKey: string
@@ -21,6 +21,6 @@ export interface Row {
   readonly payload: string
 }
 
-/** Assembled, not parsed and written again; the line break after the id is the reference's. */
+/** Assembled as text, without parsing. The reference also has the line break after the id. */
 export const updateJson = ({ updateId, payload }: Row): string =>
   `{"update_id":${updateId},\n${payload}}`

@@ -1,4 +1,4 @@
-/** A key's filter as ranges of update ids, each with the kinds that are wanted in it. */
+/** Splits a key's filter into ranges of update ids, each with its wanted kinds. */
 import { DEFAULT_KINDS, type Filter, type KindSet } from '../../machines/model/update-kinds.ts'
 
 export interface Segment {

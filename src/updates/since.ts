@@ -1,7 +1,7 @@
-/** Where the log of a credential begins anew: at a time, or at an id that may not be there any more. */
+/** Finds the first update at or after a time or an id, where a replay begins. */
 import type { Database } from '../database/database.ts'
 
-/** The first update that was stored then or later. Ids and times rise together. Undefined when there is none. */
+/** The first update that was stored at this time or later; undefined if there is none. Ids and times rise together. */
 export function updateSince(
   db: Database,
   credentialId: number,
@@ -10,7 +10,7 @@ export function updateSince(
   return first(db, 'at >= $2::timestamptz', credentialId, since)
 }
 
-/** The first update that has this id or a later one. Undefined when there is none. */
+/** The first update with this id or a later one; undefined if there is none. */
 export function updateFrom(
   db: Database,
   credentialId: number,

@@ -1,11 +1,11 @@
-/** The newest updates of one credential, kept in memory so that a caught-up reader costs no query. */
+/** The newest updates of one credential, in memory: a reader that has caught up needs no query. */
 import type { Row } from './row.ts'
 
 const ROWS = 1_000
 const CHARACTERS = 1_000_000
-/** A row without its payload. */
+/** Estimated size of a row without its payload. */
 const ROW_BYTES = 200
-/** Texts beyond Latin-1 take two. */
+/** Text beyond Latin-1 takes two bytes for each character. */
 const CHARACTER_BYTES = 2
 
 export class Tail {
@@ -18,7 +18,7 @@ export class Tail {
     this.#from = next
   }
 
-  /** What it holds, estimated. */
+  /** Estimated memory. */
   get bytes(): number {
     return this.#rows.length * ROW_BYTES + this.#characters * CHARACTER_BYTES
   }
@@ -30,7 +30,7 @@ export class Tail {
   push(row: Row): void {
     this.#rows.push(row)
     this.#characters += row.payload.length
-    // Cut in chunks: shifting an array for every update would cost more than it frees.
+    // Cut in chunks, because shifting the array for every update costs more than it frees.
     if (this.#rows.length < 2 * ROWS && this.#characters < 2 * CHARACTERS) return
     let keep = 0
     let characters = 0
@@ -42,21 +42,21 @@ export class Tail {
     this.#characters = characters
   }
 
-  /** Everything after `after`, oldest first, or nothing where memory does not reach back so far. */
+  /** Everything after `after`, oldest first; undefined if the memory does not reach back so far. */
   after(after: number): readonly Row[] | undefined {
     if (after + 1 < this.#from) return undefined
     return this.#rows.slice(after + 1 - this.#from)
   }
 
   /**
-   * The log goes on at `next`. Ids in between were stored without being told here, their commit's answer being lost:
-   * what is held ends before them, so it is let go and read from the database.
+   * The log goes on at `next`. A commit whose answer was lost has stored the ids in between: the rows in memory end
+   * before them, so they are dropped, and readers use the database.
    */
   reach(next: number): void {
     if (next > this.next) this.#startAt(next)
   }
 
-  /** Lets go of what is held. */
+  /** Drops all rows. */
   clear(): void {
     this.#startAt(this.next)
   }

@@ -1,4 +1,4 @@
-/** How many attempts are under way at once, of all keys together: probes of dead endpoints have places of their own. */
+/** Limits the parallel attempts of all keys together. Probes of dead endpoints have a limit of their own. */
 import { FairSemaphore } from '../fair-semaphore.ts'
 
 export interface ConnectionLimits {
@@ -8,7 +8,7 @@ export interface ConnectionLimits {
 
 export const usualConnections: ConnectionLimits = { deliveries: 500, probes: 200 }
 
-/** However many endpoints of one user hang, they keep nobody else out. */
+/** Users take turns, so the hanging endpoints of one user do not block the others. */
 export class Connections {
   readonly #deliveries: FairSemaphore
   readonly #probes: FairSemaphore

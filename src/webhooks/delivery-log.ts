@@ -1,14 +1,13 @@
-/** Every attempt as its owner sees it later, written a moment late and kept for a while. */
+/** The log of webhook attempts that owners can read: written with a delay, deleted after some days. */
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { WriteBuffer } from '../database/buffer.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
-import { numbersText, textsText } from './array-text.ts'
 
-/** What all attempts at one endpoint have in common; the same object for all of them. */
+/** The endpoint of an attempt; all attempts at one endpoint share one object. */
 export interface DeliveryPlace {
   readonly key: WebhookKey
-  /** As its owner may see it. */
+  /** The address as its owner may see it, without secrets. */
   readonly url: string
 }
 
@@ -18,7 +17,7 @@ interface Entry {
 }
 
 const LAG_MS = 500
-/** Kept while the database is away; beyond it the oldest are lost. */
+/** Attempts that are kept while the database is away; beyond it the oldest are lost. */
 const CAPACITY = 50_000
 const AT_ONCE = 2_000
 const UPKEEP_MS = 3_600_000
@@ -64,7 +63,7 @@ export class DeliveryLog {
   }
 }
 
-/** The order is kept: of attempts within a millisecond the later one has the higher id. */
+/** Keeps the order: a later attempt within the same millisecond has the higher id. */
 const statement = {
   name: 'webhook-deliveries',
   text: `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status,
@@ -101,3 +100,14 @@ async function insert(db: Database, entries: readonly Entry[]): Promise<void> {
     textsText(places.map(({ url }) => url)),
   ])
 }
+
+/** An array in PostgreSQL's text form: the driver's own conversion looks at each value and takes much longer. */
+function numbersText(values: readonly (number | undefined)[]): string {
+  return `{${values.map((value) => value ?? 'null').join(',')}}`
+}
+
+function textsText(values: readonly (string | undefined)[]): string {
+  return `{${values.map((value) => (value === undefined ? 'null' : quoted(value))).join(',')}}`
+}
+
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`

@@ -15,8 +15,7 @@ import type { Connections } from './connections.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { Exchange, type Reply, type Sent, TIMED_OUT } from './exchange.ts'
 import { type CallBack, callIn } from './reply-call.ts'
-import { type SigningSecrets, secretsInForce } from './secrets.ts'
-import { signatures } from './signature.ts'
+import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
 
 const CONNECT_MS = 5_000
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'gzip, deflate' }

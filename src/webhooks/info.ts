@@ -1,4 +1,4 @@
-/** What is shown of a webhook, to the key itself and to its owner. */
+/** The last errors and successes of a webhook, for getWebhookInfo. */
 import type { Database } from '../database/database.ts'
 
 interface Row {
@@ -16,7 +16,7 @@ export interface WebhookEnds {
 
 const SUSPENDED = 'The webhook was suspended after 7 days of nothing but failures'
 
-/** How the last attempts ended; also of a webhook that its receiver turned off. */
+/** The ends of the last attempts, also of a webhook that its receiver has switched off. */
 export async function webhookEnds(db: Database, apiKeyId: number): Promise<WebhookEnds> {
   const [row] = await db.query<Row>(
     `select last_error_at, last_error_message, last_success_at, suspended_at

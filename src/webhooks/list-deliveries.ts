@@ -15,7 +15,7 @@ export interface StoredDelivery {
   readonly trace_id: string | null
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   readonly userId: number
   readonly apiKeyId?: number | undefined
   readonly updateId?: number | undefined

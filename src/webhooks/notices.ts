@@ -4,7 +4,7 @@ import type { Notice } from '../../machines/webhook/machine.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 
-export interface NoticesOptions {
+interface NoticesOptions {
   readonly db: Database
   readonly logger: Log
   readonly node: string

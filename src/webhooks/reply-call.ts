@@ -13,7 +13,7 @@ const INFLATED_BYTES = 65_536
 const TAKES_MS = 60_000
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
-/** Asking makes no sense where nobody reads the answer, and a receiver must not turn itself off by accident. */
+/** The receiver gets no result, so queries are of no use; and it must not switch itself off by accident. */
 const unheeded = /^(get|(setwebhook|deletewebhook|close|logout)$)/i
 
 export interface CallBack {
@@ -23,7 +23,7 @@ export interface CallBack {
   readonly files: ReadonlyMap<string, File>
 }
 
-/** Undefined where there is none, or none that may be made this way. */
+/** The call in an answer; undefined if there is none, or if its method is not allowed here. */
 export async function callIn(reply: Reply): Promise<CallBack | undefined> {
   if (reply.body.length === 0) return undefined
   try {
@@ -32,16 +32,16 @@ export async function callIn(reply: Reply): Promise<CallBack | undefined> {
     const method = args.text('method')
     return method === undefined || unheeded.test(method) ? undefined : { method, args, files }
   } catch {
-    // What is no call is an answer like any other.
+    // An answer that is no valid call is ignored.
     return undefined
   }
 }
 
-export interface CallBackWorld extends CallExecution {
+interface CallBackWorld extends CallExecution {
   readonly uploads: UploadPlace
 }
 
-/** Makes it as an ordinary call of this key; nobody waits for it, so it has a time of its own. */
+/** Executes the call like any other call of this key, with a time limit of its own. */
 export async function carryBack(
   key: ApiKeyActor,
   { method, args, files }: CallBack,
@@ -81,7 +81,7 @@ async function contentOf(type: string, body: Buffer): Promise<Content> {
   return { entries: [], files: noFiles }
 }
 
-/** All of it is there already, and it is short: it need not be read as a stream. */
+/** The body is short and already in memory, so it is not read as a stream. */
 async function partsOf(type: string, body: Buffer): Promise<Content> {
   const form = await new Response(body, { headers: { 'content-type': type } }).formData()
   const entries: [string, string][] = []

@@ -1,9 +1,9 @@
-/** Which keys have webhooks: they are woken by what comes for them, when a rest is over, and after a start. */
+/** The keys that have webhooks. Wakes them for new updates, at the end of a rest, and after a start. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 
-export interface RosterOptions {
+interface RosterOptions {
   readonly db: Database
   readonly logger: Log
   /** Whether this node owns the credential. */
@@ -23,7 +23,7 @@ const AGAIN_MS = 1_000
 export class Roster {
   readonly #options: RosterOptions
   readonly #byCredential = new Map<number, Set<number>>()
-  /** Those that are just coming to life, or are tried again in a moment. */
+  /** Keys that are waking now, or are tried again soon. */
   readonly #waking = new Set<number>()
   #isStopped = false
 
@@ -31,12 +31,12 @@ export class Roster {
     this.#options = options
   }
 
-  /** Resolves with how many keys have something to deliver; those are woken. */
+  /** Wakes the keys that have updates to deliver; resolves with their number. */
   async start(): Promise<number> {
     return this.#take(undefined)
   }
 
-  /** The credential was claimed by itself: its keys that have something to deliver are woken. */
+  /** This node has claimed the credential: wakes its keys that have updates to deliver. */
   async begin(credentialId: number): Promise<void> {
     await this.#take(credentialId).catch((err) => {
       this.#options.logger.warn(
@@ -46,7 +46,7 @@ export class Roster {
     })
   }
 
-  /** Another node has claimed the credential, and delivers for it. */
+  /** Another node has claimed the credential, and delivers its updates. */
   forget(credentialId: number): void {
     this.#byCredential.delete(credentialId)
   }
@@ -68,7 +68,7 @@ export class Roster {
     return behind.length
   }
 
-  /** A live key was given a webhook, or has none any more. */
+  /** The webhook of a live key was set or deleted. */
   changed(actor: ApiKeyActor, hasWebhook: boolean): void {
     const { apiKeyId, credentialId } = actor.facts
     const keys = this.#byCredential.get(credentialId)
@@ -79,7 +79,7 @@ export class Roster {
     if (keys?.size === 0) this.#byCredential.delete(credentialId)
   }
 
-  /** Updates were stored: keys that sleep are woken; those awake hear it themselves. */
+  /** Updates were stored: wakes sleeping keys. Keys that are awake listen to the log. */
   received(credentialId: number): void {
     for (const apiKeyId of this.#byCredential.get(credentialId) ?? []) {
       if (!this.#options.peek(apiKeyId)) this.wake(apiKeyId)
@@ -101,12 +101,12 @@ export class Roster {
     )
   }
 
-  /** The time of a rest is over: the reminder may come to any node, and only the owner has something to do. */
+  /** A rest is over. The reminder may come to any node; only the owner of the key acts on it. */
   remind(apiKeyId: number): void {
     if (this.#isKnown(apiKeyId)) this.wake(apiKeyId)
   }
 
-  /** Whoever sleeps though its rest is over: a queue that was lost, or was away, reminds nobody. */
+  /** Wakes keys that sleep although their rest is over: a queue that was lost or away sends no reminders. */
   async wakeDue(): Promise<void> {
     const due = await this.#options.db.query<{ id: number; credential_id: number }>(
       `select k.id, k.credential_id from webhook w join api_key k on k.id = w.api_key_id
@@ -128,7 +128,7 @@ export class Roster {
     this.#byCredential.set(credentialId, keys.add(apiKeyId))
   }
 
-  /** One that crashes has not delivered everything. */
+  /** A key that crashes is woken again, because it may have more to deliver. */
   #watch(apiKeyId: number, actor: ApiKeyActor) {
     if (actor.snapshot.value === 'revoked') this.changed(actor, false)
     actor.closed.then((cause) => {

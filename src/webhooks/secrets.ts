@@ -1,8 +1,13 @@
-/** The secrets that sign deliveries: one for each key that wants it; a replaced one signs along for a day. */
+/** Secrets that sign deliveries, and their signatures (Standard Webhooks). A replaced secret signs along for a day. */
+import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
-import { newSigningSecret } from './signature.ts'
+
+const PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+const newSigningSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 const OVERLAP_MS = 86_400_000
 
@@ -13,7 +18,7 @@ export interface SigningSecret {
 }
 
 interface Known {
-  /** Undefined for a key that has none. */
+  /** Undefined for a key without a secret. */
   readonly found: SigningSecret | undefined
 }
 
@@ -22,11 +27,11 @@ const placeOf = (apiKeyId: number) => ({ table: 'webhook_secret', column: 'seale
 export class SigningSecrets {
   readonly #db: Database
   readonly #vault: Vault
-  /** Also of keys that have none: every attempt asks. */
+  /** Also for keys without a secret, because every attempt looks here. */
   readonly #known = new LRUCache<number, Known>({
     max: 20_000,
     ttl: 60_000,
-    // Every attempt asks: finer, it would begin a timer in each millisecond.
+    // Every attempt looks here; a finer resolution would start a timer in each millisecond.
     ttlResolution: 1_000,
   })
 
@@ -42,7 +47,7 @@ export class SigningSecrets {
     return found
   }
 
-  /** Undefined where it must be loaded first. */
+  /** Undefined if it has to be loaded first. */
   known(apiKeyId: number): Known | undefined {
     return this.#known.get(apiKeyId)
   }
@@ -50,7 +55,7 @@ export class SigningSecrets {
   load(apiKeyId: number): Promise<Known> {
     const asked = this.#asked.get(apiKeyId) ?? Promise.withResolvers<Known>()
     this.#asked.set(apiKeyId, asked)
-    // A thousand keys that wake at once ask with one statement.
+    // A thousand keys that wake at the same time need one statement.
     if (this.#asked.size === 1) setImmediate(() => void this.#load())
     return asked.promise
   }
@@ -65,7 +70,7 @@ export class SigningSecrets {
       )
       const sealed = new Map(rows.map((row) => [row.api_key_id, row.sealed]))
       for (const [apiKeyId, { resolve, reject }] of asked) {
-        // One that cannot be read is no matter of the others.
+        // A secret that cannot be opened fails alone.
         await this.#keep(apiKeyId, sealed.get(apiKeyId)).then(resolve, reject)
       }
     } catch (error) {
@@ -109,9 +114,27 @@ export class SigningSecrets {
 
 const nothing: readonly string[] = []
 
-/** The newest first. */
+/** The secrets that sign at this time, the newest first. */
 export function secretsInForce(found: SigningSecret | undefined, now: number): readonly string[] {
   if (!found) return nothing
   const { secret, previous } = found
   return previous && now < previous.until ? [secret, previous.secret] : [secret]
+}
+
+interface Signed {
+  readonly id: string
+  /** Unix time in seconds, of the attempt. */
+  readonly timestamp: number
+  readonly body: string
+}
+
+/** `v1,` and an HMAC of id, time and body; one signature for each secret, the newest first. */
+export function signatures({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+      const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
+      return `v1,${mac.digest('base64')}`
+    })
+    .join(' ')
 }

@@ -1,4 +1,4 @@
-/** Webhooks in Postgres: their addresses and secrets sealed, their changes in one commit with the key's cursor. */
+/** Stores webhooks: addresses and secrets are sealed, a change is committed together with the key's cursor. */
 
 import type { OwnedKey } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
@@ -14,7 +14,7 @@ import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { checkReachable, type Reach, shownUrl } from './address.ts'
 
-/** The columns of a key and its webhook that its actor begins with. */
+/** The columns of a key and its webhook that `factsOf` reads. */
 export const webhookColumns = `w.sealed, w.ip_address, w.max_connections, w.failures, w.failing_since,
   w.gone_since, w.due_at, w.suspended_at, k.webhook_progress`
 
@@ -30,14 +30,14 @@ export interface WebhookRow {
   readonly webhook_progress: Progress | null
 }
 
-/** What nobody else may read. */
+/** The sealed part. */
 type Secrets = Pick<WebhookTarget, 'url' | 'secretToken' | 'certificate'>
 
-export interface WebhookStoreOptions {
+interface WebhookStoreOptions {
   readonly db: Database
   readonly vault: Vault
   readonly reach: Reach
-  /** Cursors on their way to the table get there. */
+  /** Writes the buffered cursors and states. */
   flush(): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export class WebhookStore {
     }
   }
 
-  /** `cursor` is where the key stands; nothing is delivered meanwhile. */
+  /** `cursor` is the key's current cursor. No delivery may run meanwhile. */
   async change(key: OwnedKey, change: WebhookChange, cursor: number): Promise<WebhookChanged> {
     await this.#options.flush()
     switch (change.kind) {
@@ -164,7 +164,7 @@ export class WebhookStore {
     return { webhook, cursor: after }
   }
 
-  /** Nobody claims the credential before the commit; rejects where somebody has. */
+  /** Locks the ownership of the credential until the commit. Rejects with `OwnershipLost`. */
   #asOwner<Result>(key: OwnedKey, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
     return this.#options.db.transaction(async (tx) => {
       if (!(await isOwnedIn(tx, key))) throw new OwnershipLost()
@@ -173,7 +173,7 @@ export class WebhookStore {
   }
 }
 
-/** Returns what is acknowledged beyond the cursor, unless everything is given up. */
+/** Drops everything up to this id. Without an id the progress stays, and is returned. */
 async function dropPending(
   tx: Queryable,
   apiKeyId: number,

@@ -1,4 +1,4 @@
-/** Attempts of each key, summed up for a moment before they are counted. */
+/** Counts the attempts of each key, and reports the sums with a delay. */
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { Flusher } from '../database/flusher.ts'
 

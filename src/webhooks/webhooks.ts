@@ -1,21 +1,21 @@
 /** Builds the parts of webhooks, and the port through which actors deliver. */
+
+import { LRUCache } from 'lru-cache'
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
-import { OwnershipLost } from '../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
-import type { Resolve } from '../net/guard.ts'
-import { resolveAnything, resolvePublic } from '../net/guard.ts'
+import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
-import { updateJson } from '../updates/row.ts'
+import { type Row, updateJson } from '../updates/row.ts'
 import { Connections } from './connections.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { Endpoint, type EndpointParts } from './endpoint.ts'
 import { webhookEnds } from './info.ts'
-import { laneOf } from './lane.ts'
 import { Notices } from './notices.ts'
-import { Pace } from './pace.ts'
 import { ProgressStore } from './progress-store.ts'
 import type { CallBack } from './reply-call.ts'
 import { SigningSecrets } from './secrets.ts'
@@ -23,7 +23,7 @@ import { WebhookStates } from './states.ts'
 import { WebhookStore } from './store.ts'
 import { type AttemptCounts, AttemptTally } from './tally.ts'
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly db: Database
   readonly vault: Vault
   readonly logger: Log
@@ -37,14 +37,14 @@ export interface WebhookOptions {
   readonly resolve?: Resolve
   updates(): PostgresUpdateLog
   flushCursors(): Promise<void>
-  /** A call that an answer carried, made like any other of this key. */
+  /** Makes a call that an answer carries, like any other call of this key. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
-  /** A delivery crashed. */
+  /** Counts the crash of a delivery. */
   crashed(): void
-  /** Told of credentials that another node has claimed. */
+  /** Gets credentials that another node has claimed. */
   fenced(lost: readonly Owned[]): void
 }
 
@@ -125,7 +125,7 @@ export function createWebhooks(options: WebhookOptions) {
   return {
     port,
     secrets,
-    /** What the methods about webhooks need. */
+    /** For the bot API's methods about webhooks. */
     calls: {
       allowPrivate,
       pace: (apiKeyId: number) => pace.take(apiKeyId),
@@ -139,4 +139,64 @@ export function createWebhooks(options: WebhookOptions) {
       await Promise.all([states.flush(), deliveries.flush(), tally.flush()])
     },
   }
+}
+
+const PACE_MS = 1_000
+
+/** Lets a key set its webhook once a second, as the reference does. */
+class Pace {
+  readonly #lately = new LRUCache<number, true>({ max: 10_000, ttl: PACE_MS })
+
+  /** Rejects with `rate_limited`. */
+  take(apiKeyId: number): void {
+    if (this.#lately.has(apiKeyId)) throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+    this.#lately.set(apiKeyId, true)
+  }
+}
+
+type Value = ReturnType<typeof JSON.parse>
+
+/** Each group has lanes of its own, so a callback may overtake a message of the same person. */
+const user = (group: number) => (value: Value) => `${group}:${value.from?.id ?? value.user?.id}`
+const chat = (group: number) => (value: Value) => `${group}:${value.chat?.id}`
+
+const lanes: Partial<Record<UpdateKind, (value: Value) => string>> = {
+  inline_query: user(1),
+  chosen_inline_result: user(2),
+  callback_query: user(3),
+  shipping_query: user(4),
+  pre_checkout_query: user(4),
+  my_chat_member: chat(5),
+  chat_member: user(6),
+  chat_join_request: user(6),
+  chat_boost: chat(7),
+  removed_chat_boost: chat(7),
+  message_reaction: chat(8),
+  message_reaction_count: chat(9),
+  business_connection: user(10),
+  business_message: chat(11),
+  edited_business_message: chat(11),
+  deleted_business_messages: chat(11),
+  guest_message: chat(12),
+  purchased_paid_media: user(12),
+  managed_bot: user(13),
+  poll: (value) => `poll:${value.id}`,
+  poll_answer: (value) => `poll:${value.poll_id}`,
+}
+
+/** A deletion must not overtake its message, nor an edit: they share the lane of the chat. */
+const ofChat: ReadonlySet<UpdateKind | undefined> = new Set([
+  'message',
+  'edited_message',
+  'channel_post',
+  'edited_channel_post',
+  'deleted_messages',
+] as const)
+
+/** The lane of an update: the reference's queue ids. */
+function laneOf({ updateId, kind: number, chatId, payload }: Row): string {
+  const kind = UPDATE_KINDS[number]
+  if (ofChat.has(kind) && chatId !== null) return `${chatId}`
+  const lane = kind && lanes[kind]
+  return lane && kind ? lane(JSON.parse(`{${payload}}`)[kind]) : `update:${updateId}`
 }
