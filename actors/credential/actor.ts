@@ -26,7 +26,7 @@ import { Timeline } from './timeline.ts'
 export type CredentialActor = HostedActor<typeof credentialMachine, CredentialEffects>
 
 /** Milliseconds. */
-export interface Timing {
+interface Timing {
   readonly probeEvery: number
   readonly probeAgain: number
   readonly probeTakes: number

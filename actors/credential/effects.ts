@@ -22,7 +22,7 @@ import { perform } from './perform.ts'
 import { type Batch, type Batches, rejectAll, reportTo } from './report.ts'
 import { UnstorableEvents } from './unstorable-events.ts'
 
-export interface Reported {
+interface Reported {
   readonly event: EventsReported
   readonly settings: ReceiveSettings
 }

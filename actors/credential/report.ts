@@ -13,7 +13,7 @@ export interface Batch {
 /** Batches that were reported to the machine and are not stored yet. */
 export type Batches = Map<string, Batch>
 
-export interface Reporting {
+interface Reporting {
   readonly owned: Owned
   readonly store: CredentialStore
   readonly batches: Batches

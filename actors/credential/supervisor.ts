@@ -33,7 +33,7 @@ interface Supervised {
   readonly timeline: Timeline
 }
 
-export type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
+type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly platforms: Platforms
   onCrash(cause: unknown): void
   /** It was claimed on demand, not with all others at the start. */

@@ -15,7 +15,7 @@ const REMARKS = [
 ]
 
 /** How the public record shows a state of the machine. */
-export interface PublicState {
+interface PublicState {
   readonly state: string
   readonly action: string
 }

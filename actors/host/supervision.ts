@@ -19,7 +19,7 @@ export const jitteredCrashDelays = {
 
 const logic = supervisionMachine.provide({ delays: jitteredCrashDelays })
 
-export interface SupervisionOptions {
+interface SupervisionOptions {
   /** Names the kind of actor in metrics and answers. */
   readonly kind: string
   readonly clock: Clock

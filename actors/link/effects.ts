@@ -162,7 +162,7 @@ const unstored: Failure = {
 }
 
 /** Stores how a link flow ended before any reply says so; a write that failed is tried again for the next reply. */
-export class LinkEnding {
+class LinkEnding {
   readonly #store: LinkStore
   readonly #sessionId: string
   readonly #onDefect: (cause: unknown) => void

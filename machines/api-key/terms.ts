@@ -25,7 +25,7 @@ export const mayCall = (terms: KeyTerms, scope: Scope | undefined, now: number):
   !hasExpired(terms, now) && (scope === undefined || hasScope(terms, scope))
 
 /** A key as its record has it: times in ISO 8601. */
-export interface KeyRecord {
+interface KeyRecord {
   readonly revoked_at: string | null
   readonly expires_at: string | null
 }

@@ -14,31 +14,31 @@ export interface PerformOperation extends Command {
   readonly now: number
 }
 
-export interface ChangeSettings extends Command {
+interface ChangeSettings extends Command {
   readonly type: 'credential.settings'
   readonly settings: ReceiveSettings
 }
 
 /** Reconnects a credential that stopped by itself, or one that is stuck. */
-export interface RestartCredential extends Command {
+interface RestartCredential extends Command {
   readonly type: 'credential.restart'
 }
 
 /** The account was linked again: its stored secrets are new. */
-export interface CredentialRelinked extends Command {
+interface CredentialRelinked extends Command {
   readonly type: 'credential.relinked'
 }
 
 /** Asks for a round trip now; the reply is its latency in milliseconds. */
-export interface CheckCredential extends Command {
+interface CheckCredential extends Command {
   readonly type: 'credential.check'
 }
 
-export interface DeleteCredential extends Command {
+interface DeleteCredential extends Command {
   readonly type: 'credential.delete'
 }
 
-export type CredentialCommand =
+type CredentialCommand =
   | PerformOperation
   | ChangeSettings
   | RestartCredential
@@ -53,7 +53,7 @@ export interface EventsReported {
   readonly happenings: readonly Happening[]
 }
 
-export type SessionEvent =
+type SessionEvent =
   | { readonly type: 'session.opened' }
   | { readonly type: 'session.lost'; readonly reason: Reason; readonly retryAfterMs?: number }
   | {
@@ -76,7 +76,7 @@ export type SessionEvent =
   | { readonly type: 'session.invalid'; readonly reason: Reason }
   | EventsReported
 
-export type EffectEvent =
+type EffectEvent =
   | { readonly type: 'turn.granted' }
   /** The database takes writes again, or may do so. */
   | { readonly type: 'storage.recovered' }

@@ -14,7 +14,7 @@ import type { PostgresLinkStore, StoredLink } from './store.ts'
 const LIVES_MS = 900_000
 const ATTEMPTS = 5
 
-export interface LinkFlowsOptions {
+interface LinkFlowsOptions {
   readonly store: PostgresLinkStore
   readonly platforms: Platforms
   readonly clock: Clock
@@ -30,7 +30,7 @@ export interface LinkFlow {
   readonly actor: LinkActor
 }
 
-export interface LinkRequest {
+interface LinkRequest {
   readonly userId: number
   readonly platform: string
   readonly method: string

@@ -12,7 +12,7 @@ export interface LinkLimits {
   readonly inAll: Rate
 }
 
-export interface LinkStart {
+interface LinkStart {
   readonly userId: number
   readonly platform: string
   readonly fields: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface LinkStart {
 const OWN = 'sandbox'
 
 /** One more code for a flow that was begun. */
-export interface LinkResend {
+interface LinkResend {
   readonly userId: number
   readonly platform: string
   /** Stands for what is tried without naming it. */

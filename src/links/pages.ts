@@ -5,7 +5,7 @@ import { databaseNow } from '../database/entities/columns.ts'
 import { LinkPage, LinkSession } from '../database/entities/links.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 
-export interface PagePlace {
+interface PagePlace {
   readonly sessionId: string
   readonly userId: number
 }

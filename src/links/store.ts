@@ -11,7 +11,7 @@ import { LinkSession } from '../database/entities/links.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held } from './finish.ts'
 
-export interface NewLink {
+interface NewLink {
   readonly sessionId: string
   readonly userId: number
   readonly platform: string
