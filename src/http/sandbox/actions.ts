@@ -37,7 +37,7 @@ const Vote = Type.Object(
   strict,
 )
 
-export const actionRoutes: SandboxRoutes = async (app, { network }) => {
+export const messageRoutes: SandboxRoutes = async (app, { network }) => {
   app.delete(
     '/people/:person/chats/:chat/messages/:message',
     {
@@ -76,7 +76,9 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
       return ok(messageBody(passed))
     },
   )
+}
 
+export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people/:person/typing',
     {
@@ -135,7 +137,9 @@ export const actionRoutes: SandboxRoutes = async (app, { network }) => {
       })
     },
   )
+}
 
+export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
     '/people/:person/chats/:chat/messages/:message/reactions',
     {

@@ -86,7 +86,9 @@ export const chatRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => ok(body(await network(request).chats.get(request.params.chat))),
   )
+}
 
+export const memberRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
     '/chats/:chat/members/:person',
     {
@@ -122,7 +124,9 @@ export const chatRoutes: SandboxRoutes = async (app, { network }) => {
       return ok(body(await network(request).chats.leave(chat, person, how)))
     },
   )
+}
 
+export const joinRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people/:person/follow',
     {

@@ -58,12 +58,12 @@ function needed(field: string, value: number | undefined): number {
   return value
 }
 
-export const faultRoutes: SandboxRoutes = async (app, { network }) => {
-  const shown = async ({ people }: Network, id: number) => {
-    const { faults, banned } = await people.get(id)
-    return ok(faultsBody(faults, banned, Date.now()))
-  }
+const shown = async ({ people }: Network, id: number) => {
+  const { faults, banned } = await people.get(id)
+  return ok(faultsBody(faults, banned, Date.now()))
+}
 
+export const faultRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/people/:person/faults',
     {
@@ -97,7 +97,9 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
       return shown(own, person)
     },
   )
+}
 
+export const faultClearingRoutes: SandboxRoutes = async (app, { network }) => {
   app.delete(
     '/people/:person/faults/:fault',
     {

@@ -90,7 +90,9 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
       )
     },
   )
+}
 
+export const storyRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/people/:person/stories',
     {
@@ -111,40 +113,36 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
       return ok(stories.map(storyBody))
     },
   )
+}
 
-  async function sightOf(
-    inboxes: Network['inboxes'],
-    person: number,
-    messages: readonly Message[],
-  ) {
-    const [typing, drafts, keyboards, codes] = await Promise.all([
-      inboxes.typing(person),
-      inboxes.drafts(person),
-      inboxes.keyboards(person),
-      inboxes.codes(person),
-    ])
-    const seen = {
-      messages: messages.map(receivedBody),
-      typing: typing.map((shown) => ({
-        chat: chatBody(shown.chat),
-        person: nameBody(personOf(shown.person)),
-        action: shown.action,
-        ...(shown.topic !== null && { message_thread_id: shown.topic }),
-      })),
-      drafts: drafts.map(({ chat, person, draft, text }) => ({
-        chat: chatBody(chat),
-        person: nameBody(personOf(person)),
-        draft_id: draft,
-        text: text.text,
-        ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
-      })),
-      keyboards: keyboards.map(shownKeyboardBody),
-      codes: codes.map(({ code, sent_at, expires_at }) => ({
-        code,
-        sent_at: sent_at.toISOString(),
-        expires_at: expires_at.toISOString(),
-      })),
-    }
-    return { tag: hash('sha256', JSON.stringify(seen), 'base64url'), ...seen }
+async function sightOf(inboxes: Network['inboxes'], person: number, messages: readonly Message[]) {
+  const [typing, drafts, keyboards, codes] = await Promise.all([
+    inboxes.typing(person),
+    inboxes.drafts(person),
+    inboxes.keyboards(person),
+    inboxes.codes(person),
+  ])
+  const seen = {
+    messages: messages.map(receivedBody),
+    typing: typing.map((shown) => ({
+      chat: chatBody(shown.chat),
+      person: nameBody(personOf(shown.person)),
+      action: shown.action,
+      ...(shown.topic !== null && { message_thread_id: shown.topic }),
+    })),
+    drafts: drafts.map(({ chat, person, draft, text }) => ({
+      chat: chatBody(chat),
+      person: nameBody(personOf(person)),
+      draft_id: draft,
+      text: text.text,
+      ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
+    })),
+    keyboards: keyboards.map(shownKeyboardBody),
+    codes: codes.map(({ code, sent_at, expires_at }) => ({
+      code,
+      sent_at: sent_at.toISOString(),
+      expires_at: expires_at.toISOString(),
+    })),
   }
+  return { tag: hash('sha256', JSON.stringify(seen), 'base64url'), ...seen }
 }

@@ -7,9 +7,9 @@ import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
 
 const Block = Type.Object({ person: Id, blocked: Id })
 
-export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
-  const body = (person: Parameters<typeof personBody>[0]) => personBody(person, Date.now())
+const body = (person: Parameters<typeof personBody>[0]) => personBody(person, Date.now())
 
+export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people',
     { schema: { ...described('Register a person'), body: NewPerson, response: answers(Person) } },
@@ -55,7 +55,9 @@ export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
     { schema: { ...described('One person'), params: PersonParams, response: answers(Person) } },
     async (request) => ok(body(await network(request).people.get(request.params.person))),
   )
+}
 
+export const personRoutes: SandboxRoutes = async (app, { network }) => {
   app.patch(
     '/people/:person',
     {

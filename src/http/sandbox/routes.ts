@@ -5,14 +5,14 @@ import { Type } from 'typebox'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
-import { actionRoutes } from './actions.ts'
-import { chatRoutes } from './chats.ts'
-import { faultRoutes } from './faults.ts'
+import { messageRoutes, reactionRoutes, typingAndPressRoutes } from './actions.ts'
+import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
+import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
-import { inboxRoutes } from './inbox.ts'
-import { peopleRoutes } from './people.ts'
+import { inboxRoutes, storyRoutes } from './inbox.ts'
+import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
-import { topicRoutes } from './topics.ts'
+import { topicChangeRoutes, topicRoutes } from './topics.ts'
 import { writingRoutes } from './writing.ts'
 
 const Emptied = Type.Object({
@@ -45,14 +45,22 @@ const networkRoutes: SandboxRoutes = async (app, { network }) => {
 
 const all = [
   peopleRoutes,
+  personRoutes,
   chatRoutes,
+  memberRoutes,
+  joinRoutes,
   topicRoutes,
+  topicChangeRoutes,
   stickerSetRoutes,
   writingRoutes,
-  actionRoutes,
+  messageRoutes,
+  typingAndPressRoutes,
+  reactionRoutes,
   inboxRoutes,
+  storyRoutes,
   fileRoutes,
   faultRoutes,
+  faultClearingRoutes,
   networkRoutes,
 ]
 

@@ -80,7 +80,9 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
       return ok({ message_thread_id: Number(native), ...lookBody(shown), is_closed: false })
     },
   )
+}
 
+export const topicChangeRoutes: SandboxRoutes = async (app, { network }) => {
   app.patch(
     '/people/:person/chats/:chat/topics/:topic',
     {
