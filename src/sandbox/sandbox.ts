@@ -68,7 +68,7 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const db = explainEmptied(database)
   const hub = new Hub(db, logger)
-  const wake = (people: readonly number[]) => hub.wake(people)
+  const { wake } = hub
   const pollTimer = new DuePolls({ db, wake, now, logger })
   pollTimer.closeDue()
   const capacity = new Capacity(db, limits, now)

@@ -1,4 +1,4 @@
-/** The groups and channels of one network: made, listed, and their members changed from outside. */
+/** Creates and lists the groups and channels of one network, and changes their members. */
 
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'

@@ -1,4 +1,4 @@
-/** One message, found for a member of its chat. */
+/** Finds one message for a member of its chat. */
 import type { Buttons, Content } from '../../../machines/model/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatCondition } from '../delivery/rows.ts'

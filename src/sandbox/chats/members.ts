@@ -1,4 +1,4 @@
-/** The members of a chat: found, changed, and the people concerned notified. */
+/** Finds and changes the members of a chat, and notifies the people concerned. */
 
 import type { Service } from '../../../machines/model/content.ts'
 import type { Invite, Member } from '../../../machines/model/membership.ts'

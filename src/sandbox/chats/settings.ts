@@ -1,4 +1,4 @@
-/** The settings of a chat that its administrators change, and leaving it. Changes are announced as service messages. */
+/** Changes the settings of a chat and leaves chats. Service messages announce the changes. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'

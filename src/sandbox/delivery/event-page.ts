@@ -93,7 +93,7 @@ function happeningOf(reader: Reader, row: Row): Happening {
       messages: [String(detail.id)],
     }
   }
-  if (detail.facts) return newsOf(reader, row, common, detail.facts)
+  if (detail.facts) return eventOf(reader, row, common, detail.facts)
   const message = withoutSolution(messageOf({ ...row, message: detail }), common.direction)
   if (kind === 'callback') {
     return {
@@ -112,7 +112,7 @@ function happeningOf(reader: Reader, row: Row): Happening {
 }
 
 /** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */
-function newsOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
+function eventOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
   const isOfPoll = row.kind === 'poll' || row.kind === 'poll_answer'
   return {
     ...common,

@@ -1,4 +1,4 @@
-/** Puts faults on a person and takes them off; live sessions feel it at once. */
+/** Puts faults on a person and takes them off, with effect on live sessions. */
 import type { Queryable } from '../../database/database.ts'
 import { changeFaults, type FaultChange } from './faults.ts'
 import type { Hub, SessionEnd } from './hub.ts'

@@ -1,6 +1,7 @@
 /** The live sessions of this process and the requests that wait for a change: wakes both, and reads queues for sessions. */
 import type { Queryable } from '../../database/database.ts'
 import type { Log } from '../../database/log.ts'
+import type { Wake } from '../network/context.ts'
 import { type Page, type Reader, readPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
 
@@ -49,7 +50,7 @@ export class Hub {
   }
 
   /** To be called after a change: the sessions of these people read on, and every waiting request looks again. */
-  wake(people: readonly number[]) {
+  readonly wake: Wake = (people) => {
     for (const person of people) for (const session of this.of(person)) session.wake()
     this.#wakeWaiting()
   }

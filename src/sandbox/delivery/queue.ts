@@ -10,7 +10,7 @@ interface Queueing {
 /**
  * Common table expressions over `change (ord, chat_id, actor_id, session_id, detail)`. They lock the counters in the
  * order of the people, so that two statements cannot wait for each other. A counter row gives out its numbers in the
- * order of the commits, a sequence does not.
+ * order of the commits; a sequence does not.
  */
 export const queueing = (
   kind: string,

@@ -1,4 +1,4 @@
-/** The sessions of linked devices: a link begins one, a sign-out, a revocation or another client ends it. */
+/** The stored sessions of linked devices. A link begins one; a sign-out, a revocation or another client ends it. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Queryable } from '../../database/database.ts'
 import type { Faults } from './faults.ts'

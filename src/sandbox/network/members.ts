@@ -20,7 +20,7 @@ export class NetworkMembers {
 
   /** Rejects with `not_found` for a person of another network, as for one that does not exist. */
   async assertIn(network: number, person: number): Promise<void> {
-    const known = this.#networks.get(person) ?? (await this.#look(person))
+    const known = this.#networks.get(person) ?? (await this.#find(person))
     if (known !== network) throw failed('not_found', '')
   }
 
@@ -29,7 +29,7 @@ export class NetworkMembers {
     for (const [person, home] of this.#networks) if (home === network) this.#networks.delete(person)
   }
 
-  async #look(person: number): Promise<number | undefined> {
+  async #find(person: number): Promise<number | undefined> {
     const [found] = await this.#db.query<{ network: number | null }>(lookup, [person])
     if (found?.network == null) return undefined
     if (this.#networks.size >= MOST_REMEMBERED) this.#networks.clear()

@@ -1,4 +1,4 @@
-/** The people of one network: registered, listed, changed, blocked by one another; and the stories that they see. */
+/** Registers, lists, changes and blocks the people of one network, and lists the stories that they see. */
 
 import { failed } from '../../../machines/model/failure.ts'
 import type { Member } from '../../../machines/model/membership.ts'
