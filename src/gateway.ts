@@ -144,7 +144,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(() => media.close())
 
   const sandbox = config.sandbox
-    ? createSandbox({ db, logger, media: media.desk, limits: config.sandboxLimits })
+    ? createSandbox({ db, logger, media: media.service, limits: config.sandboxLimits })
     : undefined
   if (sandbox) opened.defer(() => sandbox.close())
   // A statement whose connection was lost may be carried out a moment later still.
@@ -152,8 +152,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
   const { telegram: telegramAddress, bale: baleAddress } = config.botApi
   const botApis = [
-    createBotApi({ flavour: telegramBot, ...telegramAddress, media: media.desk, log: logger }),
-    createBotApi({ flavour: bale, ...baleAddress, media: media.desk, log: logger }),
+    createBotApi({ flavour: telegramBot, ...telegramAddress, media: media.service, log: logger }),
+    createBotApi({ flavour: bale, ...baleAddress, media: media.service, log: logger }),
   ]
   for (const { close } of botApis) opened.defer(close)
   const platforms = [
@@ -161,11 +161,11 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     // A server on loopback is for trying out: in production it would be a way into this machine.
     xmppPlatform({
       log: logger,
-      media: media.desk,
+      media: media.service,
       rooms: new PostgresRooms({ db, vault }),
       allowPrivate: !config.production,
     }),
-    await telegramOf(config.telegram, { db, media: media.desk, log: logger }),
+    await telegramOf(config.telegram, { db, media: media.service, log: logger }),
     ...botApis.map(({ platform }) => platform),
     ...(options.platforms ?? []),
   ]

@@ -61,9 +61,7 @@ export async function mediaOf(
 export function uploadOf(call: Call, args: Arguments, parameter: string): Upload | undefined {
   const value = args.text(parameter) ?? ''
   const part = value.startsWith('attach://') ? value.slice('attach://'.length) : parameter
-  const upload = call.uploads.get(part)
-  // One part may be used several times; all of them go when the call is answered.
-  return upload && { ...upload, release: async () => undefined }
+  return call.uploads.get(part)
 }
 
 function sourceOf(call: Call, args: Arguments, parameter: string): Source | undefined {

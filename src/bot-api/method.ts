@@ -7,7 +7,7 @@ import type { Scope } from '../../machines/api-key/events.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
 import type { OperationKind, PublicOperation } from '../../machines/model/operation.ts'
 import type { Out } from '../credentials/out-error.ts'
-import type { FilePaths, MediaDesk, Upload } from '../media/media.ts'
+import type { FilePaths, MediaService, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/info.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileIds } from './file-id.ts'
@@ -34,7 +34,7 @@ export interface CallServices {
   /** The account as getMe shows it. */
   profile(credentialId: number): Promise<Json>
   readonly profileStore: ProfileStore
-  readonly media: Pick<MediaDesk, 'ingest'>
+  readonly media: Pick<MediaService, 'ingest'>
   readonly paths: Pick<FilePaths, 'issue'>
   readonly fileIds: FileIds
   pendingUpdates(key: ApiKeyActor): Promise<number>

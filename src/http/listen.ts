@@ -205,7 +205,7 @@ async function registerRoutes(app: FastifyInstance, options: ListenOptions): Pro
   await app.register(logRoutes, { ...user, database: db })
   await app.register(usageRoutes, { ...user, database: db })
   if (sandbox) await app.register(sandboxRoutes, { ...user, sandbox })
-  const uploads = { media: media.desk, uploadBytes: media.limits.uploadBytes }
+  const uploads = { media: media.service, uploadBytes: media.limits.uploadBytes }
   const carrier = { credentials, platformOf, world }
   await app.register(botRoutes, { gate, ...carrier, uploads })
   core.onReplyCall((key, call, traceId) => carryBack(key, call, traceId, { ...carrier, uploads }))
@@ -221,7 +221,7 @@ export async function flushAll({ core, journal }: Pick<ListenOptions, 'core' | '
 function downloadsFrom({ core, media }: ListenOptions): Downloads {
   return new Downloads({
     rows: media.paths,
-    desk: media.desk,
+    service: media.service,
     limit: media.limits.downloadBytes,
     download: async (credentialId, native, offset, signal) =>
       (await core.supervisor.find(credentialId)).effects.download(native, offset, signal),
@@ -235,7 +235,7 @@ function callWorld({ core, db, journal, media }: ListenOptions, paths: Downloads
         core.translator.idOf(credentialId, native, core.supervisor.factsOf(credentialId)),
       ),
     profileStore: profileStore(db),
-    media: media.desk,
+    media: media.service,
     paths,
     fileIds: core.fileIds,
     pendingUpdates: (key: ApiKeyActor) => pendingUpdates(db, core.updates, key),

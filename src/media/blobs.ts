@@ -49,8 +49,8 @@ export class BlobStore {
   /** Copies what lies at `path`. The same bytes of the same user are stored once. */
   async add({ path, ...about }: NewBlob, signal: AbortSignal) {
     const { temporary, pool } = this.#options
-    await using work = await temporary.work()
-    const target = work.file()
+    await using tempFolder = await temporary.folder()
+    const target = tempFolder.file()
     const key = randomBytes(32)
     const sealed = await sealFile(path, { pool, target, key }, signal).catch(explain)
     return await this.#keep({ ...about, path: target, key, ...sealed }, signal)

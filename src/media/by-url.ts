@@ -4,12 +4,12 @@ import type { MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { openUrl, parseUrl, UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
-import { type Intake, TooLarge } from './intake.ts'
 import type { Upload } from './media.ts'
+import { type Spool, TooLarge } from './spool.ts'
 
 export interface UrlOptions {
   readonly agent: GuardedAgent
-  readonly intake: Pick<Intake, 'receive'>
+  readonly spool: Pick<Spool, 'receive'>
   readonly takes: number
   readonly limit: number
 }
@@ -19,7 +19,7 @@ const REDIRECTS = 3
 /** Rejects with `RequestFailed`. What is inside and what is merely shut looks the same to the caller. */
 export async function fetchUpload(
   text: string,
-  { agent, intake, takes, limit }: UrlOptions,
+  { agent, spool, takes, limit }: UrlOptions,
   signal: AbortSignal,
 ): Promise<Upload> {
   const url = urlFrom(text)
@@ -33,7 +33,7 @@ export async function fetchUpload(
     const name = nameIn(url)
     const type = headers['content-type']
     const about = { limit, ...(name && { name }), ...(typeof type === 'string' && { mime: type }) }
-    return await intake.receive(body, about, signal)
+    return await spool.receive(body, about, signal)
   } catch (cause) {
     signal.throwIfAborted()
     if (cause instanceof RequestFailed) throw cause

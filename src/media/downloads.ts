@@ -5,11 +5,11 @@ import type { ReadableStream } from 'node:stream/web'
 import type { FileStream } from '../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { cleanName, mimeOf } from './formats.ts'
-import type { FilePaths, IssuedPath, MediaDesk, PathRequest } from './media.ts'
+import type { FilePaths, IssuedPath, MediaService, PathRequest } from './media.ts'
 
 export interface DownloadsOptions {
   readonly rows: FilePaths
-  readonly desk: Pick<MediaDesk, 'open' | 'facts'>
+  readonly service: Pick<MediaService, 'open' | 'facts'>
   readonly limit: number
   /** The bytes of a file that is on a network. */
   download(
@@ -51,7 +51,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
   }
 
   async find(credentialId: number, path: string): Promise<Download | undefined> {
-    const { rows, desk, download, limit } = this.#options
+    const { rows, service, download, limit } = this.#options
     const issued = await rows.find(credentialId, path)
     if (!issued) return undefined
     const { file } = issued
@@ -61,7 +61,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
       async open(offset, length, signal) {
         if ('blob' in file) {
           const range = { offset, ...(length !== undefined && { length }) }
-          return (await desk.open(file.blob, range)).stream
+          return (await service.open(file.blob, range)).stream
         }
         const { stream } = await download(credentialId, file.native, offset, signal)
         const source = Readable.fromWeb(stream as ReadableStream<Uint8Array>, { signal })
@@ -74,8 +74,8 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
 
   /** Only a network that is asked tells whether a file is still there, and how large it is. */
   async #facts({ credentialId, file }: PathRequest): Promise<Facts> {
-    const { desk, download } = this.#options
-    if ('blob' in file) return await desk.facts(file.blob)
+    const { service, download } = this.#options
+    if ('blob' in file) return await service.facts(file.blob)
     const signal = AbortSignal.timeout(ASK_MS)
     try {
       const { stream, size, ...told } = await download(credentialId, file.native, 0, signal)

@@ -2,7 +2,7 @@
 export interface MediaLimits {
   readonly photoBytes: number
   readonly uploadBytes: number
-  /** What getFile hands out. */
+  /** What getFile tools out. */
   readonly downloadBytes: number
   /** Of one user. */
   readonly quotaBytes: number

@@ -1,8 +1,8 @@
-/** What the rest of the service knows of media: bytes come in, are judged, made fit for their kind, and kept. */
+/** The types by which the rest of the service stores and reads media. */
 import type { Readable } from 'node:stream'
 import type { Media, MediaKind } from '../../machines/model/content.ts'
 
-/** A received file in a temporary place; gone once it was released, or when the service starts again. */
+/** A received file in a temporary place. Whoever received it releases it; a start of the service removes what is left. */
 export interface Upload {
   readonly path: string
   readonly size: number
@@ -10,7 +10,7 @@ export interface Upload {
   readonly name?: string
   /** As the sender gave it; believed only where the bytes do not tell. */
   readonly mime?: string
-  /** What lies at `path` is encrypted already: nobody here looks into files of its kind. */
+  /** Present when the file at `path` is encrypted already, since files of its kind are not inspected. */
   readonly sealed?: SealedUpload
   release(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface SealedUpload {
   readonly key: Buffer
   /** The same for the same bytes. */
   readonly digest: string
-  /** What the bytes say they are. */
+  /** The MIME type by the first bytes. */
   readonly sniffed?: string
 }
 
@@ -27,11 +27,9 @@ export type Source =
   | { readonly from: 'upload'; readonly upload: Upload }
   | { readonly from: 'stream'; readonly stream: Readable }
   | { readonly from: 'url'; readonly url: string }
-  /** What the store holds already, to be looked at again as another kind. */
-  | { readonly from: 'blob'; readonly blob: string }
 
 export interface Ingestion {
-  /** Whose quota it counts for, and with whose key it is encrypted. */
+  /** The user whose quota it counts for and whose key encrypts it. */
   readonly userId: number
   readonly kind: MediaKind
   readonly source: Source
@@ -42,7 +40,7 @@ export interface Ingestion {
   readonly keepsGifs?: boolean
   /** A thumbnail of the sender's own: a JPEG of at most 200 kB. */
   readonly thumbnail?: Upload
-  /** What the sender says of it; what the bytes say counts more. */
+  /** Facts by the sender; those in the bytes count more. */
   readonly hints?: {
     readonly durationSeconds?: number
     readonly width?: number
@@ -52,7 +50,7 @@ export interface Ingestion {
   }
 }
 
-/** What has become of it. Its files are blobs, held for as long as `MediaStore.hold` says, or at least an hour. */
+/** The stored media. Its files are blobs, kept while they are held, and at least an hour. */
 export interface Ingested {
   /** Its kind may be another one than was asked for: a video that cannot be made one is a document. */
   readonly media: Media
@@ -67,7 +65,7 @@ export interface Range {
 }
 
 export interface BlobFacts {
-  /** Of all of it, whatever range was asked for. */
+  /** Size of the whole file, not of the range. */
   readonly size: number
   readonly mime: string
 }
@@ -77,10 +75,10 @@ export interface OpenBlob extends BlobFacts {
   readonly stream: Readable
 }
 
-export interface MediaDesk {
+export interface MediaService {
   /**
    * Rejects with `RequestFailed` in the reference's words when the bytes are not what `kind` wants; then nothing is
-   * kept. An upload is released in either case.
+   * kept. The caller releases what it uploaded.
    */
   ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested>
   /** Writes a stream to a temporary place. Rejects, leaving nothing, when it is longer than `limit` or breaks off. */

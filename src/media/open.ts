@@ -1,4 +1,4 @@
-/** Everything about files, put together: the desk, the paths, and what keeps the store tidy. */
+/** Everything about files, put together: the service, the paths, and what keeps the store tidy. */
 import { join } from 'node:path'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
@@ -7,18 +7,18 @@ import type { Vault } from '../security/vault.ts'
 import { BlobRows } from './blob-rows.ts'
 import { BlobStore } from './blobs.ts'
 import { findConfinement } from './confinement.ts'
-import { Desk } from './desk.ts'
 import { DiskStore } from './disk-store.ts'
-import { Intake } from './intake.ts'
 import type { MediaLimits } from './limits.ts'
 import { type MediaMeasures, unmeasured } from './measures.ts'
-import type { FilePaths, MediaDesk } from './media.ts'
+import type { FilePaths, MediaService } from './media.ts'
 import { PostgresFilePaths } from './paths.ts'
 import { createPool } from './pool.ts'
 import { type S3Options, S3Store } from './s3-store.ts'
-import { Studio } from './studio.ts'
+import { StoredMediaService } from './service.ts'
+import { Spool } from './spool.ts'
 import { TemporaryFiles } from './temporary.ts'
 import { findTools } from './tools.ts'
+import { Transcoder } from './transcoder.ts'
 
 export interface MediaOptions {
   readonly db: Database
@@ -40,7 +40,7 @@ export interface MediaOptions {
 }
 
 export interface OpenedMedia {
-  readonly desk: MediaDesk
+  readonly service: MediaService
   readonly paths: FilePaths
   readonly limits: MediaLimits
   /** Whether ffmpeg was found. */
@@ -87,14 +87,24 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     keepSeconds: limits.keepSeconds,
     log,
   })
-  const studio = new Studio({ tools, pool, log, measures, maxBytes: limits.uploadBytes })
-  const intake = new Intake(temporary, pool)
+  const transcoder = new Transcoder({ tools, pool, log, measures, maxBytes: limits.uploadBytes })
+  const spool = new Spool(temporary, pool)
   const paths = new PostgresFilePaths(db)
   return {
-    desk: new Desk({ blobs, temporary, intake, pool, studio, agent, limits, measures, log }),
+    service: new StoredMediaService({
+      blobs,
+      temporary,
+      spool,
+      pool,
+      transcoder,
+      agent,
+      limits,
+      measures,
+      log,
+    }),
     paths,
     limits,
-    transcodes: studio.isOpen,
+    transcodes: transcoder.isOpen,
     async sweep() {
       const removed = await blobs.sweep()
       if (removed > 0) log.info({ removed }, 'old files were removed')

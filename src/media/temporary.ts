@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { failed } from '../../machines/model/failure.ts'
 
-export interface WorkFolder extends AsyncDisposable {
+export interface TempFolder extends AsyncDisposable {
   /** The path of a new file in it. */
   file(): string
 }
@@ -29,7 +29,7 @@ export class TemporaryFiles {
   }
 
   /** For the files of one piece of work; all are gone when it is disposed of. */
-  async work(): Promise<WorkFolder> {
+  async folder(): Promise<TempFolder> {
     const folder = join(this.#folder, randomUUID())
     await mkdir(folder, { mode: 0o700 })
     return {

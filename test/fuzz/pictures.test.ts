@@ -11,10 +11,10 @@ import { RequestFailed } from '../../machines/model/failure.ts'
 import { photo } from '../../src/media/kinds/photo.ts'
 import { unmeasured } from '../../src/media/measures.ts'
 import { createPool } from '../../src/media/pool.ts'
-import { Studio } from '../../src/media/studio.ts'
 import { TemporaryFiles } from '../../src/media/temporary.ts'
-import { drawn } from '../media/desk-rig.ts'
+import { Transcoder } from '../../src/media/transcoder.ts'
 import { forever } from '../media/rig.ts'
+import { drawn } from '../media/service-rig.ts'
 import fc from '../support/fast-check.ts'
 import { quietLog } from '../support/log.ts'
 
@@ -32,7 +32,7 @@ t.teardown(() => rm(folder, { recursive: true, force: true }))
 const temporary = await TemporaryFiles.open(folder)
 const pool = createPool({ threads: 2 })
 t.teardown(() => pool.close())
-const studio = new Studio({
+const transcoder = new Transcoder({
   tools: undefined,
   pool,
   log: quietLog,
@@ -42,14 +42,14 @@ const studio = new Studio({
 
 /** The reference's words for a photo that was none; undefined: it became one. */
 async function outcome(bytes: Uint8Array): Promise<string | undefined> {
-  await using work = await temporary.work()
-  const path = work.file()
+  await using tempFolder = await temporary.folder()
+  const path = tempFolder.file()
   await writeFile(path, bytes)
   const look = await pool.run('look', { path }, forever)
   const given = { ...look, path, mime: look.mime ?? 'application/octet-stream', hints: {} }
-  const hands = { pool, studio, userId: 1, work, photoBytes: 10_485_760, signal: forever }
+  const tools = { pool, transcoder, userId: 1, tempFolder, photoBytes: 10_485_760, signal: forever }
   try {
-    const made = await photo(given, hands)
+    const made = await photo(given, tools)
     const { format } = await sharp(made.path).metadata()
     if (format !== 'jpeg') throw new Error(`a photo became ${format}`)
     return undefined

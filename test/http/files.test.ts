@@ -24,7 +24,7 @@ async function issued(bytes: Buffer, name?: string, mime?: string): Promise<stri
   const source = { from: 'stream' as const, stream: Readable.from([bytes]) }
   const [row] = await database.query<{ id: number }>('select id from app_user')
   const ingestion = { userId: user?.id ?? row?.id ?? 0, kind: 'document' as const, source }
-  const { media: stored } = await media.desk.ingest(ingestion, new AbortController().signal)
+  const { media: stored } = await media.service.ingest(ingestion, new AbortController().signal)
   const about = { size: bytes.length, ...(name && { name }), ...(mime && { mime }) }
   const folder = 'documents' as const
   const { path } = await media.paths.issue({ credentialId, folder, file: stored.file, ...about })

@@ -6,8 +6,8 @@ import t from 'tap'
 import { usualLimits } from '../../src/media/limits.ts'
 import { refused } from '../actors/refused.ts'
 import { quietLog } from '../support/log.ts'
-import { deskRig, drawn } from './desk-rig.ts'
 import { forever } from './rig.ts'
+import { drawn, serviceRig } from './service-rig.ts'
 
 const png = await drawn(60, 40).png().toBuffer()
 const pages: Record<string, RequestListener> = {
@@ -46,9 +46,9 @@ const base = `127.0.0.1:${port}`
 
 t.test('where private addresses are allowed', async (t) => {
   const limits = { ...usualLimits, urlTakes: 3_000 }
-  const { desk, userId, left } = await deskRig(t, { limits })
+  const { service, userId, left } = await serviceRig(t, { limits })
   const fetched = (kind: 'photo' | 'document' | 'video_note' | 'sticker', url: string) =>
-    desk.ingest({ userId, kind, source: { from: 'url', url } }, forever)
+    service.ingest({ userId, kind, source: { from: 'url', url } }, forever)
 
   t.test('a picture is fetched, with and without a scheme, over a redirect', async (t) => {
     for (const url of [`http://${base}/cat.png`, `${base}/cat.png`, `http://${base}/moved`]) {
@@ -102,10 +102,10 @@ t.test('the operator learns why an address gave nothing, without its path', asyn
     ...quietLog,
     info: (fields: object, message: string) => lines.push({ ...fields, message }),
   }
-  const { desk, userId } = await deskRig(t, { log })
+  const { service, userId } = await serviceRig(t, { log })
   const url = 'http://127.0.0.1:1/secret-path'
   const source = { from: 'url', url } as const
-  await t.rejects(desk.ingest({ userId, kind: 'photo', source }, forever))
+  await t.rejects(service.ingest({ userId, kind: 'photo', source }, forever))
   const line = lines.find((line) => 'host' in line)
   t.match(line, {
     host: '127.0.0.1:1',
@@ -116,14 +116,17 @@ t.test('the operator learns why an address gave nothing, without its path', asyn
 })
 
 t.test('where they are not, the inside looks like nothing at all', async (t) => {
-  const { desk, userId } = await deskRig(t, { guard: {} })
+  const { service, userId } = await serviceRig(t, { guard: {} })
   const description = 'failed to get HTTP URL content'
   for (const url of [
     `http://${base}/cat.png`,
     'http://127.0.0.1:1/',
     'http://169.254.169.254/a.png',
   ]) {
-    const ingesting = desk.ingest({ userId, kind: 'photo', source: { from: 'url', url } }, forever)
+    const ingesting = service.ingest(
+      { userId, kind: 'photo', source: { from: 'url', url } },
+      forever,
+    )
     await refused(t, ingesting, { code: 'bad_request', description })
   }
 })

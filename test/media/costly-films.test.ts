@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { budgetFor, isTooCostly } from '../../src/media/budget.ts'
 import { findTools } from '../../src/media/tools.ts'
-import { deskRig } from './desk-rig.ts'
+import { serviceRig } from './service-rig.ts'
 import { stillGif } from './still-gif.ts'
 
 const searchPath = process.env.PATH ?? ''
@@ -43,7 +43,7 @@ t.test('with ffmpeg', { skip }, async (t) => {
     read: () => undefined,
     waiting: () => undefined,
   }
-  const { ingest, database, left } = await deskRig(t, { searchPath, measures })
+  const { ingest, database, left } = await serviceRig(t, { searchPath, measures })
 
   t.test('48,000 megapixels in 80 kB become a document, and ffmpeg is never started', async (t) => {
     const bomb = stillGif({ side: 4_000, frames: 3_000 })

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { giveBackLent } from '../../src/media/give-back.ts'
-import { deskRig } from './desk-rig.ts'
 import { forever } from './rig.ts'
+import { serviceRig } from './service-rig.ts'
 
 const MEGABYTE = 2 ** 20
 const SIZE = 160 * MEGABYTE
@@ -13,10 +13,10 @@ const limits = { photoBytes: 0, uploadBytes: SIZE, downloadBytes: SIZE, urlTakes
 
 t.test('the memory of the process grows by less than 64 MB', async (t) => {
   const quota = { quotaBytes: 10 * SIZE, quotaFiles: 100, keepSeconds: 60 }
-  const { desk, userId } = await deskRig(t, { limits: { ...limits, ...quota } })
+  const { service, userId } = await serviceRig(t, { limits: { ...limits, ...quota } })
   const ingest = (bytes: number) => {
     const stream = Readable.from(pieces(bytes))
-    return desk.ingest({ userId, kind: 'document', source: { from: 'stream', stream } }, forever)
+    return service.ingest({ userId, kind: 'document', source: { from: 'stream', stream } }, forever)
   }
   // The threads are there already when a large file comes.
   await ingest(40 * MEGABYTE)
@@ -30,7 +30,7 @@ t.test('the memory of the process grows by less than 64 MB', async (t) => {
 
   let read = 0
   const down = await growth(async () => {
-    const { stream } = await desk.open(blob)
+    const { stream } = await service.open(blob)
     for await (const chunk of stream) {
       read += chunk.length
       giveBackLent(chunk)

@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import t from 'tap'
+import type { Upload } from '../../src/media/media.ts'
 import { refused } from '../actors/refused.ts'
-import { deskRig, drawn } from './desk-rig.ts'
+import { drawn, serviceRig } from './service-rig.ts'
 
-const rig = await deskRig(t)
+const rig = await serviceRig(t)
 const { ingest, bytes, left } = rig
 
 t.test('a photo becomes a JPEG in several sizes, without the camera’s notes', async (t) => {
@@ -113,9 +114,13 @@ t.test('archives and bombs pass through without being unpacked', async (t) => {
 })
 
 t.test('a thumbnail of the sender’s own is a small JPEG', async (t) => {
+  const uploads: Upload[] = []
   const upload = async (given: Buffer) => {
     const { Readable } = await import('node:stream')
-    return rig.desk.spool(Readable.from([given]), { limit: 1e7 }, new AbortController().signal)
+    const { signal } = new AbortController()
+    const spooled = await rig.service.spool(Readable.from([given]), { limit: 1e7 }, signal)
+    uploads.push(spooled)
+    return spooled
   }
   const own = await drawn(640, 640, '#ffffff').jpeg().toBuffer()
   const { media } = await ingest('document', 'text', { thumbnail: await upload(own) })
@@ -125,6 +130,8 @@ t.test('a thumbnail of the sender’s own is a small JPEG', async (t) => {
     description:
       'file of size 204800 bytes is too big for a thumbnail; the maximum size is 204799 bytes',
   })
+  t.equal((await left()).temporary, 2, 'the receiver of an upload releases it')
+  for (const each of uploads) await each.release()
   t.equal((await left()).temporary, 0)
 })
 

@@ -7,7 +7,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { Media } from '../../machines/model/content.ts'
 import { findTools } from '../../src/media/tools.ts'
-import { deskRig, drawn } from './desk-rig.ts'
+import { drawn, serviceRig } from './service-rig.ts'
 
 const searchPath = process.env.PATH ?? ''
 const tools = await findTools(searchPath)
@@ -38,7 +38,7 @@ function probed(bytes: Buffer) {
 const startsFast = (bytes: Buffer) => bytes.indexOf('moov') < bytes.indexOf('mdat')
 
 t.test('with ffmpeg', { skip }, async (t) => {
-  const { ingest, bytes, left } = await deskRig(t, { searchPath })
+  const { ingest, bytes, left } = await serviceRig(t, { searchPath })
   const isPicture = async (thumbnail: Media | undefined) =>
     thumbnail && (await sharp(await bytes(thumbnail)).metadata()).format === 'jpeg'
 
@@ -137,7 +137,7 @@ t.test('with ffmpeg', { skip }, async (t) => {
 })
 
 t.test('without ffmpeg', async (t) => {
-  const { ingest, transcodes } = await deskRig(t, { searchPath: '' })
+  const { ingest, transcodes } = await serviceRig(t, { searchPath: '' })
   t.notOk(transcodes)
   const gif = await drawn(40, 30).gif().toBuffer()
   const animation = await ingest('animation', gif)

@@ -16,7 +16,7 @@ t.test('an upload is waited for while it moves', async (t) => {
   const media = {
     open: async (blob: string) => {
       if (!service) throw new Error('the service is not there yet')
-      return service.gateway.media.desk.open(blob)
+      return service.gateway.media.service.open(blob)
     },
   }
   service = await startService(t, {

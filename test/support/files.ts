@@ -25,7 +25,7 @@ export async function fileDesk(t: Pick<Test, 'teardown'>, db: Database) {
     guard: { allowPrivate: true },
   })
   t.teardown(() => media.close())
-  return media.desk
+  return media.service
 }
 
 type Desk = Awaited<ReturnType<typeof fileDesk>>

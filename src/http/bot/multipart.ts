@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { lend } from '../../media/give-back.ts'
-import { TooLarge } from '../../media/intake.ts'
 import type { Upload } from '../../media/media.ts'
+import { TooLarge } from '../../media/spool.ts'
 import { formEntries } from './parameters.ts'
 
 /** Names of files that stand without quotes, as grammY writes them: the parser would drop their spaces and quotes. */

@@ -1,19 +1,19 @@
 /** Documents: any bytes, untouched, with a thumbnail where there is something to see. */
-import { type Given, type Hands, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
+import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
 import { stillOf } from './still.ts'
 
-export async function document(given: Given, hands: Hands): Promise<Prepared> {
-  return await asDocument(given, hands)
+export async function document(given: Given, tools: MediaTools): Promise<Prepared> {
+  return await asDocument(given, tools)
 }
 
 /** Also what other kinds fall back to; `notes` say why. */
 export async function asDocument(
   given: Given,
-  hands: Hands,
+  tools: MediaTools,
   notes: readonly string[] = [],
 ): Promise<Prepared> {
   const { path, mime, name } = given
-  const thumbnail = await thumbnailOf(given, hands)
+  const thumbnail = await thumbnailOf(given, tools)
   return {
     kind: 'document',
     path,
@@ -24,7 +24,7 @@ export async function asDocument(
   }
 }
 
-async function thumbnailOf(given: Given, hands: Hands) {
-  if (given.picture) return (await smaller(given.path, [THUMBNAIL_SIDE], hands))?.[0]
-  return given.mime.startsWith('video/') ? await stillOf(given, hands) : undefined
+async function thumbnailOf(given: Given, tools: MediaTools) {
+  if (given.picture) return (await smaller(given.path, [THUMBNAIL_SIDE], tools))?.[0]
+  return given.mime.startsWith('video/') ? await stillOf(given, tools) : undefined
 }

@@ -3,7 +3,7 @@ import { isTooCostly } from '../budget.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { asDocument } from './document.ts'
-import { type Given, type Hands, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
+import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
 import { called, lasting } from './sound.ts'
 import { stillOf } from './still.ts'
 
@@ -43,42 +43,42 @@ export const videoNote = film({
 })
 
 function film(wanted: Wanted) {
-  return async (given: Given, hands: Hands): Promise<Prepared> => {
-    const { studio, pool, work, signal } = hands
+  return async (given: Given, tools: MediaTools): Promise<Prepared> => {
+    const { transcoder, pool, tempFolder, signal } = tools
     if (wanted.kind === 'animation' && given.keepsGifs && given.picture && given.mime === GIF) {
-      return await asGif(given, given.picture, hands)
+      return await asGif(given, given.picture, tools)
     }
-    if (!studio.isOpen) return await untouched(given, hands, wanted)
+    if (!transcoder.isOpen) return await untouched(given, tools, wanted)
     if (given.picture && isTooCostly(given.picture, given.size)) {
-      return await asDocument(given, hands, [tooCostly])
+      return await asDocument(given, tools, [tooCostly])
     }
-    const probe = await studio.probe(given, hands)
+    const probe = await transcoder.probe(given, tools)
     if (!probe?.video) {
-      return await asDocument(given, hands, ['sent as a document: it could not be read as a video'])
+      return await asDocument(given, tools, ['sent as a document: it could not be read as a video'])
     }
     const fits = wanted.fits(probe, given)
     if (fits && (await pool.run('fastStart', { path: given.path }, signal)))
-      return await shown(given, given, hands, wanted, [])
+      return await shown(given, given, tools, wanted, [])
     if (!fits && isTooCostly(probe.video, given.size)) {
-      return await asDocument(given, hands, [tooCostly])
+      return await asDocument(given, tools, [tooCostly])
     }
-    const path = work.file()
+    const path = tempFolder.file()
     const recipe = fits ? recipes.reordered : wanted.recipe
-    if (!(await studio.make(given, recipe, path, hands))) {
-      return await asDocument(given, hands, ['sent as a document: it could not be made an MP4'])
+    if (!(await transcoder.make(given, recipe, path, tools))) {
+      return await asDocument(given, tools, ['sent as a document: it could not be made an MP4'])
     }
     const note = fits ? 'its parts were put in order for streaming' : 'it was made an MP4 (H.264)'
-    return await shown({ path, mime: MP4 }, given, hands, wanted, [note])
+    return await shown({ path, mime: MP4 }, given, tools, wanted, [note])
   }
 }
 
 async function asGif(
   given: Given,
   { width, height }: NonNullable<Given['picture']>,
-  hands: Hands,
+  tools: MediaTools,
 ): Promise<Prepared> {
   const { path, mime, name } = given
-  const thumbnail = (await smaller(path, [THUMBNAIL_SIDE], hands))?.[0]
+  const thumbnail = (await smaller(path, [THUMBNAIL_SIDE], tools))?.[0]
   return {
     kind: 'animation',
     path,
@@ -95,12 +95,12 @@ async function asGif(
 async function shown(
   made: { path: string; mime: string },
   given: Given,
-  hands: Hands,
+  tools: MediaTools,
   { kind }: Wanted,
   notes: readonly string[],
 ): Promise<Prepared> {
-  const probe = await hands.studio.probe(made, hands)
-  const thumbnail = await stillOf(made, hands)
+  const probe = await tools.transcoder.probe(made, tools)
+  const thumbnail = await stillOf(made, tools)
   return {
     kind,
     path: made.path,
@@ -114,12 +114,12 @@ async function shown(
 }
 
 /** Without ffmpeg: what most clients can play is sent as it is, by what the sender says of it. */
-async function untouched(given: Given, hands: Hands, { kind }: Wanted): Promise<Prepared> {
+async function untouched(given: Given, tools: MediaTools, { kind }: Wanted): Promise<Prepared> {
   const { path, mime, name, picture, hints } = given
   const isGif = kind === 'animation' && picture !== undefined
   if (mime !== MP4 && !isGif) {
     const why = 'ffmpeg is not installed, so it was not made an MP4'
-    return await asDocument(given, hands, [`sent as a document: ${why}`])
+    return await asDocument(given, tools, [`sent as a document: ${why}`])
   }
   const width = picture?.width ?? hints.width
   const height = picture?.height ?? hints.height

@@ -4,10 +4,10 @@ import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Ingestion } from '../media.ts'
 import type { Runner } from '../pool.ts'
-import type { Studio } from '../studio.ts'
 import type { Look } from '../tasks/look.ts'
 import type { Made } from '../tasks/picture.ts'
-import type { WorkFolder } from '../temporary.ts'
+import type { TempFolder } from '../temporary.ts'
+import type { Transcoder } from '../transcoder.ts'
 
 export interface Given extends Look {
   readonly path: string
@@ -17,12 +17,12 @@ export interface Given extends Look {
   readonly keepsGifs?: boolean
 }
 
-/** Everything in `work` is gone once the files that came of it are stored. */
-export interface Hands {
+/** Everything in `tempFolder` is gone once the files that came of it are stored. */
+export interface MediaTools {
   readonly pool: Runner
-  readonly studio: Studio
+  readonly transcoder: Transcoder
   readonly userId: number
-  readonly work: WorkFolder
+  readonly tempFolder: TempFolder
   readonly photoBytes: number
   readonly signal: AbortSignal
 }
@@ -45,7 +45,7 @@ export interface Prepared {
   readonly notes: readonly string[]
 }
 
-export type Prepare = (given: Given, hands: Hands) => Promise<Prepared>
+export type Prepare = (given: Given, tools: MediaTools) => Promise<Prepared>
 
 export const noPicture = () => failed('bad_request', 'IMAGE_PROCESS_FAILED')
 
@@ -55,9 +55,9 @@ export const THUMBNAIL_SIDE = 320
 export async function smaller(
   source: string,
   boxes: readonly number[],
-  { pool, work, signal }: Hands,
+  { pool, tempFolder, signal }: MediaTools,
 ): Promise<Picture[] | undefined> {
-  const wanted = boxes.map((box) => ({ target: work.file(), box, format: 'jpeg' as const }))
+  const wanted = boxes.map((box) => ({ target: tempFolder.file(), box, format: 'jpeg' as const }))
   const made = await pool.run('picture', { source, wanted }, signal)
   return made?.map(({ target, ...picture }) => ({ path: target, ...picture }))
 }

@@ -1,6 +1,6 @@
 /** Photos: JPEG without the camera's notes, in several sizes. */
 import { failed } from '../../../machines/model/failure.ts'
-import { type Given, type Hands, noPicture, type Prepared, smaller } from './kind.ts'
+import { type Given, type MediaTools, noPicture, type Prepared, smaller } from './kind.ts'
 
 const SMALLER_SIDES = [90, 320, 800]
 const LARGEST_SIDE = 2_560
@@ -8,10 +8,10 @@ const LARGEST_SIDE = 2_560
 const SIDES_TOGETHER = 10_000
 const RATIO = 20
 
-export async function photo(given: Given, hands: Hands): Promise<Prepared> {
+export async function photo(given: Given, tools: MediaTools): Promise<Prepared> {
   const { size, picture } = given
-  if (size > hands.photoBytes) {
-    const limit = `the maximum size is ${hands.photoBytes} bytes`
+  if (size > tools.photoBytes) {
+    const limit = `the maximum size is ${tools.photoBytes} bytes`
     throw failed('bad_request', `file of size ${size} bytes is too big for a photo; ${limit}`)
   }
   if (!picture) throw noPicture()
@@ -21,7 +21,7 @@ export async function photo(given: Given, hands: Hands): Promise<Prepared> {
     throw failed('bad_request', 'PHOTO_INVALID_DIMENSIONS')
   }
   const boxes = [...SMALLER_SIDES.filter((side) => side < long), LARGEST_SIDE]
-  const sizes = await smaller(given.path, boxes, hands)
+  const sizes = await smaller(given.path, boxes, tools)
   const largest = sizes?.pop()
   if (!sizes || !largest) throw noPicture()
   const { path, width, height } = largest

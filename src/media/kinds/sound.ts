@@ -3,43 +3,45 @@ import { renamed } from '../formats.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { asDocument } from './document.ts'
-import type { Given, Hands, Prepared } from './kind.ts'
+import type { Given, MediaTools, Prepared } from './kind.ts'
 import { stillOf } from './still.ts'
 
 const music = ['audio/mpeg', 'audio/mp4', 'audio/x-m4a']
 
-export async function voice(given: Given, hands: Hands): Promise<Prepared> {
+export async function voice(given: Given, tools: MediaTools): Promise<Prepared> {
   const { path, mime } = given
-  const probe = await hands.studio.probe(given, hands)
-  const isOpus = probe ? probe.audio?.codec === 'opus' : !hands.studio.isOpen
+  const probe = await tools.transcoder.probe(given, tools)
+  const isOpus = probe ? probe.audio?.codec === 'opus' : !tools.transcoder.isOpen
   if (mime === 'audio/ogg' && isOpus) {
     return { kind: 'voice', path, mime, ...lasting(given, probe), notes: [] }
   }
-  const target = hands.work.file()
-  if (probe?.audio && (await hands.studio.make(given, recipes.voice, target, hands))) {
+  const target = tools.tempFolder.file()
+  if (probe?.audio && (await tools.transcoder.make(given, recipes.voice, target, tools))) {
     const notes = ['the recording was made Ogg/Opus']
     return { kind: 'voice', path: target, mime: 'audio/ogg', ...lasting(given, probe), notes }
   }
-  const why = hands.studio.isOpen
+  const why = tools.transcoder.isOpen
     ? 'it could not be read as a recording'
     : 'ffmpeg is not installed, so it was not made Ogg/Opus'
-  if (music.includes(mime) && (probe?.audio || !hands.studio.isOpen)) {
-    const asAudio = await audio(given, hands)
+  if (music.includes(mime) && (probe?.audio || !tools.transcoder.isOpen)) {
+    const asAudio = await audio(given, tools)
     return { ...asAudio, notes: [...asAudio.notes, `sent as audio: ${why}`] }
   }
-  return await asDocument(given, hands, [`sent as a document: ${why}`])
+  return await asDocument(given, tools, [`sent as a document: ${why}`])
 }
 
-export async function audio(given: Given, hands: Hands): Promise<Prepared> {
+export async function audio(given: Given, tools: MediaTools): Promise<Prepared> {
   const { path, mime, name, hints } = given
-  const probe = await hands.studio.probe(given, hands)
-  const isSound = probe ? probe.audio !== undefined : !hands.studio.isOpen && /^audio\//.test(mime)
+  const probe = await tools.transcoder.probe(given, tools)
+  const isSound = probe
+    ? probe.audio !== undefined
+    : !tools.transcoder.isOpen && /^audio\//.test(mime)
   if (!isSound) {
-    return await asDocument(given, hands, ['sent as a document: it could not be read as sound'])
+    return await asDocument(given, tools, ['sent as a document: it could not be read as sound'])
   }
   const title = hints.title ?? probe?.title
   const performer = hints.performer ?? probe?.performer
-  const thumbnail = probe?.hasCover ? await stillOf(given, hands) : undefined
+  const thumbnail = probe?.hasCover ? await stillOf(given, tools) : undefined
   return {
     kind: 'audio',
     path,

@@ -1,7 +1,7 @@
 /** Stickers: pictures become WebP with a side of 512, moving ones stay as they are. */
 import {
   type Given,
-  type Hands,
+  type MediaTools,
   noPicture,
   type Prepared,
   smaller,
@@ -11,17 +11,19 @@ import {
 const SIDE = 512
 const moving = ['video/webm', 'application/x-tgsticker']
 
-export async function sticker(given: Given, hands: Hands): Promise<Prepared> {
+export async function sticker(given: Given, tools: MediaTools): Promise<Prepared> {
   const { path, mime, picture, hints } = given
   if (moving.includes(mime)) {
     const { width = SIDE, height = SIDE } = hints
     return { kind: 'sticker', path, mime, width, height, notes: [] }
   }
   if (!picture) throw noPicture()
-  const wanted = [{ target: hands.work.file(), box: SIDE, format: 'webp' as const, enlarge: true }]
-  const made = await hands.pool.run('picture', { source: path, wanted }, hands.signal)
+  const wanted = [
+    { target: tools.tempFolder.file(), box: SIDE, format: 'webp' as const, enlarge: true },
+  ]
+  const made = await tools.pool.run('picture', { source: path, wanted }, tools.signal)
   const [webp] = made ?? []
-  const [thumbnail] = (await smaller(path, [THUMBNAIL_SIDE], hands)) ?? []
+  const [thumbnail] = (await smaller(path, [THUMBNAIL_SIDE], tools)) ?? []
   if (!webp) throw noPicture()
   const { target, width, height } = webp
   return {

@@ -2,7 +2,7 @@
 import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
@@ -27,7 +27,7 @@ export interface SessionOptions {
   readonly application: Application
   readonly entrance?: DataCentreAddress
   readonly db: Queryable
-  readonly media: Pick<MediaDesk, 'open'>
+  readonly media: Pick<MediaService, 'open'>
   readonly log: Logger
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number

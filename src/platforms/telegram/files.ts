@@ -6,7 +6,7 @@ import { within } from '../../../actors/host/time.ts'
 import type { FileStream } from '../../../actors/ports/platform.ts'
 import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 import { webStreamOf } from '../../media/web-stream.ts'
 import { wrongFile } from '../kit/failures.ts'
 import type { Calls } from './calls.ts'
@@ -78,7 +78,7 @@ const gone = () => failed('bad_request', 'the file is no longer available')
 
 export interface Desk {
   readonly calls: Calls
-  readonly media: Pick<MediaDesk, 'open'>
+  readonly media: Pick<MediaService, 'open'>
   readonly signal: AbortSignal
 }
 

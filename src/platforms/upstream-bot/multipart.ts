@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Media } from '../../../machines/model/content.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 
 interface Attachment {
   /** The name of its part. */
@@ -20,7 +20,7 @@ export interface Form {
 export async function formOf(
   parameters: object,
   files: readonly Attachment[],
-  media: Pick<MediaDesk, 'open' | 'facts'>,
+  media: Pick<MediaService, 'open' | 'facts'>,
 ): Promise<Form> {
   const boundary = `chapar-${randomUUID()}`
   const head = (disposition: string, type?: string) =>

@@ -2,7 +2,7 @@
 
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform } from '../kit/platform.ts'
 import { fieldsOf } from '../kit/stored.ts'
@@ -17,7 +17,7 @@ interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'fo
   readonly url: string
   /** Whoever runs the service chose the address: it may be on this machine. */
   readonly allowPrivate: boolean
-  readonly media: Pick<MediaDesk, 'open' | 'facts'>
+  readonly media: Pick<MediaService, 'open' | 'facts'>
   readonly log: Logger
 }
 

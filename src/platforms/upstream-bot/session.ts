@@ -9,7 +9,7 @@ import type {
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
@@ -23,7 +23,7 @@ import { Context } from './writing/context.ts'
 export interface SessionOptions {
   readonly client: Client
   readonly flavour: Flavour
-  readonly media: Pick<MediaDesk, 'open' | 'facts'>
+  readonly media: Pick<MediaService, 'open' | 'facts'>
   readonly log: Logger
   readonly holdSeconds: number
   /** How many failures of the network in a row are passed over before anybody is told. */

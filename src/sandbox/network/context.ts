@@ -3,7 +3,7 @@ import type { Content, Message } from '../../../machines/model/content.ts'
 import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { Log } from '../../database/log.ts'
-import type { MediaDesk } from '../../media/media.ts'
+import type { MediaService } from '../../media/media.ts'
 import type { Capacity } from './capacity.ts'
 
 /** Makes the sessions of these people read their queues, and everybody who waits for a change look again. */
@@ -46,7 +46,7 @@ export interface PollTimer {
 export interface Services {
   readonly db: Database
   readonly logger: Log
-  readonly media: Pick<MediaDesk, 'ingest' | 'open' | 'hold' | 'release'>
+  readonly media: Pick<MediaService, 'ingest' | 'open' | 'hold' | 'release'>
   readonly capacity: Capacity
   readonly outbox: Outbox
   readonly pollTimer: PollTimer

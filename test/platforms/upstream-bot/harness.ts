@@ -136,7 +136,7 @@ class Upstream {
   }
 
   file(kind: Parameters<typeof fileToSend>[2], bytes: Buffer) {
-    return fileToSend(this.#service.gateway.media.desk, this.#owner, kind, bytes)
+    return fileToSend(this.#service.gateway.media.service, this.#owner, kind, bytes)
   }
 
   /** A bot, its token, and how the token is taken back. */

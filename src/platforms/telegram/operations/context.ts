@@ -4,7 +4,7 @@ import { Long, type tl } from '@mtcute/node'
 import type { Request } from '../../../../actors/ports/handlers.ts'
 import type { Message, Text } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
-import type { MediaDesk } from '../../../media/media.ts'
+import type { MediaService } from '../../../media/media.ts'
 import type { CallOptions, Calls, Done } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
 import { messageOf, type Written } from '../reading/message.ts'
@@ -15,7 +15,7 @@ export interface Context extends Request {
   /** The account's own native id. */
   readonly self: string
   readonly places: Places
-  readonly media: Pick<MediaDesk, 'open'>
+  readonly media: Pick<MediaService, 'open'>
 }
 
 export const done: OperationResult = { kind: 'done' }

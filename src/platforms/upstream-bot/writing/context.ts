@@ -3,7 +3,7 @@ import type { Request } from '../../../../actors/ports/handlers.ts'
 import type { Buttons } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { ReplyKeyboard } from '../../../../machines/model/reply-keyboard.ts'
-import type { MediaDesk } from '../../../media/media.ts'
+import type { MediaService } from '../../../media/media.ts'
 import { replyKeyboardJson } from '../../kit/reply-keyboard.ts'
 import type { Client } from '../client.ts'
 import type { Dialect } from '../dialect.ts'
@@ -15,7 +15,7 @@ import { markupOf } from './text.ts'
 interface ContextOptions extends Request {
   readonly client: Pick<Client, 'call'>
   readonly dialect: Dialect
-  readonly media: Pick<MediaDesk, 'open' | 'facts'>
+  readonly media: Pick<MediaService, 'open' | 'facts'>
   /** The account's own native id. */
   readonly self: string
 }

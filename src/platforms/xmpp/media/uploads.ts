@@ -3,7 +3,7 @@ import { type Element, xml } from '@xmpp/client'
 import type { Dispatcher } from 'undici'
 import type { Media } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
-import type { MediaDesk } from '../../../media/media.ts'
+import type { MediaService } from '../../../media/media.ts'
 import { openUrl, parseUrl } from '../../../net/fetch.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { discover, discoverItems, formField, hasFeature } from '../discovery.ts'
@@ -22,7 +22,7 @@ export interface UploadParts {
   readonly requests: Requests
   readonly domain: string
   readonly agent: Dispatcher
-  readonly media: Pick<MediaDesk, 'open' | 'facts'>
+  readonly media: Pick<MediaService, 'open' | 'facts'>
   /** Whether files may travel unencrypted, to a server on this machine. */
   readonly allowPrivate: boolean
 }

@@ -8,21 +8,21 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { SEGMENT_BYTES } from '../../src/media/chunks.ts'
-import { Intake, TooLarge } from '../../src/media/intake.ts'
 import { createPool, type MediaPool } from '../../src/media/pool.ts'
+import { Spool, TooLarge } from '../../src/media/spool.ts'
 import { TemporaryFiles } from '../../src/media/temporary.ts'
 import { refused } from '../actors/refused.ts'
-import { deskRig, drawn } from './desk-rig.ts'
 import { forever } from './rig.ts'
+import { drawn, serviceRig } from './service-rig.ts'
 
 const pool = createPool({ threads: 2 })
 t.teardown(() => pool.close())
 
-async function intakeRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
-  const folder = await mkdtemp(join(tmpdir(), 'chapar-intake-'))
+async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
+  const folder = await mkdtemp(join(tmpdir(), 'chapar-spool-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const intake = new Intake(await TemporaryFiles.open(folder), threads)
-  return { intake, left: () => readdir(folder) }
+  const spool = new Spool(await TemporaryFiles.open(folder), threads)
+  return { spool, left: () => readdir(folder) }
 }
 
 /** In pieces that fit nowhere. */
@@ -34,10 +34,10 @@ const large = 3 * SEGMENT_BYTES
 const limit = 2 * large
 
 t.test('a large file that nobody looks into never lies in the open', async (t) => {
-  const { intake, left } = await intakeRig(t)
+  const { spool, left } = await spoolRig(t)
   const telltale = Buffer.from('words that must not be readable')
   const bytes = Buffer.concat([randomBytes(large), telltale])
-  const upload = await intake.receive(streamOf(bytes), { limit }, forever)
+  const upload = await spool.receive(streamOf(bytes), { limit }, forever)
   t.equal(upload.size, bytes.length)
   t.ok(upload.sealed)
   t.notOk((await readFile(upload.path)).includes(telltale))
@@ -46,7 +46,7 @@ t.test('a large file that nobody looks into never lies in the open', async (t) =
 })
 
 t.test('a small one, and one that is looked into, lie there as they are', async (t) => {
-  const { intake } = await intakeRig(t)
+  const { spool } = await spoolRig(t)
   const png = await drawn(1_200, 1_200).png().toBuffer()
   t.ok(png.length > SEGMENT_BYTES)
   const cases: [Buffer, { mime?: string; name?: string }][] = [
@@ -55,30 +55,30 @@ t.test('a small one, and one that is looked into, lie there as they are', async 
     [randomBytes(large), { mime: 'video/mp4' }],
   ]
   for (const [bytes, about] of cases) {
-    const upload = await intake.receive(streamOf(bytes), { limit, ...about }, forever)
+    const upload = await spool.receive(streamOf(bytes), { limit, ...about }, forever)
     t.notOk(upload.sealed)
     t.ok((await readFile(upload.path)).equals(bytes))
   }
 })
 
 t.test('nothing is left of what is too long, breaks off or is given up', async (t) => {
-  const { intake, left } = await intakeRig(t)
+  const { spool, left } = await spoolRig(t)
   const mimes = [undefined, 'video/mp4']
   for (const mime of mimes) {
     const about = { limit, ...(mime && { mime }) }
     const tooLong = streamOf(randomBytes(limit + 1))
-    await t.rejects(intake.receive(tooLong, about, forever), TooLarge)
+    await t.rejects(spool.receive(tooLong, about, forever), TooLarge)
     t.ok(tooLong.destroyed)
     async function* broken() {
       yield* inPieces(randomBytes(large))
       throw new Error('the line broke')
     }
-    await t.rejects(intake.receive(Readable.from(broken()), about, forever), /the line broke/)
+    await t.rejects(spool.receive(Readable.from(broken()), about, forever), /the line broke/)
     const gone = new AbortController()
     const stalled = new Readable({ read: () => undefined })
     stalled.push(randomBytes(large))
     setImmediate(() => gone.abort())
-    const receiving = intake.receive(stalled, about, gone.signal)
+    const receiving = spool.receive(stalled, about, gone.signal)
     await t.rejects(receiving, { name: 'AbortError' })
   }
   t.same(await left(), [])
@@ -92,8 +92,8 @@ t.test('a disk that is full is said to be so, and nothing stays on it', async (t
       return Promise.reject(new Error('ENOSPC: no space left on device, write'))
     },
   }
-  const { intake, left } = await intakeRig(t, full)
-  const receiving = intake.receive(streamOf(randomBytes(2 * large)), { limit }, forever)
+  const { spool, left } = await spoolRig(t, full)
+  const receiving = spool.receive(streamOf(randomBytes(2 * large)), { limit }, forever)
   await refused(t, receiving, { code: 'unavailable', description: 'there is no room for files' })
   t.same(await left(), [])
 })
@@ -119,29 +119,30 @@ t.test('so is one that fills while a file is written in the open', async (t) => 
     return stream
   }
   syncBuiltinESMExports()
-  const { intake, left } = await intakeRig(t)
+  const { spool, left } = await spoolRig(t)
   const about = { limit, mime: 'video/mp4' }
-  const receiving = intake.receive(streamOf(randomBytes(large)), about, forever)
+  const receiving = spool.receive(streamOf(randomBytes(large)), about, forever)
   await refused(t, receiving, { code: 'unavailable', description: 'there is no room for files' })
   t.ok(written > large / 3, 'it was on its way')
   t.same(await left(), [])
 })
 
 t.test('what turns out to be looked into after all is, and keeps its bytes', async (t) => {
-  const { desk, userId, bytes, left } = await deskRig(t)
+  const { service, userId, bytes, left } = await serviceRig(t)
   const given = randomBytes(large + 5)
-  const upload = await desk.spool(streamOf(given), { limit }, forever)
+  const upload = await service.spool(streamOf(given), { limit }, forever)
   t.ok(upload.sealed)
   const source = { from: 'upload' as const, upload }
   const asked = { userId, kind: 'video' as const, source, mime: 'video/mp4' }
-  const { media } = await desk.ingest(asked, forever)
+  const { media } = await service.ingest(asked, forever)
   t.match(media, { kind: 'video', mime: 'video/mp4', size: given.length })
   t.ok((await bytes(media)).equals(given))
-  const again = await desk.spool(streamOf(given), { limit }, forever)
-  const document = await desk.ingest(
+  const again = await service.spool(streamOf(given), { limit }, forever)
+  const document = await service.ingest(
     { userId, kind: 'document', source: { from: 'upload', upload: again } },
     forever,
   )
   t.same(document.media.file, media.file, 'the same bytes are the same file, either way')
+  for (const each of [upload, again]) await each.release()
   t.same(await left(), { temporary: 0, objects: 1 })
 })

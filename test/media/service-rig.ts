@@ -14,8 +14,8 @@ import { quietLog } from '../support/log.ts'
 import { testVault } from '../support/vault.ts'
 import { collect, forever } from './rig.ts'
 
-export async function deskRig(t: Test, options: Partial<MediaOptions> = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'chapar-desk-'))
+export async function serviceRig(t: Test, options: Partial<MediaOptions> = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'chapar-service-'))
   t.teardown(() => rm(dataDir, { recursive: true, force: true }))
   const { database } = await testDatabase(t)
   const media = await openMedia({
@@ -31,10 +31,10 @@ export async function deskRig(t: Test, options: Partial<MediaOptions> = {}) {
   })
   t.teardown(() => media.close())
   const [row] = await database.query<{ id: number }>(
-    `insert into app_user (phone_index, phone_sealed) values ('desk', '') returning id`,
+    `insert into app_user (phone_index, phone_sealed) values ('service', '') returning id`,
   )
   const userId = row?.id ?? 0
-  const { desk } = media
+  const { service } = media
   return {
     ...media,
     database,
@@ -45,10 +45,10 @@ export async function deskRig(t: Test, options: Partial<MediaOptions> = {}) {
       more: Omit<Partial<Ingestion>, 'source'> & { signal?: AbortSignal } = {},
     ) {
       const source = { from: 'stream' as const, stream: Readable.from([Buffer.from(bytes)]) }
-      return await desk.ingest({ userId, kind, source, ...more }, more.signal ?? forever)
+      return await service.ingest({ userId, kind, source, ...more }, more.signal ?? forever)
     },
     async bytes({ file }: Media): Promise<Buffer> {
-      const { stream } = await desk.open('blob' in file ? file.blob : '')
+      const { stream } = await service.open('blob' in file ? file.blob : '')
       return await collect(stream)
     },
     /** Files on the disk, by folder. */

@@ -1,4 +1,4 @@
-/** Makes sound and film fit by ffmpeg: one confined child process a piece of work, few at a time, users in turn. */
+/** Transcodes sound and film by ffmpeg: one confined program at a time for a user, few in all, driven by a thread. */
 import { stat } from 'node:fs/promises'
 import type { Log } from '../database/log.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
@@ -10,7 +10,7 @@ import type { MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 import type { Tools } from './tools.ts'
 
-export interface StudioOptions {
+export interface TranscoderOptions {
   /** Absent: the machine has none, and everything stays as it is. */
   readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
   readonly pool: Pick<MediaPool, 'drive'>
@@ -36,7 +36,7 @@ const SPARE = 2
 const THREADS = 2
 
 /** One user keeps one place busy at most, so that the next user finds the other one free. */
-const turns = (places: number) =>
+const semaphore = (places: number) =>
   new FairSemaphore({
     places,
     placesPerUser: Math.max(1, places - 1),
@@ -44,17 +44,17 @@ const turns = (places: number) =>
     waitingPerUser: WAITING_PER_USER,
   })
 
-export class Studio {
-  readonly #options: StudioOptions
+export class Transcoder {
+  readonly #options: TranscoderOptions
   /** A look takes milliseconds: it does not wait for those who encode. */
   readonly #probing: FairSemaphore
   readonly #encoding: FairSemaphore
 
-  constructor(options: StudioOptions) {
+  constructor(options: TranscoderOptions) {
     this.#options = options
     const { atOnce = 2 } = options
-    this.#probing = turns(atOnce)
-    this.#encoding = turns(atOnce)
+    this.#probing = semaphore(atOnce)
+    this.#encoding = semaphore(atOnce)
   }
 
   get isOpen(): boolean {

@@ -34,7 +34,7 @@ type Pieces = AsyncIterable<Buffer>
 const SEALED_FROM = SEGMENT_BYTES
 const BUFFER_BYTES = 262_144
 
-export class Intake {
+export class Spool {
   readonly #temporary: TemporaryFiles
   readonly #pool: Pick<MediaPool, 'run'>
 

@@ -1,4 +1,4 @@
-/** Where media come in: fetched or received, judged by their bytes, made fit for their kind, stored. */
+/** Receives or fetches media, inspects their bytes, makes them fit for their kind and stores them. */
 import type { Readable } from 'node:stream'
 import type { Media, MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
@@ -8,7 +8,6 @@ import type { GuardedAgent } from '../net/guard.ts'
 import type { BlobStore } from './blobs.ts'
 import { assertByUrl, assertTaken, fetchUpload, urlFrom } from './by-url.ts'
 import { cleanName, isLookedInto, mimeOf } from './formats.ts'
-import type { Intake } from './intake.ts'
 import { document } from './kinds/document.ts'
 import { animation, video, videoNote } from './kinds/film.ts'
 import type { Given, Picture, Prepare, Prepared } from './kinds/kind.ts'
@@ -18,19 +17,20 @@ import { sticker } from './kinds/sticker.ts'
 import { ownThumbnail } from './kinds/thumbnail.ts'
 import { type MediaLimits, urlLimit } from './limits.ts'
 import type { MediaMeasures } from './measures.ts'
-import type { Ingested, Ingestion, MediaDesk, Range, Upload } from './media.ts'
+import type { Ingested, Ingestion, MediaService, Range, Upload } from './media.ts'
 import { observed } from './observed.ts'
 import type { MediaPool } from './pool.ts'
-import type { Studio } from './studio.ts'
+import type { Spool } from './spool.ts'
 import type { Look } from './tasks/look.ts'
-import { explain, type TemporaryFiles, type WorkFolder } from './temporary.ts'
+import { explain, type TempFolder, type TemporaryFiles } from './temporary.ts'
+import type { Transcoder } from './transcoder.ts'
 
-export interface DeskOptions {
+export interface MediaServiceOptions {
   readonly blobs: BlobStore
   readonly temporary: TemporaryFiles
-  readonly intake: Intake
+  readonly spool: Spool
   readonly pool: MediaPool
-  readonly studio: Studio
+  readonly transcoder: Transcoder
   readonly agent: GuardedAgent
   readonly limits: MediaLimits
   readonly measures: MediaMeasures
@@ -48,10 +48,10 @@ const kinds: Readonly<Record<MediaKind, Prepare>> = {
   sticker,
 }
 
-export class Desk implements MediaDesk {
-  readonly #options: DeskOptions
+export class StoredMediaService implements MediaService {
+  readonly #options: MediaServiceOptions
 
-  constructor(options: DeskOptions) {
+  constructor(options: MediaServiceOptions) {
     this.#options = options
   }
 
@@ -70,24 +70,21 @@ export class Desk implements MediaDesk {
   }
 
   async #ingest(ingestion: Ingestion, signal: AbortSignal): Promise<Ingested> {
-    const { studio, temporary, limits } = this.#options
+    const { transcoder, temporary, limits } = this.#options
     const { kind, userId } = ingestion
     const pool = this.#options.pool.of(userId)
+    const upload = await this.#receive(ingestion, signal)
     try {
-      const upload = await this.#receive(ingestion, signal)
-      try {
-        await using work = await temporary.work()
-        const hands = { pool, studio, userId, work, photoBytes: limits.photoBytes, signal }
-        const given = await this.#judge(ingestion, upload, work, signal)
-        const prepared = await kinds[kind](given, hands)
-        const thumbnail = await ownThumbnail(ingestion.thumbnail, hands)
-        const whole = { ...prepared, ...(thumbnail && { thumbnail }) }
-        return await this.#store(userId, whole, upload, signal)
-      } finally {
-        await upload.release()
-      }
+      await using tempFolder = await temporary.folder()
+      const tools = { pool, transcoder, userId, tempFolder, photoBytes: limits.photoBytes, signal }
+      const given = await this.#inspect(ingestion, upload, tempFolder, signal)
+      const prepared = await kinds[kind](given, tools)
+      const thumbnail = await ownThumbnail(ingestion.thumbnail, tools)
+      const whole = { ...prepared, ...(thumbnail && { thumbnail }) }
+      return await this.#store(userId, whole, upload, signal)
     } finally {
-      await ingestion.thumbnail?.release()
+      // An upload belongs to the caller, who received it and may use it again.
+      if (ingestion.source.from !== 'upload') await upload.release()
     }
   }
 
@@ -96,7 +93,7 @@ export class Desk implements MediaDesk {
     about: { readonly limit: number; readonly name?: string; readonly mime?: string },
     signal: AbortSignal,
   ): Promise<Upload> {
-    return this.#options.intake.receive(stream, about, signal)
+    return this.#options.spool.receive(stream, about, signal)
   }
 
   async open(blob: string, range?: Range) {
@@ -119,29 +116,25 @@ export class Desk implements MediaDesk {
   }
 
   async #receive({ source, kind }: Ingestion, signal: AbortSignal): Promise<Upload> {
-    const { intake, agent, limits, blobs } = this.#options
+    const { spool, agent, limits } = this.#options
     switch (source.from) {
       case 'upload':
         return source.upload
       case 'stream':
-        return await intake.receive(source.stream, { limit: limits.uploadBytes }, signal)
+        return await spool.receive(source.stream, { limit: limits.uploadBytes }, signal)
       case 'url': {
         assertByUrl(kind)
         const limit = urlLimit(kind, limits)
-        const options = { agent, intake, takes: limits.urlTakes, limit }
+        const options = { agent, spool, takes: limits.urlTakes, limit }
         return await fetchUpload(source.url, options, signal).catch((error: unknown) => {
           this.#tell(source.url, error)
           throw error
         })
       }
-      case 'blob': {
-        const { stream, mime, size } = await blobs.open(source.blob)
-        return await intake.receive(stream, { limit: size, mime }, signal)
-      }
     }
   }
 
-  /** The sender is told no more than that there is nothing; addresses may hold secrets behind their host. */
+  /** The sender learns only that there is no file. The log gets the host alone: the rest of an address may hold secrets. */
   #tell(url: string, error: unknown): void {
     const cause = error instanceof RequestFailed ? error.cause : undefined
     if (!(cause instanceof Error) || cause instanceof UrlRefused) return
@@ -150,10 +143,10 @@ export class Desk implements MediaDesk {
     this.#options.log.info({ host: urlFrom(url).host, err }, 'a file could not be fetched')
   }
 
-  async #judge(
+  async #inspect(
     ingestion: Ingestion,
     upload: Upload,
-    work: WorkFolder,
+    tempFolder: TempFolder,
     signal: AbortSignal,
   ): Promise<Given> {
     const { limits } = this.#options
@@ -173,13 +166,13 @@ export class Desk implements MediaDesk {
     const { sniffed } = sealed
     const unseen = given({ size, ...(sniffed !== undefined && { mime: sniffed }) }, path)
     if (!isLookedInto(unseen.mime)) return unseen
-    const plain = work.file()
+    const plain = tempFolder.file()
     const task = { path, size, key: sealed.key, target: plain }
     await pool.run('unsealFile', task, signal).catch(explain)
     return given(await pool.run('look', { path: plain }, signal), plain)
   }
 
-  /** The file itself goes first: when there is no room for it, nothing of it is kept. */
+  /** The file is stored before its smaller pictures: without room for it nothing is kept. */
   async #store(
     userId: number,
     prepared: Prepared,
@@ -212,7 +205,7 @@ export class Desk implements MediaDesk {
   }
 }
 
-/** Its own and those of its smaller pictures; what is on a network already has none. */
+/** The blobs of a file and of its smaller pictures; a file on a network has none. */
 export function blobsOf({ file, thumbnail, sizes = [] }: Media): string[] {
   const own = 'blob' in file ? [file.blob] : []
   return [...own, ...(thumbnail ? blobsOf(thumbnail) : []), ...sizes.flatMap(blobsOf)]
