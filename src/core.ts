@@ -117,7 +117,10 @@ export function createCore({
   const platformOf = (credentialId: number): Platform => {
     const id = supervisor.factsOf(credentialId)?.platform
     if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
-    throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+    throw failed('unavailable', 'the credential is starting', {
+      reason: 'starting',
+      retryAfterSeconds: 1,
+    })
   }
   const fileIds = new FileIds(vault.derive('file-id'))
   const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)

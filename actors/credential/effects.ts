@@ -172,7 +172,10 @@ export class CredentialEffects {
   /** Reads from the session directly: bytes do not pass through the machine. */
   async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     if (this.#session) return this.#session.download(file, offset, signal)
-    throw failed('unavailable', 'the credential is not connected', { retryAfterSeconds: 1 })
+    throw failed('unavailable', 'the credential is not connected', {
+      reason: 'not_connected',
+      retryAfterSeconds: 1,
+    })
   }
 
   /** The session that is left belongs to a link that was replaced: it ends on the network too. */
@@ -287,7 +290,8 @@ export class CredentialEffects {
   }
 
   async #roundTrip(signal: AbortSignal): Promise<number> {
-    if (!this.#session) throw failed('unavailable', 'the credential is reconnecting')
+    if (!this.#session)
+      throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
     return this.#session.probe(signal)
   }
 

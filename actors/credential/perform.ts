@@ -69,7 +69,10 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   const { session, identities, facts } = actor
   const { credentialId } = facts
   if (!session)
-    throw failed('unavailable', 'the credential is reconnecting', { retryAfterSeconds: 1 })
+    throw failed('unavailable', 'the credential is reconnecting', {
+      reason: 'reconnecting',
+      retryAfterSeconds: 1,
+    })
   const ask = async (operation: Operation, requestId: string) => {
     // The lookup before may have taken long.
     actor.assertOwner()
@@ -78,8 +81,11 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     ).catch((cause) => {
       if (!timedOut(cause)) throw cause
       // It only read, perhaps the chat of a message: nothing was sent.
-      if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description)
-      throw failed('timeout', lateAnswer(operation.kind), { certain: false })
+      if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description, { reason: 'no_answer' })
+      throw failed('timeout', lateAnswer(operation.kind), {
+        reason: SENDS.includes(operation.kind) ? 'sent_unconfirmed' : 'done_unconfirmed',
+        certain: false,
+      })
     })
   }
 

@@ -87,7 +87,10 @@ export class CredentialSupervisor {
     const supervised = this.#credentials.get(credentialId)
     if (!supervised) throw failed('not_found')
     if (supervised.actor?.isActive) return supervised.actor
-    throw failed('unavailable', 'the credential is restarting', { retryAfterSeconds: 1 })
+    throw failed('unavailable', 'the credential is restarting', {
+      reason: 'restarting',
+      retryAfterSeconds: 1,
+    })
   }
 
   /**

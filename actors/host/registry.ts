@@ -71,7 +71,10 @@ export class ActorRegistry<Id, Actor extends Registered> {
   #beginOnce(id: Id): Promise<Actor> {
     // Nothing would stop the actor later.
     if (this.#isStopped) {
-      throw failed('unavailable', 'the service is going down', { retryAfterSeconds: 1 })
+      throw failed('unavailable', 'the service is going down', {
+        reason: 'going_down',
+        retryAfterSeconds: 1,
+      })
     }
     this.#supervision?.assertMayBegin(id)
     const beginning = this.#begin(id).then((actor) => {

@@ -31,7 +31,7 @@ export async function within<Result>(
   const limit = new AbortController()
   const end = (reason: unknown) => {
     limit.abort(reason)
-    over.reject(failed('timeout', 'no answer in time', { certain: false }))
+    over.reject(failed('timeout', 'no answer in time', { reason: 'no_answer', certain: false }))
   }
   const leave = () => end(outer?.reason)
   const began = performance.now()

@@ -93,9 +93,10 @@ export function resumable(facts: LinkFacts): LinkFacts {
 /** The first step of a flow; a network that refuses at once is a refusal of the request. */
 export function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused' }> {
   if (step.kind !== 'refused') return step
-  const { reason, description, retryAfterSeconds } = step
-  if (retryAfterSeconds === undefined) throw failed('bad_request', description)
+  const { reason, description, retryAfterSeconds, why } = step
+  const more = { reason, ...why }
+  if (retryAfterSeconds === undefined) throw failed('bad_request', description, more)
   // The network's own brake is one thing, a network that is not there another.
   if (reason === 'flood_wait') throw failed('rate_limited', '', { retryAfterSeconds })
-  throw failed('unavailable', description, { retryAfterSeconds })
+  throw failed('unavailable', description, { retryAfterSeconds, ...more })
 }

@@ -94,8 +94,8 @@ export class LinkEffects {
   async #reach(requestId: string, step: LinkStep): Promise<LinkEvent> {
     if (step.kind === 'done') return this.#finish(requestId, step)
     if (step.kind === 'refused') {
-      const { reason, description } = step
-      return { type: 'link.refused', requestId, reason, description }
+      const { reason, description, why } = step
+      return { type: 'link.refused', requestId, reason, description, ...(why && { why }) }
     }
     const { store, clock } = this.#world
     const shown = shownStep(step, clock.now())

@@ -4,6 +4,7 @@ import type { Surface } from '../../machines/model/content.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+import type { Explanation } from '../../machines/model/protocol.ts'
 import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 /** Anything that survives `JSON.stringify` unchanged. */
@@ -129,6 +130,8 @@ export type LinkStep =
       readonly kind: 'refused'
       readonly reason: LinkReason
       readonly description: string
+      /** Says why more exactly than `reason`. */
+      readonly why?: Explanation
       readonly retryAfterSeconds?: number
     }
 

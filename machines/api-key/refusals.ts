@@ -9,17 +9,20 @@ export const otherPoll: Failure = {
   code: 'conflict',
   description:
     'terminated by other getUpdates request; make sure that only one bot instance is running',
+  reason: 'other_poll',
 }
 
 export const setMeanwhile: Failure = {
   code: 'conflict',
   description: 'terminated by setWebhook request',
+  reason: 'webhook_changed',
 }
 
 export const webhookActive: Failure = {
   code: 'conflict',
   description:
     "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+  reason: 'webhook_active',
 }
 
 export const otherChange: Failure = {
@@ -30,6 +33,8 @@ export const otherChange: Failure = {
 export const lacks = (scope: Scope | undefined): Failure => ({
   code: 'forbidden',
   description: `the key lacks the scope ${scope}`,
+  reason: 'missing_scope',
+  params: { scope: `${scope}` },
 })
 
 const toUnauthorized = {

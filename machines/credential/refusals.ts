@@ -1,28 +1,59 @@
 /** The replies of a credential in the states that cannot perform an operation. */
 
 import { type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import type { FailureReason } from '../model/reason.ts'
 import type { PerformOperation } from './events.ts'
 
 const refusal = (
   code: Failure['code'],
+  reason: FailureReason,
   description: string,
   retryAfterSeconds?: number,
 ): Failure =>
-  retryAfterSeconds === undefined ? { code, description } : { code, description, retryAfterSeconds }
+  retryAfterSeconds === undefined
+    ? { code, reason, description }
+    : { code, reason, description, retryAfterSeconds }
 
-export const reconnecting = refusal('unavailable', 'the credential is reconnecting', 5)
-export const restarting = refusal('unavailable', 'the credential is restarting', 1)
-export const deaf = refusal('unavailable', 'the credential is connected but nothing flows', 10)
-export const signedOut = refusal('forbidden', 'the credential is logged out; link it again')
-export const invalid = refusal('forbidden', 'the account is banned or gone; contact the platform')
+export const reconnecting = refusal(
+  'unavailable',
+  'reconnecting',
+  'the credential is reconnecting',
+  5,
+)
+export const restarting = refusal('unavailable', 'restarting', 'the credential is restarting', 1)
+export const deaf = refusal(
+  'unavailable',
+  'no_traffic',
+  'the credential is connected but nothing flows',
+  10,
+)
+export const signedOut = refusal(
+  'forbidden',
+  'logged_out',
+  'the credential is logged out; link it again',
+)
+export const invalid = refusal(
+  'forbidden',
+  'account_gone',
+  'the account is banned or gone; contact the platform',
+)
 export const replaced = refusal(
   'forbidden',
+  'replaced_elsewhere',
   'another client took the session; restart the credential',
 )
-export const broken = refusal('forbidden', 'the credential has failed; restart it')
-export const leaving = refusal('not_found', '')
+export const broken = refusal(
+  'forbidden',
+  'credential_failed',
+  'the credential has failed; restart it',
+)
+export const leaving = { code: 'not_found' as const, description: '' }
 
-const deleted = refusal('forbidden', 'the credential was deleted; link the account again')
+const deleted = refusal(
+  'forbidden',
+  'credential_removed',
+  'the credential was deleted; link the account again',
+)
 
 /** The failure of getUpdates once the backlog is received, by the state of an account that is out. */
 export const out: Readonly<Record<string, Failure>> = {

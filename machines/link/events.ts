@@ -1,6 +1,6 @@
 /** The events of a link flow's machine, and the steps that it shows. */
 
-import type { Command, Failure } from '../model/protocol.ts'
+import type { Command, Explanation, Failure } from '../model/protocol.ts'
 import type { LinkReason } from '../model/reason.ts'
 
 export type LinkState =
@@ -55,5 +55,7 @@ export type LinkEvent =
       readonly type: 'link.refused'
       readonly reason: LinkReason
       readonly description: string
+      /** Says why more exactly than `reason`. */
+      readonly why?: Explanation
     })
   | (Command & { readonly type: 'link.finished'; readonly credentialId: number })

@@ -46,7 +46,12 @@ export const linkMachine = link.createMachine({
             {
               type: 'reply',
               params: ({ event }) =>
-                refused(event, { code: 'bad_request', description: event.description }),
+                refused(event, {
+                  code: 'bad_request',
+                  description: event.description,
+                  reason: event.reason,
+                  ...event.why,
+                }),
             },
           ],
         },

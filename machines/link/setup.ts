@@ -6,10 +6,15 @@ import { accepted, type Command, type Failure, type Reply, refused } from '../mo
 import type { LinkReason } from '../model/reason.ts'
 import type { LinkEvent, LinkInput, LinkState, ShownStep, VerifyLink } from './events.ts'
 
-const ended: Failure = { code: 'bad_request', description: 'the link session is over; start again' }
+const ended: Failure = {
+  code: 'bad_request',
+  description: 'the link session is over; start again',
+  reason: 'link_over',
+}
 const busy: Failure = {
   code: 'conflict',
   description: 'the last answer is still being checked',
+  reason: 'answer_pending',
   retryAfterSeconds: 1,
 }
 export const wanted = (what: string): Failure => ({

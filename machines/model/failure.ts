@@ -1,6 +1,6 @@
 /** Failures on their way through code that throws; between actors they are data. */
 
-import type { Failure, FailureCode, Outcome } from './protocol.ts'
+import type { Explanation, Failure, FailureCode, Outcome } from './protocol.ts'
 import type { LinkReason } from './reason.ts'
 
 /** A request ended without a result. `failure` is safe to show to the caller, `cause` is not. */
@@ -24,6 +24,17 @@ export function failed(
   return new RequestFailed({ code, description, ...more }, options)
 }
 
+/** Refuses one field; `problem` goes on from its name: `must not be empty`. */
+export const invalidField = (
+  name: string,
+  problem: string,
+  why: Explanation = {},
+): RequestFailed =>
+  failed('bad_request', `field "${name}" ${problem}`, { field: { name, problem }, ...why })
+
+export const missingField = (name: string): RequestFailed =>
+  invalidField(name, 'is required', { reason: 'required', params: { name } })
+
 /** Turns an effect into data: an error of any kind becomes an outcome for the machine. */
 export async function settle<Result>(
   effect: () => Promise<Result>,
@@ -43,7 +54,7 @@ export class LinkRefused extends RequestFailed {
   readonly reason: LinkReason
 
   constructor(reason: LinkReason, description: string) {
-    super({ code: 'bad_request', description })
+    super({ code: 'bad_request', description, reason })
     this.reason = reason
   }
 }

@@ -1,4 +1,5 @@
 /** The messages between actors: commands ask, replies answer, failures are data. */
+import type { FailureReason, Params } from './reason.ts'
 
 export type FailureCode =
   | 'bad_request'
@@ -12,10 +13,19 @@ export type FailureCode =
   | 'unavailable'
   | 'timeout'
 
-export interface Failure {
+/** Why a request failed, for programs and translators. */
+export interface Explanation {
+  readonly reason?: FailureReason
+  /** The values in the sentence of the reason, such as the scope that is missing. */
+  readonly params?: Params
+}
+
+export interface Failure extends Explanation {
   readonly code: FailureCode
   /** The error for the caller, without the prefix that the code already says. */
   readonly description: string
+  /** The one field at fault; `description` names it, too. */
+  readonly field?: { readonly name: string; readonly problem: string }
   /** When another try may help, in seconds from now. */
   readonly retryAfterSeconds?: number
   /** `false` when the network may have carried out the request all the same. */

@@ -56,7 +56,12 @@ export function createPersonalTokens(db: Database, clock: Clock) {
         await holdUser(tx, userId)
         return await tx.query<{ id: number }>(add, values)
       })
-      if (!added) throw failed('conflict', `there are ${MAX_PER_USER} tokens already`)
+      if (!added) {
+        throw failed('conflict', `there are ${MAX_PER_USER} tokens already`, {
+          reason: 'tokens_full',
+          params: { count: MAX_PER_USER },
+        })
+      }
       const record = await db.records((em) => em.findOneOrFail(PersonalToken, { id: added.id }))
       return { token, record }
     },

@@ -1,6 +1,6 @@
 /** Phone numbers: one spelling for each, and only those that a person can receive a code on. */
 import { type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { failed } from '../../machines/model/failure.ts'
+import { invalidField } from '../../machines/model/failure.ts'
 
 export interface Phone {
   /** In E.164 form. */
@@ -22,11 +22,16 @@ const refused: ReadonlySet<NumberType> = new Set<NumberType>([
 export function parsePhone(text: string): Phone {
   const parsed = parsePhoneNumberFromString(text.trim(), { extract: false })
   if (!parsed?.isValid() || parsed.ext) {
-    const form = 'a phone number in international form: +14155550123'
-    throw failed('bad_request', `field "phone" must be ${form}`)
+    const example = '+14155550123'
+    throw invalidField('phone', `must be a phone number in international form: ${example}`, {
+      reason: 'phone_form',
+      params: { example },
+    })
   }
   if (refused.has(parsed.getType())) {
-    throw failed('bad_request', 'field "phone" is of a kind that codes are not sent to')
+    throw invalidField('phone', 'is of a kind that codes are not sent to', {
+      reason: 'phone_kind',
+    })
   }
   return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
 }

@@ -1,5 +1,5 @@
 /** What users see of their account, page by page, newest first. */
-import { failed } from '../../machines/model/failure.ts'
+import { invalidField } from '../../machines/model/failure.ts'
 
 export interface Page {
   readonly limit: number
@@ -16,7 +16,7 @@ export interface PageOf<Item> {
 export function beforeId({ before }: Page): { readonly id?: { readonly $lt: number } } {
   if (before === undefined) return {}
   if (!/^[1-9]\d{0,14}$/.test(before)) {
-    throw failed('bad_request', 'field "before" is not a cursor of this list')
+    throw invalidField('before', 'is not a cursor of this list')
   }
   return { id: { $lt: Number(before) } }
 }

@@ -132,7 +132,9 @@ function refusal(
 ) {
   const { in_all = 0, failures = 0, locked_until } = state ?? {}
   if ((isKnown ? failures : in_all) >= limits.failuresInAll) {
-    return failed('forbidden', 'sign-in with this phone number is locked; contact the operator')
+    return failed('forbidden', 'sign-in with this phone number is locked; contact the operator', {
+      reason: 'sign_in_locked',
+    })
   }
   if (locked_until && locked_until > now && challenge?.bond !== 'own') {
     return tooMany(secondsUntil(locked_until, now))
@@ -142,6 +144,7 @@ function refusal(
   // Others were faster: of many tries at once, this one came too late.
   const next = secondsAfter(challenge.created_at, limits.resendDelays[0])
   return failed('rate_limited', 'the code was tried too often; request a new one', {
+    reason: 'code_exhausted',
     retryAfterSeconds: secondsUntil(next, now),
   })
 }

@@ -123,6 +123,7 @@ function isStorable(value: unknown): boolean {
 export function chatFrom(value: string): PublicChat {
   if (/^@.+/.test(value)) return value as `@${string}`
   const id = Number(/^-?\d+/.exec(value)?.[0] ?? 0)
-  if (id === 0 || !Number.isSafeInteger(id)) throw failed('bad_request', 'chat not found')
+  if (id === 0 || !Number.isSafeInteger(id))
+    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   return id
 }

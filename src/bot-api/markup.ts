@@ -2,7 +2,7 @@
 
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Button, Buttons } from '../../machines/model/content.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Key, ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
 
@@ -35,7 +35,7 @@ export function replyKeyboardFrom(markup: Fields): ReplyKeyboard | undefined {
 const isAsked = (markup: Fields, ...names: readonly string[]): boolean =>
   names.some((name) => {
     const flag = markup[name] ?? false
-    if (typeof flag !== 'boolean') throw bad(`field "${name}" must be of type Boolean`)
+    if (typeof flag !== 'boolean') throw invalidField(name, 'must be of type Boolean')
     return flag
   })
 
@@ -43,7 +43,7 @@ const isAsked = (markup: Fields, ...names: readonly string[]): boolean =>
 function rowsOf(value: unknown): Key[][] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value) || !value.every(Array.isArray)) {
-    throw bad('field "keyboard" must be an Array of Arrays')
+    throw invalidField('keyboard', 'must be an Array of Arrays')
   }
   return value.map((row: unknown[]) => row.map(keyFrom)).filter((row) => row.length > 0)
 }

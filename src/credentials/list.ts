@@ -1,6 +1,6 @@
 /** A user's credentials, searched, filtered and in order, page by page; and how many there are of each state. */
 import { setImmediate } from 'node:timers/promises'
-import { failed } from '../../machines/model/failure.ts'
+import { invalidField } from '../../machines/model/failure.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
 import type { CredentialRow } from './record.ts'
@@ -198,7 +198,7 @@ function positionOf(cursor: string, sort: CredentialSort): { key: string | numbe
   const [key, id] = sort === 'created' ? [0, Number(cursor)] : decoded(cursor)
   const isKey = typeof key === (typeOf(sort) === 'text' ? 'string' : 'number')
   if (isKey && Number.isSafeInteger(id)) return { key: key as string | number, id: id as number }
-  throw failed('bad_request', 'field "before" is not a cursor of this list')
+  throw invalidField('before', 'is not a cursor of this list')
 }
 
 function decoded(cursor: string): unknown[] {

@@ -1,11 +1,11 @@
 /** The way to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { types } from './int8.ts'
 import type { Log } from './log.ts'
 import { inTransaction } from './transaction.ts'
-import { isUnavailable, whyUnavailable } from './unavailable.ts'
+import { databaseFailure, isUnavailable } from './unavailable.ts'
 
 /** Named text is parsed and planned once a connection: worth it for the hot paths. */
 export interface Statement {
@@ -57,8 +57,7 @@ const explainer =
   (error: unknown): never => {
     if (error instanceof RequestFailed || !isUnavailable(error)) throw error
     onUnavailable(error)
-    const retry = { retryAfterSeconds: 1 }
-    throw failed('unavailable', whyUnavailable(error), retry, { cause: error })
+    throw new RequestFailed(databaseFailure(error), { cause: error })
   }
 
 export const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Queryable => ({

@@ -1,5 +1,8 @@
 /** Tells a database that cannot be reached, where trying again may help, from a failed statement. */
+
 import pg from 'pg'
+import type { Failure } from '../../machines/model/protocol.ts'
+import type { FailureReason } from '../../machines/model/reason.ts'
 
 /** SQLSTATE: connection exceptions, a server that takes no writes, operator intervention, resources, our time limits. */
 const states = /^(08|25006|53|57P0[1235]|57014|55P03|25P0[34])/
@@ -31,11 +34,18 @@ export function isUnavailable(error: unknown): boolean {
   return messages.test(error.message) || isUnavailable(error.cause)
 }
 
-/** In words for the caller: what is known of why the database cannot serve now. */
-export function whyUnavailable(error: unknown): string {
+/** What a caller is told while the database cannot serve, and that a second may be enough. */
+export function databaseFailure(error: unknown): Failure {
+  const [reason, description] = whyUnavailable(error)
+  return { code: 'unavailable', reason, description, retryAfterSeconds: 1 }
+}
+
+/** What is known of why the database cannot serve now. */
+function whyUnavailable(error: unknown): readonly [reason: FailureReason, description: string] {
   const code = codeOf(error)
-  if (code === '53100') return 'the database has no room'
-  return code === '25006' ? 'the database takes no writes' : 'the database does not answer'
+  if (code === '53100') return ['database_full', 'the database has no room']
+  if (code === '25006') return ['database_read_only', 'the database takes no writes']
+  return ['database_away', 'the database does not answer']
 }
 
 /** The SQLSTATE, also of an error that is the cause of this one. */

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Storage } from '../../actors/ports/ports.ts'
 import type { Log } from './log.ts'
-import { whyUnavailable } from './unavailable.ts'
+import { databaseFailure } from './unavailable.ts'
 
 export interface WriteWatchOptions {
   /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */
@@ -83,9 +83,9 @@ export class WriteWatch implements Storage {
   /** Why no write succeeds, in words for an operator; null while writes succeed. */
   async trouble(): Promise<string | null> {
     const isRetried = this.#now() - this.#failedAt < STILL_FAILING_MS
-    if (this.#failedCommits > 1 && isRetried) return whyUnavailable(this.#cause)
+    if (this.#failedCommits > 1 && isRetried) return databaseFailure(this.#cause).description
     if (!this.#isSuspected && this.#now() - this.#workedAt < FRESH_MS) return null
-    return (await this.#try()) ? null : whyUnavailable(this.#cause)
+    return (await this.#try()) ? null : databaseFailure(this.#cause).description
   }
 
   /** Calls back after each trouble: the outcome of what failed in it may be unknown. */

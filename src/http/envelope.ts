@@ -2,6 +2,17 @@
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
 
+const Code = Type.Optional(
+  Type.String({ description: 'Why, for programs; only where `error_code` does not say it' }),
+)
+
+/** A text or a number; one type of two names, which costs no validator of its own. */
+const Value = Type.Unsafe<string | number>({ type: ['string', 'number'] })
+
+const Values = Type.Optional(
+  Type.Record(Type.String(), Value, { description: 'The values in the sentence of `code`' }),
+)
+
 export const Failed = Type.Object({
   ok: Type.Literal(false),
   error_code: Type.Integer(),
@@ -12,7 +23,13 @@ export const Failed = Type.Object({
       migrate_to_chat_id: Type.Optional(Type.Integer()),
     }),
   ),
-  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }))),
+  code: Code,
+  params: Values,
+  errors: Type.Optional(
+    Type.Array(
+      Type.Object({ field: Type.String(), reason: Type.String(), code: Code, params: Values }),
+    ),
+  ),
 })
 
 /** The `response` schema of a route whose success carries `result`. */

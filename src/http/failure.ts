@@ -1,9 +1,10 @@
 /** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
-import { isUnavailable, whyUnavailable } from '../database/unavailable.ts'
-import { type FieldProblem, problemsOf, shown } from './invalid.ts'
+import type { FailureReason, Params } from '../../machines/model/reason.ts'
+import { databaseFailure, isUnavailable } from '../database/unavailable.ts'
+import { type FieldProblem, problemsOf } from './invalid.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
   bad_request: [400, 'Bad Request'],
@@ -34,6 +35,8 @@ export interface FailureBody {
   readonly error_code: number
   readonly description: string
   readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number }
+  readonly code?: FailureReason
+  readonly params?: Params
   readonly errors?: readonly FieldProblem[]
 }
 
@@ -73,12 +76,6 @@ export function replyWithFailure(
   return reply.code(body.error_code).send(body)
 }
 
-const databaseAway = (error: unknown): Failure => ({
-  code: 'unavailable',
-  description: whyUnavailable(error),
-  retryAfterSeconds: 1,
-})
-
 /** A call ends with its client: what it ended with is no defect then. */
 const hasLeft = ({ name, code }: FastifyError, { raw }: FastifyReply): boolean =>
   raw.destroyed && (name === 'AbortError' || partings.has(code))
@@ -88,7 +85,7 @@ const partings = new Set(['ABORT_ERR', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE
 function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FailureBody {
   if (error instanceof RequestFailed) return refused(error.failure, request)
   if (error.validation) return invalid(problemsOf(error.validation))
-  if (isUnavailable(error)) return failureBody(databaseAway(error))
+  if (isUnavailable(error)) return refused(databaseFailure(error), request)
   const status = error.statusCode ?? 500
   // Of files outside the folders that are served, nobody learns that they are there.
   if (status === 403 || status === 404) return failureBody({ code: 'not_found', description: '' })
@@ -101,17 +98,19 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   return failureBody({ code: 'internal', description: '' })
 }
 
-/** A field that its schema cannot judge, refused in the same form as one that it can. */
-export const invalidField = (field: string, reason: string): RequestFailed =>
-  failed('bad_request', `field "${shown(field)}" ${reason}`)
-
-/** Code that knows nothing of HTTP names a field in its text; a bot call's answer has no such list. */
-function refused(failure: Failure, { routeOptions }: FastifyRequest): FailureBody {
-  const [, field, reason] = /^field "(.+?)" (.+)$/s.exec(failure.description) ?? []
-  const isNamed = failure.code === 'bad_request' && field !== undefined && reason !== undefined
+/** The bot API has the reference's envelope; everywhere else a failure also has its code, its values and its field. */
+function refused(failure: Failure, { routeOptions, audit }: FastifyRequest): FailureBody {
+  const { reason, params, field } = failure
+  // An application without a request log has nothing to write it to.
+  if (audit) Object.assign(audit, { reason, params })
   const body = failureBody(failure)
-  if (!isNamed || routeOptions.url?.startsWith('/bot')) return body
-  return { ...body, errors: [{ field, reason }] }
+  if (routeOptions.url?.startsWith('/bot')) return body
+  const why = {
+    ...(reason !== undefined && { code: reason }),
+    ...(params !== undefined && { params }),
+  }
+  if (!field) return { ...body, ...why }
+  return { ...body, ...why, errors: [{ field: field.name, reason: field.problem, ...why }] }
 }
 
 /** Names the first offending field in words and lists all of them. */
@@ -121,8 +120,9 @@ function invalid(problems: readonly FieldProblem[]): FailureBody {
     const description = "can't parse the request body: a JSON object is expected"
     return failureBody({ code: 'bad_request', description })
   }
-  const description = `field "${first.field}" ${first.reason}`
-  return { ...failureBody({ code: 'bad_request', description }), errors: problems }
+  const { field, reason, ...why } = first
+  const description = `field "${field}" ${reason}`
+  return { ...failureBody({ code: 'bad_request', description }), ...why, errors: problems }
 }
 
 function describe({ code, description, retryAfterSeconds }: Failure, prefix: string): string {

@@ -1,5 +1,7 @@
 /** What the validator found, in words: one reason for each field, and nothing about forms not meant. */
+
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { redact } from '../security/redact.ts'
 import { reasonOfForm } from './forms.ts'
 
@@ -7,18 +9,27 @@ const LONGEST_NAME = 100
 
 export interface FieldProblem {
   readonly field: string
+  /** In words that go on from the field's name: `is required`. */
   readonly reason: string
+  readonly code?: FailureReason
+  readonly params?: Params
 }
 
 /** A problem with the body as a whole has no field, and is left out. */
 export function problemsOf(found: readonly FastifySchemaValidationError[]): FieldProblem[] {
-  const byField = new Map<string, string>()
+  const byField = new Map<string, FieldProblem>()
   for (const problem of withoutUnions(found)) {
     const field = fieldOf(problem)
-    if (field !== '' && !byField.has(field)) byField.set(field, reasonOf(problem))
+    if (field !== '' && !byField.has(field)) byField.set(field, problemOf(field, problem))
   }
-  return [...byField].map(([field, reason]) => ({ field, reason }))
+  return [...byField.values()]
 }
+
+const problemOf = (field: string, problem: FastifySchemaValidationError): FieldProblem => ({
+  field,
+  reason: reasonOf(problem),
+  ...(problem.keyword === 'required' && { code: 'required', params: { name: field } }),
+})
 
 function fieldOf({ instancePath, params }: FastifySchemaValidationError): string {
   const names = instancePath.split('/').slice(1)

@@ -1,6 +1,7 @@
 /** Records every bot and management request, and times all of them, without touching a secret. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
+import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 
@@ -66,6 +67,9 @@ export interface RequestAudit {
   /** Both are taken from a failed answer unless they are set. */
   errorCode?: number | undefined
   description?: string | undefined
+  /** Why the request failed, and the values that belong to it. */
+  reason?: FailureReason | undefined
+  params?: Params | undefined
   /** Set by whoever reads a body of unannounced length, or writes past Fastify. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
@@ -106,6 +110,8 @@ const newAudit = (ip: string): RequestAudit => ({
   method: undefined,
   errorCode: undefined,
   description: undefined,
+  reason: undefined,
+  params: undefined,
   requestBytes: undefined,
   responseBytes: undefined,
   ip,
@@ -158,6 +164,8 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
       status,
       errorCode: audit.errorCode ?? (status < 400 ? null : status),
       description: audit.description ?? null,
+      reason: audit.reason ?? null,
+      params: audit.params ?? null,
       durationMs: reply.elapsedTime,
       requestBytes: audit.requestBytes ?? length(request.headers['content-length']),
       responseBytes: audit.responseBytes ?? length(reply.getHeader('content-length')),

@@ -3,8 +3,8 @@
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
-import { failed } from '../../machines/model/failure.ts'
-import { invalidField } from './failure.ts'
+import { failed, invalidField } from '../../machines/model/failure.ts'
+import { shown } from './invalid.ts'
 
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
 const reasons = {
@@ -23,7 +23,7 @@ export async function refuseNul({ routeOptions, params, query, body }: FastifyRe
   // Nothing is called so.
   if (unstorableIn(params)) throw failed('not_found')
   const found = unstorableIn(query) ?? unstorableIn(body)
-  if (found) throw invalidField(found.path.join('.'), reasons[found.reason])
+  if (found) throw invalidField(shown(found.path.join('.')), reasons[found.reason])
 }
 
 function unstorableIn(value: unknown): Unstorable | undefined {
@@ -44,7 +44,7 @@ function judged(text: string): Unstorable | undefined {
 /** Ajv turns `1e400` into Infinity, takes that for an integer and skips `minimum` and `maximum`. */
 export async function refuseHugeNumbers({ params, query, body }: FastifyRequest): Promise<void> {
   const path = pathToHuge(params) ?? pathToHuge(query) ?? pathToHuge(body)
-  if (path) throw invalidField(path.join('.'), 'must be an integer of at most 53 bits')
+  if (path) throw invalidField(shown(path.join('.')), 'must be an integer of at most 53 bits')
 }
 
 function pathToHuge(value: unknown): string[] | undefined {

@@ -1,4 +1,5 @@
 /** One answered request as the log keeps it: what its owner may see, nothing secret. */
+import type { FailureReason, Params } from '../../machines/model/reason.ts'
 
 export interface RequestRecord {
   /** Milliseconds since 1970. */
@@ -12,6 +13,9 @@ export interface RequestRecord {
   readonly status: number
   readonly errorCode: number | null
   readonly description: string | null
+  /** Why it failed, where the error code alone does not say it. */
+  readonly reason: FailureReason | null
+  readonly params: Params | null
   readonly durationMs: number
   readonly requestBytes: number
   readonly responseBytes: number

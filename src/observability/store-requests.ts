@@ -7,14 +7,16 @@ const statement = {
   name: 'store_requests',
   text: `
     insert into request_log (at, request_id, user_id, api_key_id, credential_id, method, status,
-      error_code, description, duration_ms, request_bytes, response_bytes, ip, user_agent)
+      error_code, description, reason, params, duration_ms, request_bytes, response_bytes, ip,
+      user_agent)
     select to_timestamp(at_ms / 1000), request_id, user_id, api_key_id, credential_id, method, status,
-      error_code, description, duration_ms, request_bytes, response_bytes, ip, user_agent
+      error_code, description, reason, params, duration_ms, request_bytes, response_bytes, ip,
+      user_agent
     from unnest($1::float8[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
-      $7::smallint[], $8::smallint[], $9::text[], $10::real[], $11::bigint[], $12::bigint[],
-      $13::text[], $14::text[])
+      $7::smallint[], $8::smallint[], $9::text[], $10::text[], $11::jsonb[], $12::real[],
+      $13::bigint[], $14::bigint[], $15::text[], $16::text[])
       as record(at_ms, request_id, user_id, api_key_id, credential_id, method, status, error_code,
-        description, duration_ms, request_bytes, response_bytes, ip, user_agent)`,
+        description, reason, params, duration_ms, request_bytes, response_bytes, ip, user_agent)`,
 }
 
 const maxLength = 300
@@ -26,6 +28,8 @@ const control = /\p{Cc}+/gu
 function clean(text: string | null): string | null {
   return text === null ? null : redact(text.replace(control, ' ')).slice(0, maxLength)
 }
+
+const cleanText = (_: string, value: unknown) => (typeof value === 'string' ? clean(value) : value)
 
 export async function storeRequests(
   database: Queryable,
@@ -47,6 +51,8 @@ export async function storeRequests(
     records.map((record) => record.status),
     records.map((record) => record.errorCode),
     records.map((record) => clean(record.description)),
+    records.map((record) => record.reason),
+    records.map((record) => record.params && JSON.stringify(record.params, cleanText)),
     records.map((record) => record.durationMs),
     records.map((record) => record.requestBytes),
     records.map((record) => record.responseBytes),

@@ -111,7 +111,8 @@ export class OperationTranslator {
     if (typeof place === 'string') return this.#named(credentialId, place.slice(1), resolve)
     if (this.#idForm(credentialId) === 'integer') return `${place}`
     const native = await nativeChat(this.#db, credentialId, place)
-    if (native === undefined) throw failed('bad_request', 'chat not found')
+    if (native === undefined)
+      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     return native
   }
 
@@ -120,7 +121,8 @@ export class OperationTranslator {
     const known = this.#names.get(key)
     if (known !== undefined) return known
     const result = await resolve(name)
-    if (result.kind !== 'chat') throw failed('bad_request', 'chat not found')
+    if (result.kind !== 'chat')
+      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     this.#names.set(key, result.chat.native)
     return result.chat.native
   }

@@ -232,7 +232,10 @@ export class PostgresUpdateLog implements UpdateLog {
   #log(credentialId: number): OpenLog {
     const log = this.#logs.get(credentialId)
     if (!log?.isOpen)
-      throw failed('unavailable', 'the credential is starting', { retryAfterSeconds: 1 })
+      throw failed('unavailable', 'the credential is starting', {
+        reason: 'starting',
+        retryAfterSeconds: 1,
+      })
     return log
   }
 }

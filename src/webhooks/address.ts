@@ -1,7 +1,7 @@
 /** What `setWebhook` may name: checked in the reference's order and refused in its words. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Resolve } from '../net/guard.ts'
 import { isPublicAddress } from '../security/public-address.ts'
 
@@ -11,11 +11,18 @@ const CERTIFICATE_BYTES = 3 * 1024 * 1024
 const LONGEST_URL = 2_048
 const RESOLVES_WITHIN_MS = 5_000
 
-const bad = (reason: string) => failed('bad_request', `bad webhook: ${reason}`)
+const bad = (detail: string, options?: ErrorOptions) =>
+  failed(
+    'bad_request',
+    `bad webhook: ${detail}`,
+    { reason: 'webhook_refused', params: { detail } },
+    options,
+  )
 
 /** The scheme may be left out, and then it is https. */
 export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
-  const invalid = () => failed('bad_request', 'invalid webhook URL specified')
+  const invalid = () =>
+    failed('bad_request', 'invalid webhook URL specified', { reason: 'webhook_url' })
   if (text.length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`
   if (!URL.canParse(whole)) throw invalid()
@@ -32,9 +39,11 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
 
 export function checkSecretToken(token: string): void {
   if (Buffer.byteLength(token) > SECRET_BYTES)
-    throw failed('bad_request', 'secret token is too long')
+    throw failed('bad_request', 'secret token is too long', { reason: 'secret_length' })
   if (!/^[\w-]*$/.test(token)) {
-    throw failed('bad_request', 'secret token contains unallowed characters')
+    throw failed('bad_request', 'secret token contains unallowed characters', {
+      reason: 'secret_characters',
+    })
   }
 }
 
@@ -45,7 +54,7 @@ export function checkCertificate(pem: Buffer): string {
   try {
     new X509Certificate(pem)
   } catch (cause) {
-    throw failed('bad_request', "bad webhook: can't parse the certificate", {}, { cause })
+    throw bad("can't parse the certificate", { cause })
   }
   return pem.toString('latin1')
 }
@@ -77,8 +86,7 @@ async function resolved(host: string, resolve: Resolve): Promise<string[]> {
     const addresses = await Promise.race([resolve(host), late])
     return addresses.map(({ address }) => address)
   } catch (cause) {
-    const description = 'bad webhook: Failed to resolve host: Name or service not known'
-    throw failed('bad_request', description, {}, { cause })
+    throw bad('Failed to resolve host: Name or service not known', { cause })
   } finally {
     clearTimeout(timer)
   }
@@ -112,5 +120,5 @@ export function shownUrl(url: string): string {
 export function wholeUrl(given: string, current: string | undefined): string {
   if (!given.includes(HIDDEN)) return given
   if (current !== undefined && shownUrl(current) === given) return current
-  throw failed('bad_request', `field "url" has a part that reads ${HIDDEN}; give the whole address`)
+  throw invalidField('url', `has a part that reads ${HIDDEN}; give the whole address`)
 }

@@ -41,6 +41,8 @@ export const requestRecord = (more: Partial<RequestRecord> = {}): RequestRecord 
   status: 200,
   errorCode: null,
   description: null,
+  reason: null,
+  params: null,
   durationMs: 1.5,
   requestBytes: 10,
   responseBytes: 20,

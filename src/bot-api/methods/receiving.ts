@@ -35,7 +35,10 @@ export async function webhookTargetOf(call: Call, url: string): Promise<WebhookT
   checkSecretToken(secretToken ?? '')
   const ipAddress = args.text('ip_address')
   if (ipAddress !== undefined && !isIP(ipAddress)) {
-    throw failed('bad_request', 'bad webhook: Invalid IP address specified')
+    throw failed('bad_request', 'bad webhook: Invalid IP address specified', {
+      reason: 'webhook_refused',
+      params: { detail: 'Invalid IP address specified' },
+    })
   }
   return {
     url: parsed.href,

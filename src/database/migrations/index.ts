@@ -27,6 +27,7 @@ import { SandboxNetworks } from './0025-sandbox-networks.ts'
 import { WriteProbe } from './0027-write-probe.ts'
 import { XmppRooms } from './0029-xmpp-rooms.ts'
 import { LinkTargets } from './0034-link-targets.ts'
+import { RequestReasons } from './0035-request-reasons.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -62,4 +63,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0027-write-probe', class: WriteProbe },
   { name: '0029-xmpp-rooms', class: XmppRooms },
   { name: '0034-link-targets', class: LinkTargets },
+  { name: '0035-request-reasons', class: RequestReasons },
 ]

@@ -1,12 +1,13 @@
 /** API keys: create, list, look, change, rotate, revoke. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { invalidField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord } from '../../records/api-key.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { invalidField } from '../failure.ts'
 import { NOT_BLANK } from '../forms.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -160,6 +161,6 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
 function future<None extends null | undefined>(time: string | None, now: number): Date | None {
   if (typeof time !== 'string') return time
   const at = timeOf('expires_at', time)
-  if (at <= now) throw invalidField('expires_at', 'must be in the future')
+  if (at <= now) throw invalidField('expires_at', 'must be in the future', { reason: 'not_future' })
   return new Date(at)
 }

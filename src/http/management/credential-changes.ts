@@ -57,7 +57,10 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
       try {
         const counts = await countCredentials(source, userId)
         if (draining.aborted) {
-          throw failed('unavailable', 'the service is going down', { retryAfterSeconds: 1 })
+          throw failed('unavailable', 'the service is going down', {
+            reason: 'going_down',
+            retryAfterSeconds: 1,
+          })
         }
         stream.begin(reply, counts, draining)
       } catch (cause) {

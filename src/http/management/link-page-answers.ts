@@ -2,14 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, missingField } from '../../../machines/model/failure.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { LinkPages } from '../../links/pages.ts'
 import { LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
 import { answers, ok } from '../envelope.ts'
-import { invalidField } from '../failure.ts'
 import { linkRecord } from './link-record.ts'
 
 const Params = Type.Object({ token: Type.String({ maxLength: 100 }) })
@@ -68,7 +67,7 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
     async (request) => {
       const { otp, password } = request.body
       const flow = await found(request, request.params.token)
-      if (otp === undefined && password === undefined) throw invalidField('otp', 'is required')
+      if (otp === undefined && password === undefined) throw missingField('otp')
       await flow.actor.ask({
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),

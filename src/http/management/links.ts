@@ -1,13 +1,14 @@
 /** Linking an account: start, verify, look, send again, cancel. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { LinkRecord } from '../../records/link.ts'
 import { answers, ok } from '../envelope.ts'
-import { invalidField } from '../failure.ts'
+import { shown } from '../invalid.ts'
 import { linkRecord } from './link-record.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
@@ -89,7 +90,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
       const { session_id, otp, password } = request.body
       const flow = await found(request.params.platform, session_id, userOf(request))
       if (otp === undefined && password === undefined) {
-        throw invalidField('otp', 'is required')
+        throw missingField('otp')
       }
       await flow.actor.ask({
         type: 'link.verify',
@@ -163,12 +164,12 @@ function chosen(platform: Platform, named: string | undefined, fields: object): 
       : methods.find((candidate) => candidate.method === named)
   if (method) {
     const missing = method.fields.find(({ name, required }) => required && !(name in fields))
-    if (missing) throw invalidField(missing.name, 'is required')
+    if (missing) throw missingField(missing.name)
     const unknown = Object.keys(fields).find((name) => !method.fields.some((f) => f.name === name))
-    if (unknown !== undefined) throw invalidField(unknown, 'is unknown')
+    if (unknown !== undefined) throw invalidField(shown(unknown), 'is unknown')
     return method.method
   }
   if (named !== undefined) throw invalidField('method', 'is no way to link this platform')
   const first = methods[0]?.fields.find(({ name, required }) => required && !(name in fields))
-  throw invalidField(first?.name ?? 'method', 'is required')
+  throw missingField(first?.name ?? 'method')
 }

@@ -1,5 +1,5 @@
 /** Pages of lists, newest first: their cursors by id, or by time and then id. */
-import { invalidField } from '../failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
 
 /** `found` is one more than the page takes, if there are so many: then another page follows. */
 export function pageOf<Item>(

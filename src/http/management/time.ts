@@ -1,5 +1,5 @@
 /** Times that clients give. Their format lets a few spellings pass that neither a Date nor the database takes. */
-import { invalidField } from '../failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
 
 /** As far as four digits of a year go. */
 const FIRST = Date.parse('0001-01-01T00:00:00Z')

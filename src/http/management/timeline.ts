@@ -14,7 +14,7 @@ import type { EventStreams } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
-const RETRY = { retryAfterSeconds: 1 }
+const RETRY = { reason: 'going_down', retryAfterSeconds: 1 } as const
 
 export interface TimelineRoutesOptions extends Authenticated {
   readonly source: RecordSource

@@ -2,7 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
 import { readUsage, type UsageStep } from '../../observability/read-usage.ts'
 import { stepMs, usageSeries } from '../../observability/usage-series.ts'
 import { Time, UsageReport } from '../../records/usage.ts'
@@ -74,12 +74,9 @@ function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
   const to = Math.ceil(end / ms) * ms
   const start = asked.from === undefined ? undefined : timeOf('from', asked.from)
   const from = start === undefined ? to - usualSteps[step] * ms : Math.floor(start / ms) * ms
-  if (from >= to) throw failed('bad_request', 'field "from" must be before "to"')
+  if (from >= to) throw invalidField('from', 'must be before "to"')
   if (to - from > maxSteps[step] * ms) {
-    throw failed(
-      'bad_request',
-      `field "from" must be at most ${maxSteps[step]} ${step}s before "to"`,
-    )
+    throw invalidField('from', `must be at most ${maxSteps[step]} ${step}s before "to"`)
   }
   return { from, to }
 }

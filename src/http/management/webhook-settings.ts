@@ -86,7 +86,10 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
         request.body
       const { key, actor } = await usable(userOf(request), request.params.id)
       if (!mayReceive(key)) {
-        throw failed('forbidden', 'the key lacks the scope bot:receive')
+        throw failed('forbidden', 'the key lacks the scope bot:receive', {
+          reason: 'missing_scope',
+          params: { scope: 'bot:receive' },
+        })
       }
       pace(key.api_key_id)
       const given = wholeUrl(url, actor.webhook?.url)

@@ -1,6 +1,6 @@
 /** /sandbox/people/{person}/faults: makes things go wrong for one person, and right again. */
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
+import { missingField } from '../../../machines/model/failure.ts'
 import type { Fault, FaultName } from '../../sandbox/delivery/fault-controls.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
@@ -54,7 +54,7 @@ function faultOf(fault: FaultName, { seconds, milliseconds, times }: FaultDetail
 }
 
 function needed(field: string, value: number | undefined): number {
-  if (value === undefined) throw failed('bad_request', `field "${field}" is required`)
+  if (value === undefined) throw missingField(field)
   return value
 }
 

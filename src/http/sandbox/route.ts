@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import { ChatId, Id } from './schemas.ts'
 
@@ -24,7 +24,7 @@ export const MessageParams = Type.Object({ person: Id, chat: ChatId, message: Id
 export function idOf(before: string | undefined): { before?: number } {
   if (before === undefined) return {}
   if (!/^\d{1,15}$/.test(before)) {
-    throw failed('bad_request', 'field "before" is not a cursor of this list')
+    throw invalidField('before', 'is not a cursor of this list')
   }
   return { before: Number(before) }
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { refusingSession } from '../../../actors/ports/unavailable.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
 import { noFurtherStep } from './link.ts'
 
 interface Connector<Secrets>
@@ -32,7 +32,7 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
     ...facts,
     startLink: async (method, fields, signal, user) => {
       if (methods.includes(method)) return startLink(method, fields, signal, user)
-      throw failed('bad_request', `field "method" must be ${methods.join(' or ')}`)
+      throw invalidField('method', `must be ${methods.join(' or ')}`)
     },
     resumeLink,
     open(account, report, signal) {

@@ -75,7 +75,11 @@ export class Linking {
     if (method !== 'phone') throw failed('bad_request', 'unknown link method')
     const phone = phoneNumber(fields.phone)
     const [person] = await this.#people('user_id = $1 and phone = $2', network ?? null, phone)
-    if (!person) throw failed('bad_request', 'the phone number is not registered in the sandbox')
+    if (!person) {
+      throw failed('bad_request', 'the phone number is not registered in the sandbox', {
+        reason: 'phone_not_registered',
+      })
+    }
     if (person.banned) return this.#attempt(refused('account_banned', 'the account is banned'))
     if (person.deactivated) {
       return this.#attempt(refused('account_deleted', 'the account is deleted'))

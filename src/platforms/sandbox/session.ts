@@ -33,6 +33,7 @@ const READ_AGAIN_MS = 500
 
 const lostAnswer = () =>
   failed('timeout', 'the sandbox did not answer in time; the message may have been sent', {
+    reason: 'sent_unconfirmed',
     certain: false,
   })
 

@@ -90,7 +90,8 @@ export class Calls {
   /** Names somebody or something to the network. */
   peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)
-    if (!Number.isSafeInteger(id) || id === 0) throw failed('bad_request', 'chat not found')
+    if (!Number.isSafeInteger(id) || id === 0)
+      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     return this.attempt(() => resolvePeer(this.client, id), { signal, looks: true })
   }
 
@@ -107,9 +108,10 @@ export class Calls {
     try {
       return await this.peer(native, signal)
     } catch (cause) {
-      const isUnknown =
-        cause instanceof RequestFailed && cause.failure.description === 'chat not found'
-      throw isUnknown ? failed('bad_request', 'user not found') : cause
+      const isUnknown = cause instanceof RequestFailed && cause.failure.reason === 'chat_not_found'
+      throw isUnknown
+        ? failed('bad_request', 'user not found', { reason: 'user_not_found' })
+        : cause
     }
   }
 
@@ -123,7 +125,7 @@ export class Calls {
       case 'inputPeerUserFromMessage':
         return { ...peer, _: 'inputUserFromMessage' }
       default:
-        throw failed('bad_request', 'user not found')
+        throw failed('bad_request', 'user not found', { reason: 'user_not_found' })
     }
   }
 

@@ -40,18 +40,21 @@ export const restrictionOf = (cause: unknown): number | undefined =>
   wordOf(cause)?.startsWith('SLOWMODE_') ? undefined : waitOf(cause)
 
 const bad = (description: string) => failed('bad_request', description)
+const noChat = () => failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+const noUser = () => failed('bad_request', 'user not found', { reason: 'user_not_found' })
 const forbidden = (description: string) => failed('forbidden', description)
 
 const refusals: Readonly<Record<string, () => RequestFailed>> = {
-  PEER_ID_INVALID: () => bad('chat not found'),
-  CHAT_ID_INVALID: () => bad('chat not found'),
-  CHANNEL_INVALID: () => bad('chat not found'),
-  USERNAME_INVALID: () => bad('chat not found'),
-  USERNAME_NOT_OCCUPIED: () => bad('chat not found'),
-  USER_ID_INVALID: () => bad('user not found'),
-  PARTICIPANT_ID_INVALID: () => bad('user not found'),
-  USER_NOT_PARTICIPANT: () => bad('user not found'),
-  INPUT_USER_DEACTIVATED: () => forbidden('user is deactivated'),
+  PEER_ID_INVALID: noChat,
+  CHAT_ID_INVALID: noChat,
+  CHANNEL_INVALID: noChat,
+  USERNAME_INVALID: noChat,
+  USERNAME_NOT_OCCUPIED: noChat,
+  USER_ID_INVALID: noUser,
+  PARTICIPANT_ID_INVALID: noUser,
+  USER_NOT_PARTICIPANT: noUser,
+  INPUT_USER_DEACTIVATED: () =>
+    failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' }),
   CHANNEL_PRIVATE: () => forbidden('the account is not a member of the chat'),
   CHAT_FORBIDDEN: () => forbidden('the account is not a member of the chat'),
   USER_BANNED_IN_CHANNEL: () => forbidden('the network keeps the account from writing there'),
@@ -83,7 +86,7 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
 /** A request that the network refused or left unanswered; `looks` did nothing, whatever became of it. */
 export function requestFailure(cause: unknown, { looks = false } = {}): RequestFailed {
   if (cause instanceof RequestFailed) return cause
-  if (cause instanceof MtPeerNotFoundError) return bad('chat not found')
+  if (cause instanceof MtPeerNotFoundError) return noChat()
   const retryAfterSeconds = waitOf(cause)
   if (retryAfterSeconds !== undefined) return failed('rate_limited', '', { retryAfterSeconds })
   if (isRefusal(cause)) return refused(cause)

@@ -73,7 +73,7 @@ export function requestFailed(cause: unknown, network: string): RequestFailed {
       return failed(
         'unavailable',
         `${network} cannot be reached`,
-        { retryAfterSeconds: 5 },
+        { reason: 'platform_unreachable', params: { platform: network }, retryAfterSeconds: 5 },
         { cause },
       )
     case 'silent':
@@ -102,7 +102,12 @@ function passedOn(cause: Refused, network: string): RequestFailed {
   const options = { cause }
   switch (code) {
     case 401:
-      return failed('forbidden', 'the credential is logged out; link it again', {}, options)
+      return failed(
+        'forbidden',
+        'the credential is logged out; link it again',
+        { reason: 'logged_out' },
+        options,
+      )
     case 403:
       return failed('forbidden', description, {}, options)
     case 404:

@@ -1,7 +1,8 @@
 /** Links a bot by its token: one call tells whose it is. */
 
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { invalidField } from '../../../machines/model/failure.ts'
+import type { FailureReason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/link.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
@@ -21,7 +22,9 @@ export const consentField = {
 function tokenIn(given: Readonly<Record<string, string>>): string {
   const token = given.token?.trim() ?? ''
   if (TOKEN.test(token)) return token
-  throw failed('bad_request', 'field "token" must be a bot token such as 123456:ABC-DEF')
+  throw invalidField('token', 'must be a bot token such as 123456:ABC-DEF', {
+    reason: 'token_form',
+  })
 }
 
 export async function link(
@@ -70,24 +73,33 @@ async function webhookHost(client: Client, signal: AbortSignal): Promise<string 
   }
 }
 
-const webhookSet = (host: string): LinkStep =>
-  refused(
+const webhookSet = (host: string): LinkStep => ({
+  ...refused(
     'webhook_set',
     `the bot delivers its updates to a webhook at ${host}; ` +
       'delete it there, or link again with "delete_webhook": "true"',
-  )
+  ),
+  why: { params: { host } },
+})
 
 function refusal(cause: unknown, { name }: Flavour): LinkStep {
   const ending = endingOf(cause)
+  const why = (reason: FailureReason) => ({ why: { reason, params: { platform: name } } })
   switch (ending.kind) {
     case 'revoked':
-      return refused('bad_credentials', `${name} refused the token`)
+      return { ...refused('bad_credentials', `${name} refused the token`), ...why('token_refused') }
     case 'limited':
-      return refused('flood_wait', `${name} is asked too often`, ending.seconds)
+      return {
+        ...refused('flood_wait', `${name} is asked too often`, ending.seconds),
+        ...why('platform_busy'),
+      }
     case 'invalid':
-      return refused('account_banned', `${name} has banned the bot`)
+      return { ...refused('account_banned', `${name} has banned the bot`), ...why('bot_banned') }
     case 'replaced':
     case 'lost':
-      return refused('unreachable', `${name} cannot be reached`, 30)
+      return {
+        ...refused('unreachable', `${name} cannot be reached`, 30),
+        ...why('platform_unreachable'),
+      }
   }
 }

@@ -20,7 +20,7 @@ export function bounced(condition: string): RequestFailed {
     case 'gone':
     case 'jid-malformed':
     case 'remote-server-not-found':
-      return failed('bad_request', 'chat not found')
+      return failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     case 'forbidden':
     case 'not-allowed':
     case 'not-authorized':
@@ -55,5 +55,10 @@ export class StorageAway extends Error {
 /** A question ended without an answer; nothing was to happen by it. */
 export function unanswered(cause: unknown): RequestFailed {
   if (!isImpatience(cause)) return reconnecting(cause)
-  return failed('timeout', 'the server did not answer in time', {}, { cause })
+  return failed(
+    'timeout',
+    'the server did not answer in time',
+    { reason: 'server_silent' },
+    { cause },
+  )
 }

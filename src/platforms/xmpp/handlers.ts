@@ -207,7 +207,7 @@ async function moderate(context: Context, operation: Moderating): Promise<Operat
 
 async function roomAt({ places, signal }: Context, chat: string): Promise<Room> {
   const { room } = await places.at(chat, signal)
-  if (!room) throw failed('bad_request', 'chat not found')
+  if (!room) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   return room
 }
 

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
-import type { Reason } from '../../../machines/model/reason.ts'
+import { invalidField, missingField } from '../../../machines/model/failure.ts'
+import type { FailureReason, Reason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/link.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
 import { endingOf } from './endings.ts'
@@ -28,13 +28,15 @@ export async function link(
 function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): Secrets {
   const address = parseAddress(fields.jid?.trim())
   if (!address?.local) {
-    throw failed('bad_request', 'field "jid" must be an address such as name@example.org')
+    throw invalidField('jid', 'must be an address such as name@example.org', { reason: 'jid_form' })
   }
-  if (!fields.password) throw failed('bad_request', 'field "password" is required')
+  if (!fields.password) throw missingField('password')
   const chosen = fields.server?.trim()
   const server = chosen ? parseServer(chosen) : undefined
   if (chosen && (!server || (server.loopback && !allowPrivate))) {
-    throw failed('bad_request', 'field "server" must be an address such as xmpps://host:5223')
+    throw invalidField('server', 'must be an address such as xmpps://host:5223', {
+      reason: 'server_form',
+    })
   }
   return {
     jid: address.bare,
@@ -80,14 +82,27 @@ function openProbe(own: string, login: Login) {
 const TRUST = 'whoever runs this service can have it trusted with NODE_EXTRA_CA_CERTS'
 
 /** What is wrong with a certificate, by the names of OpenSSL and Node.js. */
-const certificates: readonly (readonly [code: RegExp, description: string])[] = [
-  [/SELF_SIGNED/, `the certificate of the server is signed by itself; ${TRUST}`],
+const certificates: readonly (readonly [
+  code: RegExp,
+  description: string,
+  reason: FailureReason,
+])[] = [
+  [
+    /SELF_SIGNED/,
+    `the certificate of the server is signed by itself; ${TRUST}`,
+    'certificate_self_signed',
+  ],
   [
     /ISSUER|LEAF_SIGNATURE/,
     `the certificate of the server is signed by somebody unknown; ${TRUST}`,
+    'certificate_issuer_unknown',
   ],
-  [/EXPIRED|NOT_YET_VALID/, 'the certificate of the server is out of date'],
-  [/ALTNAME|HOSTNAME/, 'the certificate of the server is not for the domain of the JID'],
+  [/EXPIRED|NOT_YET_VALID/, 'the certificate of the server is out of date', 'certificate_outdated'],
+  [
+    /ALTNAME|HOSTNAME/,
+    'the certificate of the server is not for the domain of the JID',
+    'certificate_domain',
+  ],
 ]
 
 /** By the reason of the ending; where there is a time, to try again may help. */
@@ -119,14 +134,15 @@ function refusal(cause: unknown): Refusal {
     return refused('bad_credentials', 'the server refused the JID or the password')
   }
   const reason = ending.kind === 'replaced' ? 'session_conflict' : ending.reason
-  if (reason === 'bad_certificate') return refused(reason, distrust(cause))
+  if (reason === 'bad_certificate') return distrust(cause)
   const known = refusals[reason]
   if (known) return refused(reason, known.description, known.retryAfterSeconds)
   return refused('unreachable', 'the server of the JID cannot be reached', 30)
 }
 
-function distrust(cause: unknown): string {
+function distrust(cause: unknown): LinkStep {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const known = certificates.find(([form]) => form.test(code))
-  return known?.[1] ?? 'the certificate of the server is not to be trusted'
+  const [, description = 'the certificate of the server is not to be trusted', reason] = known ?? []
+  return { ...refused('bad_certificate', description), ...(reason && { why: { reason } }) }
 }

@@ -133,7 +133,8 @@ export class Places {
     const { rooms } = this.#parts
     const { bare, resource } = chatAddress(chat)
     const isRoom = await rooms.isRoom(bare, signal)
-    if (resource !== undefined && !isRoom) throw failed('bad_request', 'chat not found')
+    if (resource !== undefined && !isRoom)
+      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     if (!isRoom) return new Place(privateChat(bare), undefined, this.#parts)
     const room = await rooms.inside(bare, signal)
     if (resource === undefined) return new Place(room.chat, room, this.#parts)
@@ -143,7 +144,8 @@ export class Places {
   async leave(chat: string, signal: AbortSignal): Promise<void> {
     const address = roomOrPerson(chat)
     const { rooms } = this.#parts
-    if (!(await rooms.isRoom(address, signal))) throw failed('bad_request', 'chat not found')
+    if (!(await rooms.isRoom(address, signal)))
+      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     await rooms.leave(address, signal)
   }
 
@@ -169,12 +171,13 @@ const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.ba
 /** People and rooms have a local part; what has none is a server. With a resource it is somebody in a room. */
 function chatAddress(chat: string): Address {
   const address = parseAddress(chat)
-  if (!address?.local) throw failed('bad_request', 'chat not found')
+  if (!address?.local) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   return address
 }
 
 function roomOrPerson(chat: string): string {
   const { bare, resource } = chatAddress(chat)
-  if (resource !== undefined) throw failed('bad_request', 'chat not found')
+  if (resource !== undefined)
+    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   return bare
 }

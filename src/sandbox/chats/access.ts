@@ -64,7 +64,7 @@ async function findAccess(db: Queryable, person: number, native: number): Promis
      where ${chatCondition('$1', '$2')}`,
     [person, native],
   )
-  if (!row) throw failed('bad_request', 'chat not found')
+  if (!row) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   const { chat, ownLimits, chatLimits, ...rest } = row
   // The limits of one member cannot allow more than the chat does.
   const permissions = permissionsOf(chat.kind, chatLimits).filter(

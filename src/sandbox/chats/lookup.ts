@@ -87,7 +87,7 @@ async function assertNotOut(db: Queryable, viewer: number, native: number): Prom
 
 function chatFrom([first]: readonly Found[]): Chat {
   if (first?.person) return privateChatWith(first.person)
-  if (!first?.chat) throw failed('bad_request', 'chat not found')
+  if (!first?.chat) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   const members = first.chat.kind === 'channel' ? undefined : first.members
   return { ...chatOf(first.chat, null), ...(members !== undefined && { memberCount: members }) }
 }

@@ -76,13 +76,17 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
 const form = /^-?\d{1,15}$/
 
 export function parseChatId(text: string): number {
-  if (!form.test(text)) throw failed('bad_request', 'chat not found')
+  if (!form.test(text)) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   return Number(text)
 }
 
 /** `purpose` completes the text of the refusal: `message to edit not found`. */
 export function parseMessageId(text: string, purpose: string): number {
-  if (!form.test(text)) throw failed('bad_request', `message to ${purpose} not found`)
+  if (!form.test(text)) throw failed(
+      'bad_request',
+      `message to ${purpose} not found`,
+      purpose === 'forward' ? { reason: 'forward_not_found' } : {},
+    )
   return Number(text)
 }
 

@@ -33,7 +33,11 @@ export async function forwardOrCopy(
   if (before) return { kind: 'message', message: messageOf(before) }
   const { sender } = envelope
   const source = await sourceOf(context.db, sender, from)
-  if (!source) throw failed('bad_request', `message to ${as} not found`)
+  if (!source) throw failed(
+      'bad_request',
+      `message to ${as} not found`,
+      as === 'forward' ? { reason: 'forward_not_found' } : {},
+    )
   const original = forwardableContent(source, as)
   const holder = holderOf(sender, request)
   const message = await withFileHolds(context, [holder], async () => {

@@ -39,15 +39,17 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
      where ${chatCondition('$1', '$2')}`,
     [message.sender, message.native, message.topic ?? null, message.reply ?? null],
   )
-  if (!found) return failed('bad_request', 'chat not found')
+  if (!found) return failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   const { kind, role } = found
-  if (found.is_ended || found.is_gone) return failed('forbidden', 'user is deactivated')
+  if (found.is_ended || found.is_gone) return failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' })
   if (found.is_blocked) return failed('forbidden', 'bot was blocked by the user')
   if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
   if (role === null || role === 'left')
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
   if (kind === 'channel' && role === 'member')
-    return failed('bad_request', 'need administrator rights in the channel chat')
+    return failed('bad_request', 'need administrator rights in the channel chat', {
+      reason: 'channel_admin_needed',
+    })
   if (kind === 'channel' && messages.some(({ keyboard }) => keyboard)) {
     return failed('bad_request', 'inline keyboard expected')
   }

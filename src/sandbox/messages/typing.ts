@@ -35,8 +35,9 @@ export async function showTyping(
     await openPrivateChat(db, person, chat)
     if (!(await show())) {
       if (thread !== null) await accessOf(db, person, chat)
-      const missing = thread === null ? 'chat not found' : 'message thread not found'
-      throw failed('bad_request', missing)
+      throw thread === null
+        ? failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+        : failed('bad_request', 'message thread not found')
     }
   }
   wake([])

@@ -139,6 +139,10 @@ export class Capacity {
   }
 
   #full(of: keyof CapacityLimits) {
-    return failed('bad_request', `the sandbox has room for ${this.#limits[of]} ${of} of each user`)
+    const count = this.#limits[of]
+    return failed('bad_request', `the sandbox has room for ${count} ${of} of each user`, {
+      reason: `${of}_full`,
+      params: { count },
+    })
   }
 }

@@ -25,11 +25,16 @@ export async function assertFreeUsernames(
 export function takenName(cause: unknown): never {
   if (!(cause instanceof Error && 'constraint' in cause)) throw cause
   if (String(cause.constraint).includes('phone')) {
-    throw failed('conflict', 'the phone number is already registered', {}, { cause })
+    throw failed(
+      'conflict',
+      'the phone number is already registered',
+      { reason: 'phone_taken' },
+      { cause },
+    )
   }
   if (String(cause.constraint).includes('username')) throw taken({ cause })
   throw cause
 }
 
 const taken = (options?: ErrorOptions) =>
-  failed('conflict', 'the username is already taken', {}, options)
+  failed('conflict', 'the username is already taken', { reason: 'username_taken' }, options)

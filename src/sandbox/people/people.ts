@@ -1,6 +1,6 @@
 /** Registers, lists, changes and blocks the people of one network, and lists the stories that they see. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
 import type { Member } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
@@ -143,10 +143,10 @@ async function rowOf({ phone, password, ...person }: NewPerson) {
 
 /** E.164. The sandbox calls nobody, so that it takes any number of the right form. */
 export function phoneNumber(given: string | undefined): string {
-  if (!given) throw failed('bad_request', 'field "phone" is required')
+  if (!given) throw missingField('phone')
   const phone = given.replaceAll(/[\s().-]/g, '')
   if (!/^\+[1-9]\d{6,14}$/.test(phone)) {
-    throw failed('bad_request', 'field "phone" must be a phone number in international form')
+    throw invalidField('phone', 'must be a phone number in international form')
   }
   return phone
 }

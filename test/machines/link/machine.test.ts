@@ -91,6 +91,7 @@ t.test('while an answer is checked no other is taken', async (t) => {
   const busy: Failure = {
     code: 'conflict',
     description: 'the last answer is still being checked',
+    reason: 'answer_pending',
     retryAfterSeconds: 1,
   }
   for (const walk of [begin().send(code), begin('password_needed').send(password)]) {
@@ -149,7 +150,7 @@ t.test('a network that refuses ends the flow with its reason', async (t) => {
   walk.send(refused)
   t.equal(walk.state, 'failed')
   t.equal(walk.snapshot.context.reason, 'account_banned')
-  t.same(walk.replies, [refusal('v1', bad('the account is banned'))])
+  t.same(walk.replies, [refusal('v1', { ...bad('the account is banned'), reason: 'account_banned' })])
   t.same(walk.effects, [{ type: 'save', params: 'failed' }])
 })
 

@@ -1,7 +1,7 @@
 /** Links an account by its phone number and the code that Telegram sends there. */
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, invalidField } from '../../../../machines/model/failure.ts'
 import { refused } from '../../kit/link.ts'
 import { fieldsOf } from '../../kit/stored.ts'
 import { wordOf } from '../failures.ts'
@@ -29,7 +29,9 @@ export class PhoneLink implements LinkAttempt {
   static async start(signIn: SignIn, given: string, signal: AbortSignal): Promise<LinkAttempt> {
     const phone = given.replaceAll(/[\s()+-]/g, '')
     if (!/^\d{5,15}$/.test(phone)) {
-      throw failed('bad_request', 'field "phone" must be a phone number with its country code')
+      throw invalidField('phone', 'must be a phone number with its country code', {
+        reason: 'phone_country',
+      })
     }
     const sent = { phone, hash: '', byEmail: false, step: { sentVia: '' } }
     const link = new PhoneLink(signIn, sent, { kind: 'code', sentVia: '', stored: null })
@@ -109,7 +111,9 @@ export class PhoneLink implements LinkAttempt {
       return this.#sentStep(sent)
     } catch (cause) {
       if (wordOf(cause) !== 'SEND_CODE_UNAVAILABLE') return refusalStep(cause)
-      throw failed('bad_request', 'Telegram knows no further way to send the code')
+      throw failed('bad_request', 'Telegram knows no further way to send the code', {
+        reason: 'no_other_way',
+      })
     }
   }
 

@@ -52,12 +52,15 @@ export async function givePassword(
   }
 }
 
+type Refused = Extract<LinkStep, { kind: 'refused' }>
+
 /** What ends the flow; anything else is a failure of this one answer, and the flow goes on. */
 export function refusalStep(cause: unknown): LinkStep {
   const seconds = waitOf(cause)
   if (seconds !== undefined) {
     const description = `Telegram wants to be left alone for ${seconds} seconds`
-    return refused('flood_wait', description, seconds)
+    const why = { params: { count: seconds } }
+    return { ...refused('flood_wait', description, seconds), why }
   }
   switch (wordOf(cause)) {
     case 'PHONE_NUMBER_INVALID':
@@ -74,13 +77,16 @@ export function refusalStep(cause: unknown): LinkStep {
       return refused('expired', 'the code is too old')
     case 'PHONE_PASSWORD_FLOOD':
     case 'PHONE_NUMBER_FLOOD':
-      return refused('too_many_attempts', 'Telegram has seen too many attempts; wait a day')
+      return {
+        ...refused('too_many_attempts', 'Telegram has seen too many attempts; wait a day'),
+        why: { reason: 'wait_a_day' },
+      }
     case 'API_ID_INVALID':
     case 'API_ID_PUBLISHED_FLOOD':
       throw failed(
         'bad_gateway',
         'Telegram refuses this service: tell whoever runs it',
-        {},
+        { reason: 'service_refused' },
         { cause },
       )
     default:

@@ -94,8 +94,7 @@ async function memberIn(context: Context, { chat, person }: InChat): Promise<Mem
     const view: View = { self, peers: PeersIndex.from(found) }
     return memberOf(found.participant, view)
   } catch (cause) {
-    const isOutside =
-      cause instanceof RequestFailed && cause.failure.description === 'user not found'
+    const isOutside = cause instanceof RequestFailed && cause.failure.reason === 'user_not_found'
     if (!isOutside) throw cause
     const peer = { _: 'peerUser', userId: Number(person) } as const
     const view: View = { self, peers: await calls.known([peer]) }

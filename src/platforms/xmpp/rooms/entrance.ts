@@ -119,7 +119,7 @@ function refusal(cause: Refused) {
     case 'item-not-found':
     case 'gone':
     case 'remote-server-not-found':
-      return failed('bad_request', 'chat not found', {}, { cause })
+      return failed('bad_request', 'chat not found', { reason: 'chat_not_found' }, { cause })
     case 'remote-server-timeout':
     case 'service-unavailable':
       return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })

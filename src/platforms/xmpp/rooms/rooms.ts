@@ -163,7 +163,7 @@ export class Rooms {
   /** The room as it stands, joined or not. */
   async look(address: string, signal: AbortSignal) {
     const facts = await roomFacts(this.#parts.requests, address, signal)
-    if (!facts) throw failed('bad_request', 'chat not found')
+    if (!facts) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     const room = this.#rooms.get(address)
     room?.refresh(facts)
     if (room?.isJoined) return room.chat
@@ -184,7 +184,7 @@ export class Rooms {
   async #join(bookmark: Bookmark, signal: AbortSignal): Promise<Room> {
     const facts = await roomFacts(this.#parts.requests, bookmark.room, signal)
     // Whoever joins a room that is not there would create it.
-    if (!facts) throw failed('bad_request', 'chat not found')
+    if (!facts) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     const known = this.#rooms.get(bookmark.room)
     const room = known ?? new Room(bookmark, facts, this.#parts)
     this.#rooms.set(bookmark.room, room)
