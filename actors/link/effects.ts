@@ -138,6 +138,7 @@ export function shownStep(
       return {
         state: 'code_sent',
         sentVia: step.sentVia,
+        ...(step.way && { way: step.way }),
         ...(step.length !== undefined && { codeLength: step.length }),
         ...(step.resendAfterSeconds !== undefined && {
           resendAt: now + step.resendAfterSeconds * 1000,

@@ -1,5 +1,6 @@
 /** The port to every messenger network: what a platform, a link attempt and a session promise. */
 
+import type { SentWay } from '../../machines/link/events.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -106,6 +107,7 @@ export type LinkStep =
       readonly length?: number
       /** How it was sent, in words a user understands. */
       readonly sentVia: string
+      readonly way?: SentWay
       readonly resendAfterSeconds?: number
       readonly expiresInSeconds?: number
       readonly stored: Json

@@ -1,7 +1,8 @@
 /** The events of a diagnosis' machine, and the findings of its steps. */
 import type { Command, Failure } from '../model/protocol.ts'
+import type { FindingCode, Sentence } from './facts.ts'
 
-/** In the order in which they are taken: each one rests on what the ones before it proved. */
+/** The steps in their order: each one relies on what the earlier ones proved. */
 export const STEPS = ['get_me', 'credential', 'send', 'receive_mode', 'webhook_info'] as const
 
 export type Step = (typeof STEPS)[number]
@@ -10,16 +11,16 @@ export interface Finding {
   readonly step: Step
   readonly verdict: 'passed' | 'failed' | 'skipped'
   /** What is wrong or remarkable, for programs. */
-  readonly code?: string
-  /** What was seen, in words. */
-  readonly evidence: readonly string[]
-  /** What to do about it, in words. */
-  readonly remedy?: string
+  readonly code?: FindingCode
+  /** What was seen; a row of an older version holds the English text instead. */
+  readonly evidence: readonly (Sentence | string)[]
+  /** What to do about it; a row of an older version holds the English text instead. */
+  readonly remedy?: Sentence | string
 }
 
 export interface TakeStep extends Command {
   readonly type: 'diagnosis.next'
-  /** All that are left, not one. */
+  /** Takes all steps that are left, not one. */
   readonly all: boolean
   /** The recipient of the test message. */
   readonly sendTo?: string
@@ -31,16 +32,16 @@ export type DiagnosisEvent =
   | { readonly type: 'step.checked'; readonly finding: Finding }
   | { readonly type: 'step.unchecked'; readonly failure: Failure }
 
-/** With these a key opens nothing. */
+/** A key with one of these opens nothing. */
 const FATAL: readonly (string | undefined)[] = ['key_revoked', 'key_expired', 'wrong_secret']
 
-/** An account that is out stops everything; what else fails hinders some of it, what is remarkable nothing. */
+/** A broken account stops everything, another failure stops a part, and a remark stops nothing. */
 function severityOf({ step, verdict, code }: Finding): number {
   if (verdict === 'failed') return FATAL.includes(code) ? 4 : step === 'credential' ? 3 : 2
   return code === undefined ? 0 : 1
 }
 
-/** The cause is the most serious finding; of two alike the first, for what fails after it may only follow from it. */
+/** The most serious finding is the cause; the first of two equals, because the second may only follow from it. */
 export const causeOf = (findings: readonly Finding[]): Finding | undefined =>
   findings
     .filter((finding) => severityOf(finding) > 0)

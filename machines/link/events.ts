@@ -1,7 +1,7 @@
 /** The events of a link flow's machine, and the steps that it shows. */
 
 import type { Command, Explanation, Failure } from '../model/protocol.ts'
-import type { LinkReason } from '../model/reason.ts'
+import type { LinkReason, Params } from '../model/reason.ts'
 
 export type LinkState =
   | 'code_sent'
@@ -12,11 +12,26 @@ export type LinkState =
   | 'cancelled'
   | 'failed'
 
-/** The step that the flow waits for, as the user may see it; times in milliseconds since 1970. */
+/** How a code was sent, for translators; `params` belong to it, such as the address of a mail. */
+export type SentWay = {
+  readonly code:
+    | 'sandbox_inbox'
+    | 'telegram'
+    | 'telegram_app'
+    | 'sms'
+    | 'call'
+    | 'call_number'
+    | 'email'
+  readonly params?: Params
+}
+
+/** What the flow waits for, as the user may see it; times in milliseconds since 1970. */
 export interface ShownStep {
   readonly state: 'code_sent' | 'password_needed' | 'waiting'
   readonly codeLength?: number
+  /** How the code was sent, in English. */
   readonly sentVia?: string
+  readonly way?: SentWay
   readonly resendAt?: number
   readonly passwordHint?: string
   readonly show?: {

@@ -1,21 +1,22 @@
 /** The health test of a credential: session, connection, identity, receiving, and sending on request. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import { visibleState } from '../../actors/credential/timeline.ts'
+import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { explained } from './reasons.ts'
-import { sendingRefusal } from './sending-refusal.ts'
+import { troubleOf } from './reasons.ts'
+import { refusalOf, sendingRefusal } from './sending-refusal.ts'
 
 export interface Check {
   readonly check: 'session' | 'connection' | 'identity' | 'receive' | 'send'
   /** Null: not tried. */
   readonly ok: boolean | null
-  readonly latency_ms: number | null
-  readonly detail: string
+  readonly latencyMs: number | null
+  readonly seen: Sentence
   /** What is wrong, for programs. */
-  readonly code: string | null
-  readonly remedy: string | null
+  readonly code: FindingCode | null
+  readonly remedy: Sentence | null
 }
 
 export async function testCredential(
@@ -44,69 +45,60 @@ export async function testCredential(
 function checkSession(actor: CredentialActor): Check {
   const [, { state, action }] = visibleState(actor.snapshot)
   const { reason } = actor.snapshot.context
-  const { text, remedy } = explained(reason ?? null, action)
+  const seen: Sentence = reason
+    ? { code: 'state_explained', params: { state, reason } }
+    : { code: 'state', params: { state } }
   const isOk = state === 'active' || state === 'degraded' || state === 'connecting'
-  return {
-    check: 'session',
-    ok: isOk,
-    latency_ms: null,
-    detail: `The credential is ${state}${reason ? ` (${reason}): ${text}` : ''}`,
-    code: isOk ? null : (reason ?? state),
-    remedy: isOk ? null : remedy,
-  }
+  if (isOk) return passed('session', seen)
+  const remedy: Sentence = reason
+    ? { code: 'explained_remedy', params: { reason, action } }
+    : { code: 'action', params: { action } }
+  const code = troubleOf(reason ?? null, state)
+  return { check: 'session', ok: false, latencyMs: null, seen, code, remedy }
 }
 
 async function checkConnection(actor: CredentialActor, session: Check): Promise<Check> {
-  const check = 'connection' as const
-  if (!session.ok) return skipped(check, 'There is no session to test')
+  const check = 'connection'
+  if (!session.ok) return skipped(check, { code: 'no_session_to_test', params: {} })
   try {
     const latency = await actor.ask<number>({ type: 'credential.check' })
-    const latency_ms = Math.round(latency)
-    return {
-      check,
-      ok: true,
-      latency_ms,
-      detail: 'The platform answered a round trip',
-      code: null,
-      remedy: null,
-    }
+    return passed(check, { code: 'answered', params: {} }, Math.round(latency))
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
-    const { remedy } = explained(null, 'wait')
     const [, { state }] = visibleState(actor.snapshot)
-    const code = actor.snapshot.context.reason ?? (state === 'active' ? 'no_traffic' : state)
-    return { check, ok: false, latency_ms: null, detail: cause.message, code, remedy }
+    const reason = actor.snapshot.context.reason ?? (state === 'active' ? 'no_traffic' : null)
+    return {
+      check,
+      ok: false,
+      latencyMs: null,
+      seen: refusalOf(cause.failure, ''),
+      code: troubleOf(reason, state),
+      remedy: { code: 'action', params: { action: 'wait' } },
+    }
   }
 }
 
 function checkIdentity(record: CredentialRecord, session: Check): Check {
   const { first_name, username } = record.account
   const name = username ? `${first_name} (@${username})` : first_name
-  if (!session.ok) return skipped('identity', 'There is no session to ask')
-  return {
-    check: 'identity',
-    ok: true,
-    latency_ms: null,
-    detail: `Signed in as ${name}`,
-    code: null,
-    remedy: null,
-  }
+  if (!session.ok) return skipped('identity', { code: 'no_session_to_ask', params: {} })
+  return passed('identity', { code: 'signed_in', params: { name } })
 }
 
 function checkReceiving({ health }: CredentialRecord, connection: Check): Check {
-  const last = health.last_event_at
-  const detail = last ? `The last event came at ${last}` : 'No event has come yet'
-  if (!connection.ok) {
-    return {
-      check: 'receive',
-      ok: connection.ok,
-      latency_ms: null,
-      detail: `Nothing can arrive without a working connection. ${detail}`,
-      code: connection.code,
-      remedy: connection.remedy,
-    }
+  const check = 'receive'
+  const at = health.last_event_at
+  if (connection.ok) {
+    return passed(
+      check,
+      at ? { code: 'last_event', params: { at } } : { code: 'no_event', params: {} },
+    )
   }
-  return { check: 'receive', ok: true, latency_ms: null, detail, code: null, remedy: null }
+  const { ok, code, remedy } = connection
+  const seen: Sentence = at
+    ? { code: 'nothing_arrives_since', params: { at } }
+    : { code: 'nothing_arrives', params: {} }
+  return { check, ok, latencyMs: null, seen, code, remedy }
 }
 
 async function checkSending(
@@ -114,27 +106,35 @@ async function checkSending(
   sendTo: string | undefined,
   now: () => number,
 ): Promise<Check> {
-  const check = 'send' as const
-  if (sendTo === undefined) return skipped(check, 'Not tried: give send_to to send a message')
+  const check = 'send'
+  if (sendTo === undefined) return skipped(check, { code: 'not_tried', params: {} })
   const began = performance.now()
   try {
     const content = { kind: 'text' as const, text: 'Test message of Chapar', entities: [] }
     const operation = { kind: 'send' as const, chat: chatFrom(sendTo), content }
     await actor.ask({ type: 'operation.perform', operation, now: now() })
-    const latency_ms = Math.round(performance.now() - began)
-    const detail = `A message was sent to ${sendTo}`
-    return { check, ok: true, latency_ms, detail, code: null, remedy: null }
+    const latency = Math.round(performance.now() - began)
+    return passed(check, { code: 'message_sent', params: { to: sendTo } }, latency)
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
-    return { check, ok: false, latency_ms: null, ...sendingRefusal(cause.failure) }
+    return { check, ok: false, latencyMs: null, ...sendingRefusal(cause.failure) }
   }
 }
 
-const skipped = (check: Check['check'], detail: string): Check => ({
+const passed = (check: Check['check'], seen: Sentence, latencyMs: number | null = null): Check => ({
+  check,
+  ok: true,
+  latencyMs,
+  seen,
+  code: null,
+  remedy: null,
+})
+
+const skipped = (check: Check['check'], seen: Sentence): Check => ({
   check,
   ok: null,
-  latency_ms: null,
-  detail,
+  latencyMs: null,
+  seen,
   code: null,
   remedy: null,
 })

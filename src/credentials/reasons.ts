@@ -1,4 +1,5 @@
 /** Why a credential does not work, in plain words, each reason with what to do about it. */
+import type { FindingCode } from '../../machines/diagnosis/facts.ts'
 import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 interface Explained {
@@ -126,6 +127,10 @@ const actions: Readonly<Record<string, string>> = {
 export const storedReason = <Stored extends LinkReason = Reason>(
   word: string | null,
 ): Stored | undefined => (word ?? undefined) as Stored | undefined
+
+/** What is wrong with an account that does not work, for programs: its reason, else its state. */
+export const troubleOf = (reason: string | null, state: string): FindingCode =>
+  (reason ?? state) as FindingCode
 
 /** What `reason` means and what to do; a word of another version is shown as it is. */
 export function explained(reason: string | null, action: string): Explained {

@@ -1,33 +1,39 @@
-/** Why a test message was not sent, and what to do: health tests and diagnoses say the same. */
+/** Why a test message was not sent, and what to do: the same in health tests and in diagnoses. */
+import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 
 export interface SendingRefusal {
   /** For programs. */
-  readonly code: string
-  readonly detail: string
-  readonly remedy: string
+  readonly code: FindingCode
+  readonly seen: Sentence
+  readonly remedy: Sentence
 }
 
 const UNREACHED: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_gateway', 'internal']
 
 export function sendingRefusal(failure: Failure): SendingRefusal {
-  const { code, description, certain, retryAfterSeconds } = failure
+  const { code, certain, retryAfterSeconds, reason } = failure
   if (certain === false) {
-    const remedy = 'Look whether it arrived before you send again: it may have'
-    return { code: 'outcome_unknown', detail: description, remedy }
+    const remedy = { code: 'look_before_sending', params: {} } as const
+    return { code: 'outcome_unknown', seen: refusalOf(failure, ''), remedy }
   }
   if (code === 'rate_limited') {
-    const detail = `The platform takes no messages for ${retryAfterSeconds ?? 1} seconds`
-    return { code: 'flood_wait', detail, remedy: 'Wait as long, and send less' }
+    const seen = { code: 'restricted', params: { count: retryAfterSeconds ?? 1 } } as const
+    return { code: 'flood_wait', seen, remedy: { code: 'send_less', params: {} } }
   }
-  const detail = description === '' ? code : description
-  const shown = detail === 'chat not found' ? 'chat_not_found' : code
-  return { code: shown, detail, remedy: remedyOf(code) }
+  const shown = reason === 'chat_not_found' ? reason : code
+  return { code: shown, seen: refusalOf(failure, code), remedy: remedyOf(code) }
 }
 
-function remedyOf(code: FailureCode): string {
-  if (UNREACHED.includes(code)) return 'Wait: the service keeps trying by itself'
+/** The words of a failure; `otherwise` where it has none. */
+export const refusalOf = ({ description, reason }: Failure, otherwise: string): Sentence => ({
+  code: 'refusal',
+  params: { refusal: description || otherwise, ...(reason !== undefined && { reason }) },
+})
+
+function remedyOf(code: FailureCode): Sentence {
+  if (UNREACHED.includes(code)) return { code: 'wait', params: {} }
   return code === 'forbidden'
-    ? 'Check that the account is linked and may write to the chat'
-    : 'Check that the chat exists and the account may write to it'
+    ? { code: 'check_account', params: {} }
+    : { code: 'check_chat', params: {} }
 }

@@ -1,10 +1,11 @@
 /** Step 2: the account behind the key, as its record shows it, and a round trip over its connection. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
+import type { Sentence } from '../../machines/diagnosis/facts.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { explained } from '../credentials/reasons.ts'
+import { troubleOf } from '../credentials/reasons.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { failing, passed } from './finding.ts'
+import { failing, passed, say } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
 
 const step = 'credential'
@@ -15,32 +16,40 @@ export async function checkCredential(
 ): Promise<Finding> {
   const record = await recordOf(world, userId, credentialId)
   if (!record) {
-    const remedy = 'Link the account again and make a key for it'
-    return failing(step, 'credential_deleted', ['The credential was deleted'], remedy)
+    return failing(
+      step,
+      'credential_deleted',
+      [say('credential_deleted')],
+      say('link_and_make_key'),
+    )
   }
   const { state, reason, action, health } = record
-  const shown = `The credential is ${state}${reason === null ? '' : ` (${reason})`}`
+  const shown = reason === null ? say('state', { state }) : say('state_reason', { state, reason })
   if (state !== 'active') {
-    const { text, remedy } = explained(reason, action)
-    return failing(step, reason ?? state, [shown, text], remedy)
+    const text = reason === null ? say('connecting') : say('explained', { reason })
+    return failing(step, troubleOf(reason, state), [shown, text], remedyOf(reason, action))
   }
   const evidence = [
     shown,
     health.last_event_at === null
-      ? 'No event has come yet'
-      : `The last event came at ${health.last_event_at}`,
+      ? say('no_event')
+      : say('last_event', { at: health.last_event_at }),
   ]
   const latency = await roundTrip(world, credentialId, signal)
   if (latency === undefined) {
-    const { text, remedy } = explained('no_traffic', 'wait')
-    return failing(step, 'no_traffic', [...evidence, text, 'A round trip was not answered'], remedy)
+    const reason = 'no_traffic'
+    const seen = [...evidence, say('explained', { reason }), say('no_round_trip')]
+    return failing(step, reason, seen, remedyOf(reason, 'wait'))
   }
   return passed(
     step,
-    [...evidence, `A round trip took ${latency} ms`, ...irregular(world, credentialId)],
+    [...evidence, say('round_trip', { count: latency }), ...irregular(world, credentialId)],
     remarkable(world, credentialId, latency),
   )
 }
+
+const remedyOf = (reason: string | null, action: string): Sentence =>
+  reason === null ? say('action', { action }) : say('explained_remedy', { reason, action })
 
 const recordOf = (world: ExaminerWorld, userId: number, credentialId: number) =>
   world.credential(userId, credentialId).catch((cause): CredentialRecord | undefined => {
@@ -63,22 +72,20 @@ async function roundTrip(
   }
 }
 
-function irregular({ irregularities }: ExaminerWorld, credentialId: number): string[] {
+function irregular({ irregularities }: ExaminerWorld, credentialId: number): Sentence[] {
   const { repeated, disordered } = irregularities.of(credentialId)
   return [
-    ...(repeated > 0 ? [`${repeated} events were reported twice; each was delivered once`] : []),
-    ...(disordered > 0
-      ? [`${disordered} events came out of order; each chat kept its own order`]
-      : []),
+    ...(repeated > 0 ? [say('events_repeated', { count: repeated })] : []),
+    ...(disordered > 0 ? [say('events_disordered', { count: disordered })] : []),
   ]
 }
 
 function remarkable(world: ExaminerWorld, credentialId: number, latency: number) {
   const { repeated, disordered } = world.irregularities.of(credentialId)
   if (latency > world.slowAfterMs) {
-    return { code: 'slow', remedy: 'The platform answers slowly: expect time-outs, and wait' }
+    return { code: 'slow', remedy: say('expect_slowness') } as const
   }
-  const remedy = 'Nothing to do: the service has put it right'
-  if (repeated > 0) return { code: 'events_repeated', remedy }
-  return disordered > 0 ? { code: 'events_disordered', remedy } : undefined
+  const remedy = say('nothing_to_do')
+  if (repeated > 0) return { code: 'events_repeated', remedy } as const
+  return disordered > 0 ? ({ code: 'events_disordered', remedy } as const) : undefined
 }

@@ -1,4 +1,5 @@
 /** How a key receives: by polling, by a webhook or not at all, and how that goes. */
+import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 
@@ -73,18 +74,27 @@ async function webhooksOf(
     : { webhook: undefined, turnedOff: state }
 }
 
+const TELLING = [
+  'missing_scope',
+  'webhook_active',
+  'webhook_changed',
+  'other_poll',
+] as const satisfies readonly FailureReason[]
+
 export interface Refusal {
   readonly at: Date
-  readonly description: string
+  readonly reason: (typeof TELLING)[number]
+  /** The scope that the key lacked. */
+  readonly scope: string | null
 }
 
-/** What calls of the key were refused with in the last ten minutes, newest first. */
+/** The calls of the key that were refused in the last ten minutes for a reason that says something, newest first. */
 export async function recentRefusals(db: Database, apiKeyId: number): Promise<Refusal[]> {
   return db.query<Refusal>(
-    `select at, description from request_log
+    `select at, reason, params ->> 'scope' as scope from request_log
       where api_key_id = $1 and at > now() - interval '10 minutes'
-        and error_code in (403, 409) and description is not null
+        and error_code in (403, 409) and reason = any($2)
       order by at desc, id desc limit 100`,
-    [apiKeyId],
+    [apiKeyId, TELLING],
   )
 }

@@ -1,12 +1,11 @@
-/** Step 3: a test message, for whoever asks for one. */
+/** Step 3: a test message, if a target is given. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
-import { hasScope } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { sendingRefusal } from '../credentials/sending-refusal.ts'
-import { failing, hasFailed, passed, skipped } from './finding.ts'
+import { failing, hasFailed, passed, say, skipped } from './finding.ts'
 import type { ExaminerWorld } from './world.ts'
 
 const step = 'send'
@@ -18,22 +17,23 @@ export async function checkSending(
 ): Promise<Finding> {
   const { userId, apiKeyId, credentialId } = facts
   if (sendTo === undefined) {
-    return skipped(step, 'No target was given', 'Give send_to, such as "@name", to send a message')
+    return skipped(step, say('no_target'), say('give_target'))
   }
   if (hasFailed(earlier, 'credential')) {
-    return skipped(step, 'The account does not work: there is nothing to send through')
+    return skipped(step, say('account_out'))
   }
-  const key = await world.key(userId, apiKeyId)
-  if (!hasScope(key, 'bot:send')) {
-    const remedy = `Add bot:send to the scopes with PATCH /api_keys/${apiKeyId}`
-    return failing(step, 'missing_scope', ['The key lacks the scope bot:send'], remedy)
+  const { scopes } = await world.key(userId, apiKeyId)
+  if (!scopes.includes('bot:send')) {
+    const scope = 'bot:send'
+    const remedy = say('add_scope', { scope, key: apiKeyId })
+    return failing(step, 'missing_scope', [say('scope_missing', { scope })], remedy)
   }
   try {
     const operation = { kind: 'send' as const, chat: chatFrom(sendTo), content }
     const actor = await world.actor(credentialId)
     const now = world.now()
     await actor.ask({ type: 'operation.perform', operation, apiKeyId, now }, signal)
-    return passed(step, [`A message was sent to ${sendTo}`])
+    return passed(step, [say('message_sent', { to: sendTo })])
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
     return refusedBy(cause.failure, sendTo)
@@ -41,15 +41,12 @@ export async function checkSending(
 }
 
 function refusedBy(failure: Failure, to: string): Finding {
-  const { code, detail, remedy } = sendingRefusal(failure)
-  switch (code) {
-    case 'outcome_unknown': {
-      const seen = [`The message to ${to} was handed over, but nobody confirmed it`, detail]
-      return failing(step, code, seen, remedy)
-    }
-    case 'flood_wait':
-      return failing(step, code, [detail], remedy)
-    default:
-      return failing(step, code, [`The message to ${to} was refused: ${detail}`], remedy)
+  const { code, seen, remedy } = sendingRefusal(failure)
+  if (code === 'outcome_unknown') {
+    return failing(step, code, [say('message_unconfirmed', { to }), seen], remedy)
   }
+  if (seen.code === 'refusal') {
+    return failing(step, code, [say('message_refused', { to, ...seen.params })], remedy)
+  }
+  return failing(step, code, [seen], remedy)
 }

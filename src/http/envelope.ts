@@ -1,16 +1,10 @@
 /** The one envelope of every answer, as schemas and as values. */
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
+import { Values } from '../records/sentence.ts'
 
 const Code = Type.Optional(
   Type.String({ description: 'Why, for programs; only where `error_code` does not say it' }),
-)
-
-/** A text or a number; one type of two names, which costs no validator of its own. */
-const Value = Type.Unsafe<string | number>({ type: ['string', 'number'] })
-
-const Values = Type.Optional(
-  Type.Record(Type.String(), Value, { description: 'The values in the sentence of `code`' }),
 )
 
 export const Failed = Type.Object({
@@ -24,10 +18,15 @@ export const Failed = Type.Object({
     }),
   ),
   code: Code,
-  params: Values,
+  params: Type.Optional(Values),
   errors: Type.Optional(
     Type.Array(
-      Type.Object({ field: Type.String(), reason: Type.String(), code: Code, params: Values }),
+      Type.Object({
+        field: Type.String(),
+        reason: Type.String(),
+        code: Code,
+        params: Type.Optional(Values),
+      }),
     ),
   ),
 })

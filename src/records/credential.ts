@@ -1,6 +1,7 @@
 /** Records of credentials: the account with its settings and health, its timeline, its chart, its health test. */
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
+import { MaybeSentence } from './sentence.ts'
 
 export const CredentialRecord = Type.Object({
   credential_id: Type.Integer(),
@@ -94,6 +95,7 @@ export const HealthReport = Type.Object({
       ok: Nullable(Type.Boolean()),
       latency_ms: Nullable(Type.Integer()),
       detail: Type.String(),
+      detail_code: MaybeSentence,
       code: Nullable(Type.String({ description: 'What is wrong, as a diagnosis names it' })),
       remedy: Nullable(Type.String()),
     }),

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
 import { CredentialRecord } from './credential.ts'
+import { SentenceRecord } from './sentence.ts'
 
 export const LinkRecord = Type.Object({
   session_id: Type.String(),
@@ -11,6 +12,7 @@ export const LinkRecord = Type.Object({
   expires_in: Type.Integer(),
   resend_in: Nullable(Type.Integer()),
   sent_via: Type.Optional(Type.String()),
+  sent_via_code: Type.Optional(SentenceRecord),
   code_length: Nullable(Type.Integer()),
   password_hint: Nullable(Type.String()),
   show: Type.Optional(

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { sendingRefusal } from '../../src/credentials/sending-refusal.ts'
+import { inWords } from '../../src/diagnosis/words.ts'
 
 const cases: readonly (readonly [Failure, code: string, detail: string, remedy: RegExp])[] = [
   [
@@ -30,7 +31,7 @@ const cases: readonly (readonly [Failure, code: string, detail: string, remedy: 
     /is linked/,
   ],
   [
-    { code: 'bad_request', description: 'chat not found' },
+    { code: 'bad_request', description: 'chat not found', reason: 'chat_not_found' },
     'chat_not_found',
     'chat not found',
     /chat exists/,
@@ -40,7 +41,9 @@ const cases: readonly (readonly [Failure, code: string, detail: string, remedy: 
 
 t.test('every refusal says what was seen and what helps', async (t) => {
   for (const [failure, code, detail, remedy] of cases) {
-    t.match(sendingRefusal(failure), { code, detail, remedy }, detail)
-    t.equal(sendingRefusal(failure).detail, detail)
+    const refusal = sendingRefusal(failure)
+    t.equal(refusal.code, code, detail)
+    t.match(inWords(refusal.remedy), remedy, detail)
+    t.equal(inWords(refusal.seen), detail)
   }
 })

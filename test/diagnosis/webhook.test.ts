@@ -3,8 +3,9 @@ import t from 'tap'
 import type { Examination } from '../../actors/diagnosis/actor.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
-import { receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
+import { type Refusal, receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
 import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'
+import { inWords } from '../../src/diagnosis/words.ts'
 import type { ExaminerWorld } from '../../src/diagnosis/world.ts'
 import type { ApiKeyRecord } from '../../src/records/api-key.ts'
 import { testDatabase } from '../support/database.ts'
@@ -18,6 +19,12 @@ await db.query(`insert into credential (id, user_id, platform, native_id, accoun
                 values (7, 1, 'sandbox', 'n', '{}')`)
 
 let lastKey = 200_000
+
+const said = ({ evidence, remedy, ...finding }: Finding) => ({
+  ...finding,
+  evidence: evidence.map(inWords),
+  ...(remedy && { remedy: inWords(remedy) }),
+})
 
 async function key(scopes = ['bot:receive']) {
   const api_key_id = ++lastKey
@@ -65,16 +72,17 @@ async function key(scopes = ['bot:receive']) {
     polled: (value: boolean) => {
       isPolled = value
     },
-    refused: (description: string, secondsAgo = 0) =>
+    refused: (reason: Refusal['reason'], secondsAgo = 0) =>
       db.query(
         `insert into request_log (at, request_id, user_id, api_key_id, method, status, error_code,
-                                  description, duration_ms, request_bytes, response_bytes, ip)
+                                  reason, duration_ms, request_bytes, response_bytes, ip)
          values (now() - $3 * interval '1 second', 'r', 1, $1, 'getUpdates', 409, 409, $2, 1, 1, 1, '::1')`,
-        [api_key_id, description, secondsAgo],
+        [api_key_id, reason, secondsAgo],
       ),
-    mode: (earlier: readonly Finding[] = []) =>
-      checkReceiveMode(world(), { ...examination, earlier }),
-    info: (more?: Partial<ApiKeyRecord>) => checkWebhook(world(more), examination),
+    mode: async (earlier: readonly Finding[] = []) =>
+      said(await checkReceiveMode(world(), { ...examination, earlier })),
+    info: async (more?: Partial<ApiKeyRecord>) =>
+      said(await checkWebhook(world(more), examination)),
   }
 }
 
@@ -114,9 +122,8 @@ t.test('each trouble of an endpoint has its code and its remedy', async (t) => {
 t.test('polling beside a webhook', async (t) => {
   const both = await key()
   await both.webhook()
-  const description = "Conflict: can't use getUpdates method while webhook is active"
-  await both.refused(description)
-  await both.refused(description)
+  await both.refused('webhook_active')
+  await both.refused('webhook_active')
   t.match(await both.mode(), {
     verdict: 'failed',
     code: 'polling_and_webhook',
@@ -124,17 +131,16 @@ t.test('polling beside a webhook', async (t) => {
     remedy: /deleteWebhook/,
   })
   const polled = await key()
-  await polled.refused(description)
+  await polled.refused('webhook_active')
   t.match(await polled.mode(), { verdict: 'passed' }, 'once the webhook is gone it is mended')
 })
 
 t.test(
   'a conflict that is over is a warning, and the fault of an account comes before it',
   async (t) => {
-    const description = 'Conflict: terminated by other getUpdates request; make sure that …'
     const warning = { verdict: 'passed', code: 'two_pollers', remedy: /^It is over/ }
     const ongoing = await key()
-    await ongoing.refused(description)
+    await ongoing.refused('other_poll')
     t.match(await ongoing.mode(), { verdict: 'failed', code: 'two_pollers' })
     const account = { step: 'credential', verdict: 'failed', evidence: [] } as const
     t.match(
@@ -145,11 +151,11 @@ t.test(
     ongoing.polled(false)
     t.match(await ongoing.mode(), warning, 'nobody polls any more')
     const old = await key()
-    await old.refused(description, 300)
+    await old.refused('other_poll', 300)
     t.match(await old.mode(), warning, 'one of them has stopped')
     const beside = await key()
     await beside.webhook()
-    await beside.refused("Conflict: can't use getUpdates method while webhook is active", 300)
+    await beside.refused('webhook_active', 300)
     t.match(await beside.mode(), { verdict: 'passed', code: 'polling_and_webhook' })
   },
 )

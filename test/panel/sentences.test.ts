@@ -1,11 +1,16 @@
-/** What the service says in sentences is said in Persian, too: of a diagnosis and a health test, as they really are. */
+/** Every sentence of a real diagnosis and a real health test is there in Persian, too. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startService } from '../support/service.ts'
 
+interface Coded {
+  readonly code: string
+  readonly params: object
+}
+
 interface Translate {
-  known(group: string, sentence: string): string
+  fact(sentence: Coded | null, text: string): string
   word(group: string, word: string): string
 }
 
@@ -16,27 +21,34 @@ interface Translating {
 const messages = join(import.meta.dirname, '../../src/panel/i18n')
 // The panel is checked by a project of its own.
 const { translator } = (await import(join(messages, 'translate.ts'))) as Translating
-const translatorOf = (language: string) => {
+const catalogue = (language: string): Readonly<Record<string, string>> => {
   const areas = globSync(join(messages, language, '*.json'))
   const read = (path: string): object => JSON.parse(readFileSync(path, 'utf8'))
-  return translator(Object.assign({}, ...areas.map(read)), language)
+  return Object.assign({}, ...areas.map(read))
 }
+const translatorOf = (language: string) => translator(catalogue(language), language)
 const persian = translatorOf('fa')
 const english = translatorOf('en')
 
 t.test('values are taken over, words and times among them are translated', async (t) => {
-  const said = (sentence: string) => persian.known('said', sentence)
-  t.equal(said('Signed in as Ada (@ada)'), 'وارد شده با نام Ada (@ada)')
-  t.equal(said('12 updates wait'), '۱۲ به‌روزرسانی منتظر است')
+  const said = (code: string, params: object) => persian.fact({ code, params }, 'as it is')
+  t.equal(said('signed_in', { name: 'Ada (@ada)' }), 'وارد شده با نام Ada (@ada)')
+  t.equal(said('pending', { count: 12 }), '۱۲ به‌روزرسانی منتظر است')
   t.equal(
-    said(
-      'The credential is degraded (no_traffic): The connection stands, but nothing comes through it',
-    ),
+    said('state_explained', { state: 'degraded', reason: 'no_traffic' }),
     'وضعیت حساب: ناقص (no_traffic): وصل است ولی چیزی رد و بدل نمی‌شود',
   )
-  t.match(said('The last event came at 2026-03-21T10:00:00.000Z'), /۱۴۰۵/)
-  t.equal(said('{count} updates wait (.*)'), '{count} updates wait (.*)', 'unknown ones stay')
-  t.equal(english.known('said', 'Signed in as Ada (@ada)'), 'Signed in as Ada (@ada)')
+  t.match(said('last_event', { at: '2026-03-21T10:00:00.000Z' }), /۱۴۰۵/)
+  t.match(
+    said('message_refused', { to: '@ada', refusal: 'no', reason: 'chat_not_found' }),
+    catalogue('fa')['refusal.chat_not_found'],
+    'a refusal that has a code is translated, too',
+  )
+  t.match(said('message_refused', { to: '@ada', refusal: 'PEER_FLOOD' }), /PEER_FLOOD/)
+  t.equal(said('of_a_later_version', {}), 'as it is', 'unknown ones stay')
+  t.equal(persian.fact(null, 'of an older version'), 'of an older version')
+  const signedIn = { code: 'signed_in', params: { name: 'Ada (@ada)' } }
+  t.equal(english.fact(signedIn, ''), 'Signed in as Ada (@ada)')
 })
 
 t.test('every sentence of a real diagnosis and a real health test is known', async (t) => {
@@ -50,15 +62,15 @@ t.test('every sentence of a real diagnosis and a real health test is known', asy
   const look = async (t: Test) => {
     const wish = { all: true, send_to: '@nobody_here', key }
     const { steps } = await client.result('POST', `/api_keys/${api_key_id}/diagnosis`, wish)
-    for (const { step, evidence, code } of steps) {
-      for (const line of evidence) isKnown(t, line, step)
+    for (const { step, evidence, evidence_codes, code } of steps) {
+      for (const [place, line] of evidence.entries()) isKnown(t, evidence_codes[place], line, step)
       if (code !== null) t.not(persian.word('diagnosis.fix', code), code.replaceAll('_', ' '), code)
     }
     const sendTo = { send_to: '@said_friend' }
     const path = `/platforms/credentials/${credentialId}/test`
     const { checks } = await client.result('POST', path, sendTo)
-    for (const { check, detail, code } of checks) {
-      if (detail !== '') isKnown(t, detail, check)
+    for (const { check, detail, detail_code, code } of checks) {
+      if (detail !== '') isKnown(t, detail_code, detail, check)
       if (code !== null) t.not(persian.word('diagnosis.fix', code), code.replaceAll('_', ' '), code)
     }
   }
@@ -78,6 +90,6 @@ t.test('every sentence of a real diagnosis and a real health test is known', asy
   await t.test('when it is banned', look)
 })
 
-function isKnown(t: Test, line: string, where: string) {
-  t.not(persian.known('said', line), line, `${where}: ${line}`)
+function isKnown(t: Test, sentence: Coded | null, line: string, where: string) {
+  t.not(persian.fact(sentence, line), line, `${where}: ${line}`)
 }

@@ -25,7 +25,13 @@ t.test('step by step, and on after a restart of the service', async (t) => {
     cause: null,
     next_action: null,
   })
-  const pending = { verdict: 'pending', code: null, evidence: [], remedy: null }
+  const pending = {
+    verdict: 'pending',
+    code: null,
+    evidence: [],
+    evidence_codes: [],
+    remedy: null,
+  }
   t.same(
     started.steps,
     ['get_me', 'credential', 'send', 'receive_mode', 'webhook_info'].map((step) => ({

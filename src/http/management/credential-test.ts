@@ -3,8 +3,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential/actor.ts'
-import { testCredential } from '../../credentials/health-test.ts'
+import { type Check, testCredential } from '../../credentials/health-test.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
+import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { HealthReport } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
@@ -44,7 +45,18 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
       const credentialId = idOf(request.params.credential_id)
       const record = await findCredential(source, userOf(request), credentialId)
       const actor = await credentials.find(credentialId)
-      return ok(await testCredential(actor, record, { sendTo: request.body?.send_to, now }))
+      const report = await testCredential(actor, record, { sendTo: request.body?.send_to, now })
+      return ok({ ...report, checks: report.checks.map(present) })
     },
   )
 }
+
+const present = ({ check, ok, latencyMs, seen, code, remedy }: Check) => ({
+  check,
+  ok,
+  latency_ms: latencyMs,
+  detail: inWords(seen),
+  detail_code: codeOf(seen),
+  code,
+  remedy: remedy && inWords(remedy),
+})

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
+import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { DiagnosisRecord } from '../../records/diagnosis.ts'
@@ -124,9 +125,7 @@ function present({ stored, actor }: Diagnosis) {
     credential_id: stored.credentialId,
     step: next ?? null,
     steps: STEPS.map((step, place) => presentStep(step, findings[place])),
-    cause: cause
-      ? { step: cause.step, code: cause.code ?? cause.verdict, text: cause.evidence.at(-1) ?? '' }
-      : null,
+    cause: cause ? presentCause(cause) : null,
     next_action: actionOf(cause, next),
     started_at: stored.startedAt.toISOString(),
   }
@@ -136,11 +135,17 @@ const presentStep = (step: string, finding: Finding | undefined) => ({
   step,
   verdict: finding?.verdict ?? 'pending',
   code: finding?.code ?? null,
-  evidence: [...(finding?.evidence ?? [])],
-  remedy: finding?.remedy ?? null,
+  evidence: (finding?.evidence ?? []).map(inWords),
+  evidence_codes: (finding?.evidence ?? []).map(codeOf),
+  remedy: finding?.remedy ? inWords(finding.remedy) : null,
 })
 
+function presentCause({ step, code, verdict, evidence }: Finding) {
+  const text = evidence.at(-1) ?? ''
+  return { step, code: code ?? verdict, text: inWords(text), text_code: codeOf(text) }
+}
+
 function actionOf(cause: Finding | undefined, next: string | undefined): string | null {
-  if (cause) return cause.remedy ?? null
+  if (cause) return cause.remedy ? inWords(cause.remedy) : null
   return next === undefined ? 'Nothing is wrong: look at the bot itself' : null
 }

@@ -25,6 +25,8 @@ export function linkRecord(
     attempts_left: over.includes(state) ? 0 : context.attemptsLeft,
     resend_in: isOpen && step.resendAt !== undefined ? seconds(step.resendAt, now) : null,
     ...(isOpen && step.sentVia !== undefined && { sent_via: step.sentVia }),
+    ...(isOpen &&
+      step.way && { sent_via_code: { code: step.way.code, params: { ...step.way.params } } }),
     code_length: (isOpen ? step.codeLength : undefined) ?? null,
     password_hint: (isOpen ? step.passwordHint : undefined) ?? null,
     ...(isOpen &&

@@ -1,32 +1,47 @@
-/** What the service answers when it refuses, and what stands for no answer at all. */
+/** A refusal of the service, or no answer at all. */
 export class ApiFailure extends Error {
   /** 0 when there was no answer. */
   readonly status: number
   readonly retryAfter: number | undefined
-  readonly fields: readonly { readonly field: string; readonly reason: string }[]
+  /** Why, for translators; undefined where the status says it, or where there is no translation. */
+  readonly why: Coded | undefined
+  readonly fields: readonly FieldProblem[]
 
   constructor(
     status: number,
     description: string,
-    more: { retryAfter?: number; fields?: ApiFailure['fields'] } = {},
+    more: { retryAfter?: number; why?: Coded; fields?: readonly FieldProblem[] } = {},
   ) {
     super(description)
     this.status = status
     this.retryAfter = more.retryAfter
+    this.why = more.why
     this.fields = more.fields ?? []
   }
+}
+
+/** A code of the service with the values of its sentence. */
+export interface Coded {
+  readonly code: string
+  readonly params?: Readonly<Record<string, string | number>>
+}
+
+interface FieldProblem extends Partial<Coded> {
+  readonly field: string
+  /** In English, going on from the field's name. */
+  readonly reason: string
 }
 
 /** It was there before, perhaps, and is no more. */
 export const isGone = (cause: unknown): boolean =>
   cause instanceof ApiFailure && cause.status === 404
 
-interface Envelope {
+interface Envelope extends Partial<Coded> {
   readonly ok: boolean
   readonly result?: unknown
   readonly description?: string
   readonly parameters?: { readonly retry_after?: number }
-  readonly errors?: ApiFailure['fields']
+  readonly errors?: readonly FieldProblem[]
 }
 
 /** The result of an answer; throws an `ApiFailure` when there is none. */
@@ -37,6 +52,7 @@ export async function resultOf<Result>(response: Response): Promise<Result> {
   const retryAfter = envelope.parameters?.retry_after
   throw new ApiFailure(response.status, envelope.description ?? response.statusText, {
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(isCoded(envelope) && { why: envelope }),
     ...(envelope.errors && { fields: envelope.errors }),
   })
 }
@@ -47,11 +63,26 @@ const withoutEnvelope = ({ ok, status, statusText }: Response) =>
     ? new ApiFailure(0, 'no answer')
     : new ApiFailure(status, statusText || `${status}`)
 
-/** Without the prefix that only repeats the status. */
-export const plainText = (cause: unknown): string =>
-  cause instanceof Error
-    ? cause.message.replace(
-        /^(Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Too Many Requests|Service Unavailable|Bad Gateway|Gateway Timeout): /,
-        '',
-      )
-    : String(cause)
+export const isCoded = (value: Partial<Coded>): value is Coded => value.code !== undefined
+
+/** What the service puts before a description, by the status. */
+const prefixes: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+/** The description without the prefix that repeats the status; empty where there is nothing else. */
+export function detailOf({ status, message }: ApiFailure): string {
+  const prefix = prefixes[status]
+  if (prefix === undefined) return message
+  if (message === prefix) return ''
+  return message.startsWith(`${prefix}: `) ? message.slice(prefix.length + 2) : message
+}

@@ -1,14 +1,26 @@
 /** The English catalogue: the one that all others must match, with words for every reason of the service. */
-import type { LinkReason, Reason } from '../../../machines/model/reason.ts'
+import type { Facts, FindingCode } from '../../../machines/diagnosis/facts.ts'
+import type { SentWay } from '../../../machines/link/events.ts'
+import type { FailureReason, LinkReason, Reason } from '../../../machines/model/reason.ts'
 import account from './en/account.json'
 import common from './en/common.json'
 import credentials from './en/credentials.json'
 import diagnosis from './en/diagnosis.json'
+import facts from './en/facts.json'
 import invitation from './en/invitation.json'
 import keys from './en/keys.json'
 import linking from './en/linking.json'
-import said from './en/said.json'
+import refusals from './en/refusals.json'
 import sandbox from './en/sandbox.json'
+
+/** A word of the service without a message here is an error of the compiler. */
+type Needed =
+  | `reason.${LinkReason}`
+  | `explained.${Reason}`
+  | `refusal.${Exclude<FailureReason, Reason>}`
+  | `fact.${keyof Facts}`
+  | `diagnosis.fix.${FindingCode}`
+  | `way.${SentWay['code']}`
 
 export const en = {
   ...common,
@@ -19,8 +31,9 @@ export const en = {
   ...account,
   ...diagnosis,
   ...invitation,
-  ...said,
-} satisfies Readonly<Record<`reason.${LinkReason}` | `diagnosis.fix.${Reason}`, string>>
+  ...facts,
+  ...refusals,
+} satisfies Readonly<Record<Needed, string>>
 
 export type MessageKey = keyof typeof en
 export type Catalogue = Readonly<Record<MessageKey, string>>

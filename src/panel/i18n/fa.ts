@@ -4,10 +4,11 @@ import account from './fa/account.json'
 import common from './fa/common.json'
 import credentials from './fa/credentials.json'
 import diagnosis from './fa/diagnosis.json'
+import facts from './fa/facts.json'
 import invitation from './fa/invitation.json'
 import keys from './fa/keys.json'
 import linking from './fa/linking.json'
-import said from './fa/said.json'
+import refusals from './fa/refusals.json'
 import sandbox from './fa/sandbox.json'
 
 export const fa: Catalogue = {
@@ -19,5 +20,6 @@ export const fa: Catalogue = {
   ...account,
   ...diagnosis,
   ...invitation,
-  ...said,
+  ...facts,
+  ...refusals,
 }

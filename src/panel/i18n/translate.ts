@@ -1,6 +1,6 @@
 /** Messages with their values, plurals by the rules of the language. */
+import type { Coded } from '../api/failure.ts'
 import type { Catalogue, MessageKey } from './en.ts'
-import { sentencesOf } from './sentences.ts'
 
 export type Language = 'en' | 'fa'
 export type Values = Readonly<Record<string, string | number>>
@@ -11,13 +11,15 @@ export const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fa: 'f
 /** Keys like `thing.one` and `thing.other` are spoken of as `thing`. */
 export type Countable<Key = MessageKey> = Key extends `${infer Stem}.other` ? Stem : never
 
-const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
-
 export interface Translate {
   (key: MessageKey, values?: Values): string
   count(stem: Countable, count: number, values?: Values): string
-  /** For sentences of the service: those in the catalogue have a translation, the others are shown as they are. */
-  known(group: string, sentence: string): string
+  /** A sentence of a diagnosis or a health test; `text`, its English, where it has no code or no message here. */
+  fact(sentence: Coded | null | undefined, text: string): string
+  /** Why the service refused; undefined where there is no message for it. */
+  refusal(why: Coded): string | undefined
+  /** How a code was sent; `text` is its English. */
+  way(way: Coded | undefined, text: string): string
   /** For words of the service that may have no message yet: they are shown as they are. */
   word(group: string, word: string): string
 }
@@ -35,23 +37,24 @@ export function translator(catalogue: Catalogue, language: Language): Translate 
     })
   const messages: Readonly<Record<string, string | undefined>> = catalogue
 
-  const sentences = sentencesOf(messages)
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
-  /** A word of the service, a sentence within a sentence, or a time; names and addresses stay as they are. */
-  const shownValue = (group: string, name: string, value: string): string => {
-    const word = messages[`${name}.${value}`]
-    if (word !== undefined) return word
-    if (MOMENT.test(value)) return moments.format(new Date(value))
-    if (name === 'count' && /^\d+$/.test(value)) return numbers.format(Number(value))
-    return known(group, value)
+  const refusal = ({ code, params = {} }: Coded) => {
+    const message = messages[`refusal.${code}`] ?? messages[`explained.${code}`]
+    return message && fill(message, params)
   }
-  const known = (group: string, sentence: string): string => {
-    const found = sentences(group, sentence)
-    if (!found) return sentence
-    const values = Object.entries(found.values).map(
-      ([name, value]) => [name, shownValue(group, name, value)] as const,
-    )
-    return fill(found.message, Object.fromEntries(values))
+  /** The values as they are shown: times, states and reasons in the language, names and addresses as they are. */
+  const shownValues = (params: Values): Values => {
+    const { at, state, status, reason, refusal: words } = params
+    return {
+      ...params,
+      ...(at !== undefined && { at: moments.format(new Date(at)) }),
+      ...(state !== undefined && { state: messages[`state.${state}`] ?? state }),
+      ...(status !== undefined && { status: `${status}` }),
+      ...(reason !== undefined && { text: messages[`explained.${reason}`] ?? reason }),
+      ...(words !== undefined && {
+        refusal: (reason !== undefined && refusal({ code: `${reason}`, params })) || words,
+      }),
+    }
   }
 
   return Object.assign((key: MessageKey, values: Values = {}) => fill(catalogue[key], values), {
@@ -59,7 +62,15 @@ export function translator(catalogue: Catalogue, language: Language): Translate 
       const message = messages[`${stem}.${plurals.select(count)}`] ?? messages[`${stem}.other`]
       return fill(message ?? stem, { ...values, count })
     },
-    known,
+    fact(sentence: Coded | null | undefined, text: string) {
+      const message = messages[`fact.${sentence?.code}`]
+      return message === undefined ? text : fill(message, shownValues(sentence?.params ?? {}))
+    },
+    refusal,
+    way(way: Coded | undefined, text: string) {
+      const message = messages[`way.${way?.code}`]
+      return message === undefined ? text : fill(message, way?.params ?? {})
+    },
     word: (group: string, word: string) =>
       messages[`${group}.${word}`] ?? word.replaceAll('_', ' '),
   })

@@ -1,6 +1,6 @@
 /** What a page shows when there is nothing yet, nothing at all, or something went wrong. */
 import type { ReactNode } from 'react'
-import { ApiFailure, plainText } from '../api/failure.ts'
+import { ApiFailure, detailOf, isCoded } from '../api/failure.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
@@ -47,17 +47,17 @@ export function useReason(): (cause: unknown) => string {
   const t = useT()
   return (cause) => {
     if (!(cause instanceof ApiFailure)) return t('failure.unknown')
-    if (cause.status === 0) return t('failure.unreachable')
-    // What the service says of it tells more, where it says anything.
-    if (!isBare(cause)) return t.known('refusal', plainText(cause))
-    if (cause.status === 429) return t('failure.tooMany', { seconds: cause.retryAfter ?? 1 })
-    return cause.status === 404 ? t('failure.notFound') : t.known('refusal', plainText(cause))
+    const { status, why, retryAfter, message } = cause
+    if (status === 0) return t('failure.unreachable')
+    const said = why && t.refusal(why)
+    if (said !== undefined) return said
+    if (status === 429) return t('failure.tooMany', { seconds: retryAfter ?? 1 })
+    const detail = detailOf(cause)
+    if (detail !== '') return detail
+    if (status === 404) return t('failure.notFound')
+    return status === 500 ? t('failure.internal') : message
   }
 }
-
-const isBare = ({ status, message }: ApiFailure) =>
-  (status === 429 && /^Too Many Requests(: retry after \d+)?$/.test(message)) ||
-  (status === 404 && /^(Not Found|404)$/.test(message))
 
 /** What is wrong with one field, if the service refused it. */
 export function useFieldReason(): (cause: unknown, name: string) => string | undefined {
@@ -65,10 +65,7 @@ export function useFieldReason(): (cause: unknown, name: string) => string | und
   return (cause, name) => {
     if (!(cause instanceof ApiFailure)) return undefined
     const wrong = cause.fields.find(({ field }) => field === name)
-    if (!wrong) return undefined
-    const sentence = `field "${name}" ${wrong.reason}`
-    const known = t.known('refusal', sentence)
-    return known === sentence ? wrong.reason : known
+    return wrong && ((isCoded(wrong) ? t.refusal(wrong) : undefined) ?? wrong.reason)
   }
 }
 

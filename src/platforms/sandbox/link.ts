@@ -151,6 +151,7 @@ export class Linking {
       kind: 'code',
       length: CODE_LENGTH,
       sentVia: "a message in the person's sandbox inbox",
+      way: { code: 'sandbox_inbox' },
       resendAfterSeconds: retryIn,
       expiresInSeconds: expiresIn,
       stored: { challenge: challenge.id },

@@ -55,4 +55,5 @@ export const answerFailed = (failure: Failure, requestId = 'v1'): LinkEvent => (
 export const over: Failure = {
   code: 'bad_request',
   description: 'the link session is over; start again',
+  reason: 'link_over',
 }

@@ -99,12 +99,12 @@ function Checks({ report }: { readonly report: HealthReport }) {
   const { span } = useFormats()
   return (
     <ul className="records" aria-live="polite">
-      {report.checks.map(({ check, ok, latency_ms, detail, code, remedy }) => (
+      {report.checks.map(({ check, ok, latency_ms, detail, detail_code, code, remedy }) => (
         <li key={check} className="record">
           <span className="grow">
             <span className="label">{t.word('check', check)}</span>
             <span className="quiet small block" dir="auto">
-              {t.known('said', detail)}
+              {t.fact(detail_code, detail)}
             </span>
             {code !== null && <span className="small block">{fix(code, remedy)}</span>}
           </span>

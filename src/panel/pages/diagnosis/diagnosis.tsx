@@ -65,7 +65,7 @@ export function Result({ diagnosis, apiKey, anew }: ResultProps) {
       </header>
       {cause && (
         <p className="quiet" dir="auto">
-          {t.known('said', cause.text)}
+          {t.fact(cause.text_code, cause.text)}
         </p>
       )}
       <p>{cause ? fix(cause.code, next_action) : t('diagnosis.healthyText')}</p>

@@ -1,16 +1,20 @@
 /** What is to be done about each finding: in words of the reader, and where. */
+import type { FindingCode } from '../../../../machines/diagnosis/facts.ts'
 import { useT } from '../../i18n/language.tsx'
 
 /** Where the button leads that puts it right. */
 export type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
 
-const places: Readonly<Record<string, Place>> = {
+const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingCode, Place>> = {
   key_revoked: 'newKey',
   key_expired: 'key',
   wrong_secret: 'key',
   missing_scope: 'key',
   credential_deleted: 'link',
   session_revoked: 'link',
+  session_expired: 'link',
+  session_duplicated: 'link',
+  password_needed: 'link',
   logged_out: 'link',
   invalid: 'link',
   secrets_unreadable: 'link',

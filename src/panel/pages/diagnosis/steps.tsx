@@ -64,9 +64,9 @@ function Step({ step, place, isRunning }: StepProps) {
       </header>
       {evidence.length > 0 && (
         <ul className="evidence small" aria-label={t('diagnosis.evidence')}>
-          {evidence.map((line) => (
+          {evidence.map((line, place) => (
             <li key={line} dir="auto">
-              {t.known('said', line)}
+              {t.fact(step.evidence_codes[place], line)}
             </li>
           ))}
         </ul>

@@ -29,7 +29,7 @@ export function LinkPage() {
           {!again && (
             <fieldset className="platforms">
               <legend className="label">{t('linking.platform')}</legend>
-              {platforms.data.map(({ platform, name, available, unavailable_reason }) => (
+              {platforms.data.map(({ platform, name, available }) => (
                 <label key={platform} className="platform">
                   <input
                     type="radio"
@@ -41,9 +41,9 @@ export function LinkPage() {
                   />
                   <span className="grow">
                     <span className="label block">{nameOf(platform, name)}</span>
-                    {unavailable_reason && (
+                    {!available && (
                       <span className="quiet small block">
-                        {t.known('said', unavailable_reason)}
+                        {t('linking.unavailable', { platform: nameOf(platform, name) })}
                       </span>
                     )}
                   </span>

@@ -94,7 +94,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStep
         <Card title={t('linking.code.title')}>
           <p className="quiet">
             {session.sent_via
-              ? t('linking.code.sentVia', { way: t.known('said', session.sent_via) })
+              ? t('linking.code.sentVia', { way: t.way(session.sent_via_code, session.sent_via) })
               : t('linking.code.sent')}
           </p>
           <AnswerForm

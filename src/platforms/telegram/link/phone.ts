@@ -158,7 +158,7 @@ export class PhoneLink implements LinkAttempt {
     }
     const byEmail = type._ === 'auth.sentCodeTypeEmailCode'
     const step = {
-      sentVia: wayOf(type),
+      ...wayOf(type),
       ...('length' in type && { length: type.length }),
       ...(timeout !== undefined && { resendAfterSeconds: timeout }),
     }
@@ -178,19 +178,34 @@ export class PhoneLink implements LinkAttempt {
   }
 }
 
-const ways: Readonly<Record<string, string>> = {
-  'auth.sentCodeTypeApp': 'a message in the Telegram app',
-  'auth.sentCodeTypeSms': 'SMS',
-  'auth.sentCodeTypeSmsWord': 'SMS',
-  'auth.sentCodeTypeSmsPhrase': 'SMS',
-  'auth.sentCodeTypeFirebaseSms': 'SMS',
-  'auth.sentCodeTypeCall': 'a phone call',
-  'auth.sentCodeTypeFlashCall': 'a call from a number whose last digits are the code',
-  'auth.sentCodeTypeMissedCall': 'a call from a number whose last digits are the code',
-  'auth.sentCodeTypeFragmentSms': 'fragment.com',
+type SentStep = Pick<LinkStep & { kind: 'code' }, 'sentVia' | 'way'>
+
+const SMS: SentStep = { sentVia: 'SMS', way: { code: 'sms' } }
+const CALL_NUMBER: SentStep = {
+  sentVia: 'a call from a number whose last digits are the code',
+  way: { code: 'call_number' },
 }
 
-function wayOf(type: tl.auth.TypeSentCodeType): string {
-  if (type._ === 'auth.sentCodeTypeEmailCode') return `e-mail to ${type.emailPattern}`
-  return ways[type._] ?? 'a message of Telegram'
+const ways: Readonly<Record<string, SentStep>> = {
+  'auth.sentCodeTypeApp': {
+    sentVia: 'a message in the Telegram app',
+    way: { code: 'telegram_app' },
+  },
+  'auth.sentCodeTypeSms': SMS,
+  'auth.sentCodeTypeSmsWord': SMS,
+  'auth.sentCodeTypeSmsPhrase': SMS,
+  'auth.sentCodeTypeFirebaseSms': SMS,
+  'auth.sentCodeTypeCall': { sentVia: 'a phone call', way: { code: 'call' } },
+  'auth.sentCodeTypeFlashCall': CALL_NUMBER,
+  'auth.sentCodeTypeMissedCall': CALL_NUMBER,
+  // A name, the same in every language.
+  'auth.sentCodeTypeFragmentSms': { sentVia: 'fragment.com' },
+}
+
+function wayOf(type: tl.auth.TypeSentCodeType): SentStep {
+  if (type._ === 'auth.sentCodeTypeEmailCode') {
+    const address = type.emailPattern
+    return { sentVia: `e-mail to ${address}`, way: { code: 'email', params: { address } } }
+  }
+  return ways[type._] ?? { sentVia: 'a message of Telegram', way: { code: 'telegram' } }
 }

@@ -1,0 +1,116 @@
+/** The English sentences of diagnoses and health tests. */
+import type { Sentence, Sentences } from '../../machines/diagnosis/facts.ts'
+import { explained } from '../credentials/reasons.ts'
+
+type Words = { readonly [Code in keyof Sentences]: (values: Sentences[Code]) => string }
+
+const words: Words = {
+  key_revoked: ({ at }) => `The key was revoked at ${at}`,
+  key_expired: ({ at }) => `The key expired at ${at}`,
+  secret_wrong: () => 'The key that was given does not open this key',
+  secret_right: () => 'The key that was given opens it',
+  answers_as: ({ username }) => `getMe answers as @${username}`,
+  scopes: ({ scopes }) => `The key has the scopes ${scopes}`,
+  calls_refused: ({ scope }) =>
+    `Calls were refused in the last ten minutes: the key lacks the scope ${scope}`,
+  scope_missing: ({ scope }) => `The key lacks the scope ${scope}`,
+  may_not_receive: ({ scope }) => `The key may not receive: it lacks the scope ${scope}`,
+
+  credential_deleted: () => 'The credential was deleted',
+  state: ({ state }) => `The credential is ${state}`,
+  state_reason: ({ state, reason }) => `The credential is ${state} (${reason})`,
+  state_explained: ({ state, reason }) =>
+    `The credential is ${state} (${reason}): ${explained(reason, '').text}`,
+  explained: ({ reason }) => explained(reason, '').text,
+  connecting: () => explained(null, '').text,
+  no_event: () => 'No event has come yet',
+  last_event: ({ at }) => `The last event came at ${at}`,
+  round_trip: ({ count }) => `A round trip took ${count} ms`,
+  no_round_trip: () => 'A round trip was not answered',
+  events_repeated: ({ count }) => `${count} events were reported twice; each was delivered once`,
+  events_disordered: ({ count }) =>
+    `${count} events came out of order; each chat kept its own order`,
+
+  no_session_to_test: () => 'There is no session to test',
+  no_session_to_ask: () => 'There is no session to ask',
+  answered: () => 'The platform answered a round trip',
+  signed_in: ({ name }) => `Signed in as ${name}`,
+  nothing_arrives: () => 'Nothing can arrive without a working connection. No event has come yet',
+  nothing_arrives_since: ({ at }) =>
+    `Nothing can arrive without a working connection. The last event came at ${at}`,
+  not_tried: () => 'Not tried: give send_to to send a message',
+
+  no_target: () => 'No target was given',
+  account_out: () => 'The account does not work: there is nothing to send through',
+  message_sent: ({ to }) => `A message was sent to ${to}`,
+  message_unconfirmed: ({ to }) => `The message to ${to} was handed over, but nobody confirmed it`,
+  message_refused: ({ to, refusal }) => `The message to ${to} was refused: ${refusal}`,
+  refusal: ({ refusal }) => refusal,
+  restricted: ({ count }) => `The platform takes no messages for ${count} seconds`,
+
+  polling_beside_webhook: ({ count }) =>
+    `getUpdates was refused ${count} times in the last ten minutes, because the webhook is active`,
+  other_pollers: ({ count }) =>
+    `getUpdates was cut off by another getUpdates ${count} times in the last ten minutes`,
+  receives_by_webhook: ({ url }) => `Updates are delivered to ${url}`,
+  receives_by_polling: () => 'Updates are fetched by getUpdates; there is no webhook',
+  nobody_receives: () => 'Nobody has fetched updates yet; there is no webhook',
+
+  pending: ({ count }) => `${count} updates wait`,
+  webhook: ({ url }) => `The webhook is ${url}`,
+  last_answer: ({ status }) => `Its last answer was ${status}`,
+  failures: ({ count }) => `${count} attempts in a row failed`,
+  last_error: ({ message, at }) => `${message} (${at})`,
+  webhook_removed: ({ url }) =>
+    `The webhook ${url} was removed: it answered for too long that it is gone`,
+  dropped: ({ count, at }) => `${count} updates were dropped unread at ${at}`,
+
+  make_key: () => 'Make a new key with POST /api_keys and give it to your bot',
+  extend_key: ({ key }) => `Set a later expiry, or none, with PATCH /api_keys/${key}`,
+  use_shown_key: ({ key }) =>
+    `Use the key as it was shown when it was made; if it is lost, POST /api_keys/${key}/rotate gives a new one`,
+  add_scope: ({ scope, key }) => `Add ${scope} to the scopes with PATCH /api_keys/${key}`,
+  add_scope_or_use_other: ({ scope, key }) =>
+    `Add ${scope} to the scopes with PATCH /api_keys/${key}, or use another key for these calls`,
+  link_and_make_key: () => 'Link the account again and make a key for it',
+  explained_remedy: ({ reason, action }) => explained(reason, action).remedy,
+  action: ({ action }) => explained(null, action).remedy,
+  expect_slowness: () => 'The platform answers slowly: expect time-outs, and wait',
+  nothing_to_do: () => 'Nothing to do: the service has put it right',
+  give_target: () => 'Give send_to, such as "@name", to send a message',
+  look_before_sending: () => 'Look whether it arrived before you send again: it may have',
+  send_less: () => 'Wait as long, and send less',
+  wait: () => 'Wait: the service keeps trying by itself',
+  check_account: () => 'Check that the account is linked and may write to the chat',
+  check_chat: () => 'Check that the chat exists and the account may write to it',
+  stop_polling: () => STOP_POLLING,
+  polling_is_over: () => over(STOP_POLLING),
+  run_one: () => RUN_ONE,
+  others_are_over: () => over(RUN_ONE),
+  start_receiving: () => 'Call getUpdates, or set a webhook',
+  compare_secrets: () =>
+    'Your endpoint refuses the requests: compare its secret_token with the one given to setWebhook',
+  correct_address: () =>
+    'Your endpoint says that it is gone: call setWebhook with the address that is right',
+  mend_and_set: () => 'Mend the endpoint, then call setWebhook again: nothing was lost',
+  mend: () => 'Mend the endpoint: it must answer 2xx in time. The service keeps trying',
+  set_correct_address: () => 'Call setWebhook with the address that is right',
+  receive_more_often: () => 'Receive more often: updates are kept for a limited time',
+}
+
+const STOP_POLLING = 'Stop the client that polls, or remove the webhook with deleteWebhook'
+const RUN_ONE = 'Run one instance of the bot, or give every instance a key of its own'
+
+const over = (remedy: string) => `It is over. Should it come again: ${remedy}`
+
+/** The English sentence; text of an older version is one already. */
+export function inWords(sentence: Sentence | string): string {
+  if (typeof sentence === 'string') return sentence
+  // The code chooses the function for exactly these values.
+  const word = words[sentence.code] as (values: object) => string
+  return word(sentence.params)
+}
+
+/** The same for programs and translators; null for text of an older version. */
+export const codeOf = (sentence: Sentence | string) =>
+  typeof sentence === 'string' ? null : { code: sentence.code, params: { ...sentence.params } }
