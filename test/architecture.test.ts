@@ -236,3 +236,48 @@ t.test('what a failure says is compared whole', async (t) => {
   )
   t.same(found, [])
 })
+
+/** These read words that a network chose and that have no code of ours; one that gets a code leaves the list. */
+const readsFailures = [
+  'src/bot-api/methods/forwarding.ts',
+  'src/platforms/telegram/operations/messages.ts',
+  'src/platforms/telegram/operations/repeated.ts',
+  'src/platforms/telegram/operations/send.ts',
+]
+
+t.test('programs go by the code and the reason of a failure, not by its text', async (t) => {
+  const compared = /failure\.description\s*(?:[!=]==|\.\w+\()/
+  const given = /(?:test|exec|includes)\(\s*[\w.]*failure\.description\b/
+  const found = [...code, ...find('src/panel/**/*.tsx')].filter(
+    (file) => compared.test(read(file)) || given.test(read(file)),
+  )
+  t.same(found.sort(), readsFailures)
+})
+
+/** These match the words of Node.js, PostgreSQL, a network or a browser. */
+const matchesWordsOfOthers = [
+  'src/database/embedded/launch.ts',
+  'src/database/unavailable.ts',
+  'src/panel/ui/boundary.tsx',
+  'src/platforms/telegram/operations/messages.ts',
+]
+
+t.test('no regular expression reads a sentence of the service back', async (t) => {
+  const literals =
+    /(?<=[=(,:\s[!&|?])\/(?![/*])((?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n[])+)\/[a-z]*(?=\s*[,;)\].\n}])/g
+  const prose = /[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}/
+  const found = [...code, ...find('src/panel/**/*.tsx')].filter((file) => {
+    const withoutComments = read(file).replaceAll(/^\s*(?:\/\/|\/\*\*|\*).*$/gm, '')
+    return [...withoutComments.matchAll(literals)].some(([, text = '']) => prose.test(text))
+  })
+  t.same(found.sort(), matchesWordsOfOthers)
+})
+
+t.test(
+  'no test searches the source for words: a union of codes is complete by its type',
+  async (t) => {
+    const sources = /(?:src|machines|actors)\/[^'"`\n]*\*[^'"`\n]*\.tsx?['"`]/
+    const found = find('test/**/*.ts').filter((file) => sources.test(read(file)))
+    t.same(found, ['test/architecture.test.ts', 'test/panel/layers.test.ts'])
+  },
+)
