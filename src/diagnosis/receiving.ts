@@ -1,7 +1,13 @@
-/** How a key receives: by polling, by a webhook or not at all, and how that goes. */
+/** Steps 4 and 5: how a key receives, by polling, by a webhook or not at all, and how that goes. */
+
+import type { Examination } from '../../actors/diagnosis/actor.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
+import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
+import { failing, hasFailed, passed, say, skipped } from './finding.ts'
+import type { ExaminerWorld } from './world.ts'
 
 export interface WebhookState {
   /** Without user info and query. */
@@ -10,7 +16,7 @@ export interface WebhookState {
   /** In a row, up to now. */
   readonly failures: number
   readonly lastError: { readonly at: Date; readonly message: string } | undefined
-  /** Of the newest attempt; undefined when there was none or nobody answered. */
+  /** The status of the newest attempt; undefined without an attempt or an answer. */
   readonly lastStatus: number | undefined
 }
 
@@ -20,7 +26,7 @@ export interface ReceivingFacts {
   readonly dropped: { readonly updates: number; readonly at: string } | undefined
   readonly lastUsedAt: string | null
   readonly webhook: WebhookState | undefined
-  /** One that its endpoint did not want any more. */
+  /** A webhook that was removed because its endpoint said that it is gone. */
   readonly turnedOff: WebhookState | undefined
 }
 
@@ -97,4 +103,120 @@ export async function recentRefusals(db: Database, apiKeyId: number): Promise<Re
       order by at desc, id desc limit 100`,
     [apiKeyId, TELLING],
   )
+}
+
+/** Two clients that poll against each other are refused every few seconds. */
+const ONGOING_MS = 60_000
+
+/** Step 4: whether one way of receiving is in use, and not two against each other. */
+export async function checkReceiveMode(
+  world: ExaminerWorld,
+  { facts: { userId, apiKeyId }, earlier }: Examination,
+): Promise<Finding> {
+  const key = await world.key(userId, apiKeyId)
+  if (!key.scopes.includes('bot:receive')) {
+    return skipped('receive_mode', say('may_not_receive', { scope: 'bot:receive' }))
+  }
+  const receiving = await world.receiving(key)
+  const refusals = await world.refusals(apiKeyId)
+  const because = (...reasons: readonly Refusal['reason'][]) =>
+    refusals.filter(({ reason }) => reasons.includes(reason))
+  // The fault of a broken account comes first: who polls makes no difference to it.
+  const isOut = hasFailed(earlier, 'credential')
+  const since = world.now() - ONGOING_MS
+  const isOngoing = (found: readonly Refusal[]) =>
+    !isOut && found.some(({ at }) => at.getTime() > since)
+  const mode = modeOf(receiving)
+  const beside = because('webhook_active', 'webhook_changed')
+  if (receiving.mode === 'webhook' && beside.length > 0) {
+    const code = 'polling_and_webhook'
+    const evidence = [mode, say('polling_beside_webhook', { count: beside.length })]
+    return isOngoing(beside)
+      ? failing('receive_mode', code, evidence, say('stop_polling'))
+      : passed('receive_mode', evidence, { code, remedy: say('polling_is_over') })
+  }
+  const others = because('other_poll')
+  if (others.length > 0) {
+    const code = 'two_pollers'
+    const evidence = [mode, say('other_pollers', { count: others.length })]
+    return isOngoing(others) && world.isPolled(apiKeyId)
+      ? failing('receive_mode', code, evidence, say('run_one'))
+      : passed('receive_mode', evidence, { code, remedy: say('others_are_over') })
+  }
+  const isIdle = receiving.mode === 'none' && receiving.pending > 0
+  const remark = { code: 'nobody_receives', remedy: say('start_receiving') } as const
+  return passed('receive_mode', [mode], isIdle ? remark : undefined)
+}
+
+function modeOf({ mode, webhook }: ReceivingFacts): Sentence {
+  if (mode === 'webhook') return say('receives_by_webhook', { url: `${webhook?.url}` })
+  return say(mode === 'polling' ? 'receives_by_polling' : 'nobody_receives')
+}
+
+/** Step 5: what getWebhookInfo says: how many updates wait, and what went wrong on their way out. */
+export async function checkWebhook(
+  world: ExaminerWorld,
+  { facts: { userId, apiKeyId } }: Examination,
+): Promise<Finding> {
+  const key = await world.key(userId, apiKeyId)
+  if (!key.scopes.includes('bot:receive')) {
+    return skipped('webhook_info', say('may_not_receive', { scope: 'bot:receive' }))
+  }
+  const receiving = await world.receiving(key)
+  const evidence = [say('pending', { count: receiving.pending })]
+  const { webhook } = receiving
+  if (webhook) {
+    evidence.push(say('webhook', { url: webhook.url }))
+    const trouble = troubleOf(webhook)
+    if (trouble) {
+      return failing(
+        'webhook_info',
+        trouble.code,
+        [...evidence, ...seenOf(webhook)],
+        trouble.remedy,
+      )
+    }
+  }
+  return passed('webhook_info', evidence, lost(receiving, evidence))
+}
+
+interface Trouble {
+  readonly code: FindingCode
+  readonly remedy: Sentence
+}
+
+function seenOf({ failures, lastError, lastStatus }: WebhookState): Sentence[] {
+  return [
+    ...(lastStatus === undefined ? [] : [say('last_answer', { status: lastStatus })]),
+    ...(failures > 0 ? [say('failures', { count: failures })] : []),
+    ...(lastError
+      ? [say('last_error', { message: lastError.message, at: lastError.at.toISOString() })]
+      : []),
+  ]
+}
+
+function troubleOf({ isSuspended, failures, lastStatus }: WebhookState): Trouble | undefined {
+  const isWell = lastStatus === undefined ? failures === 0 : lastStatus < 300
+  if (isWell && !isSuspended) return undefined
+  switch (lastStatus) {
+    case 401:
+    case 403:
+      return { code: 'secret_refused', remedy: say('compare_secrets') }
+    case 410:
+      return { code: 'endpoint_gone', remedy: say('correct_address') }
+  }
+  return isSuspended
+    ? { code: 'webhook_suspended', remedy: say('mend_and_set') }
+    : { code: 'endpoint_failing', remedy: say('mend') }
+}
+
+/** Adds what was lost to `evidence`. */
+function lost({ dropped, turnedOff }: ReceivingFacts, evidence: Sentence[]): Trouble | undefined {
+  if (turnedOff) {
+    evidence.push(say('webhook_removed', { url: turnedOff.url }))
+    return { code: 'webhook_turned_off', remedy: say('set_correct_address') }
+  }
+  if (!dropped) return undefined
+  evidence.push(say('dropped', { count: dropped.updates, at: dropped.at }))
+  return { code: 'updates_dropped', remedy: say('receive_more_often') }
 }

@@ -2,9 +2,13 @@
 import t from 'tap'
 import type { Examination } from '../../actors/diagnosis/actor.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
-import { checkReceiveMode } from '../../src/diagnosis/receive-mode.ts'
-import { type Refusal, receivingFacts, recentRefusals } from '../../src/diagnosis/receiving.ts'
-import { checkWebhook } from '../../src/diagnosis/webhook-info.ts'
+import {
+  checkReceiveMode,
+  checkWebhook,
+  type Refusal,
+  receivingFacts,
+  recentRefusals,
+} from '../../src/diagnosis/receiving.ts'
 import { inWords } from '../../src/diagnosis/words.ts'
 import type { ExaminerWorld } from '../../src/diagnosis/world.ts'
 import type { ApiKeyRecord } from '../../src/records/api-key.ts'
