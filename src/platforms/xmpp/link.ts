@@ -140,7 +140,7 @@ function refusal(cause: unknown): Refusal {
   return refused('unreachable', 'the server of the JID cannot be reached', 30)
 }
 
-function distrust(cause: unknown): LinkStep {
+function distrust(cause: unknown): Refusal {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const known = certificates.find(([form]) => form.test(code))
   const [, description = 'the certificate of the server is not to be trusted', reason] = known ?? []

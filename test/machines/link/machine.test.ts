@@ -150,7 +150,9 @@ t.test('a network that refuses ends the flow with its reason', async (t) => {
   walk.send(refused)
   t.equal(walk.state, 'failed')
   t.equal(walk.snapshot.context.reason, 'account_banned')
-  t.same(walk.replies, [refusal('v1', { ...bad('the account is banned'), reason: 'account_banned' })])
+  t.same(walk.replies, [
+    refusal('v1', { ...bad('the account is banned'), reason: 'account_banned' }),
+  ])
   t.same(walk.effects, [{ type: 'save', params: 'failed' }])
 })
 

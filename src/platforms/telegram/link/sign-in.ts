@@ -52,8 +52,6 @@ export async function givePassword(
   }
 }
 
-type Refused = Extract<LinkStep, { kind: 'refused' }>
-
 /** What ends the flow; anything else is a failure of this one answer, and the flow goes on. */
 export function refusalStep(cause: unknown): LinkStep {
   const seconds = waitOf(cause)
