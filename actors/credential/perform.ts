@@ -81,7 +81,8 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     ).catch((cause) => {
       if (!timedOut(cause)) throw cause
       // It only read, perhaps the chat of a message: nothing was sent.
-      if (LOOKS.includes(operation.kind)) throw failed('timeout', cause.failure.description, { reason: 'no_answer' })
+      if (LOOKS.includes(operation.kind))
+        throw failed('timeout', cause.failure.description, { reason: 'no_answer' })
       throw failed('timeout', lateAnswer(operation.kind), {
         reason: SENDS.includes(operation.kind) ? 'sent_unconfirmed' : 'done_unconfirmed',
         certain: false,

@@ -25,11 +25,7 @@ export function failed(
 }
 
 /** Refuses one field; `problem` goes on from its name: `must not be empty`. */
-export const invalidField = (
-  name: string,
-  problem: string,
-  why: Explanation = {},
-): RequestFailed =>
+export const invalidField = (name: string, problem: string, why: Explanation = {}): RequestFailed =>
   failed('bad_request', `field "${name}" ${problem}`, { field: { name, problem }, ...why })
 
 export const missingField = (name: string): RequestFailed =>

@@ -1,5 +1,6 @@
 /** The five steps of a diagnosis; the first three are here: the key, the account behind it, and a test message. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { hasScope, keyStanding } from '../../machines/api-key/terms.ts'
 import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import type { Sentence } from '../../machines/diagnosis/facts.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
@@ -17,17 +18,19 @@ async function checkKey(
   world: ExaminerWorld,
   { facts: { userId, apiKeyId: key, credentialId, opens } }: Examination,
 ): Promise<Finding> {
-  const { revoked_at, expires_at, scopes } = await world.key(userId, key)
-  if (revoked_at !== null) {
+  const record = await world.key(userId, key)
+  const { revoked_at, expires_at, scopes } = record
+  const standing = keyStanding(record, world.now())
+  if (standing === 'revoked') {
     return failing(
       'get_me',
       'key_revoked',
-      [say('key_revoked', { at: revoked_at })],
+      [say('key_revoked', { at: `${revoked_at}` })],
       say('make_key'),
     )
   }
-  if (expires_at !== null && Date.parse(expires_at) <= world.now()) {
-    const seen = say('key_expired', { at: expires_at })
+  if (standing === 'expired') {
+    const seen = say('key_expired', { at: `${expires_at}` })
     return failing('get_me', 'key_expired', [seen], say('extend_key', { key }))
   }
   if (opens === false) {
@@ -150,9 +153,8 @@ async function checkSending(
   if (hasFailed(earlier, 'credential')) {
     return skipped('send', say('account_out'))
   }
-  const { scopes } = await world.key(userId, apiKeyId)
-  if (!scopes.includes('bot:send')) {
-    const scope = 'bot:send'
+  const scope = 'bot:send'
+  if (!hasScope(await world.key(userId, apiKeyId), scope)) {
     const remedy = say('add_scope', { scope, key: apiKeyId })
     return failing('send', 'missing_scope', [say('scope_missing', { scope })], remedy)
   }

@@ -1,6 +1,7 @@
 /** Steps 4 and 5: how a key receives, by polling, by a webhook or not at all, and how that goes. */
 
 import type { Examination } from '../../actors/diagnosis/actor.ts'
+import { mayReceive } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
@@ -114,7 +115,7 @@ export async function checkReceiveMode(
   { facts: { userId, apiKeyId }, earlier }: Examination,
 ): Promise<Finding> {
   const key = await world.key(userId, apiKeyId)
-  if (!key.scopes.includes('bot:receive')) {
+  if (!mayReceive(key)) {
     return skipped('receive_mode', say('may_not_receive', { scope: 'bot:receive' }))
   }
   const receiving = await world.receiving(key)
@@ -159,7 +160,7 @@ export async function checkWebhook(
   { facts: { userId, apiKeyId } }: Examination,
 ): Promise<Finding> {
   const key = await world.key(userId, apiKeyId)
-  if (!key.scopes.includes('bot:receive')) {
+  if (!mayReceive(key)) {
     return skipped('webhook_info', say('may_not_receive', { scope: 'bot:receive' }))
   }
   const receiving = await world.receiving(key)

@@ -64,7 +64,8 @@ export async function leave(
   { chat: given }: OperationOf<'leave'>,
 ): Promise<OperationResult> {
   const { chat } = await accessOf(context.db, by.person, parseChatId(given))
-  if (chat.kind === 'private') throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (chat.kind === 'private')
+    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   await lockChat(context, { chat: chat.id, person: by.person }, (transaction) =>
     changeMember(transaction, by, chat, by.person, { role: 'left', keepsLimits: true }),
   )

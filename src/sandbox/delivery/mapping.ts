@@ -82,7 +82,8 @@ export function parseChatId(text: string): number {
 
 /** `purpose` completes the text of the refusal: `message to edit not found`. */
 export function parseMessageId(text: string, purpose: string): number {
-  if (!form.test(text)) throw failed(
+  if (!form.test(text))
+    throw failed(
       'bad_request',
       `message to ${purpose} not found`,
       purpose === 'forward' ? { reason: 'forward_not_found' } : {},

@@ -33,7 +33,8 @@ export async function forwardOrCopy(
   if (before) return { kind: 'message', message: messageOf(before) }
   const { sender } = envelope
   const source = await sourceOf(context.db, sender, from)
-  if (!source) throw failed(
+  if (!source)
+    throw failed(
       'bad_request',
       `message to ${as} not found`,
       as === 'forward' ? { reason: 'forward_not_found' } : {},

@@ -41,7 +41,8 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
   )
   if (!found) return failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
   const { kind, role } = found
-  if (found.is_ended || found.is_gone) return failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' })
+  if (found.is_ended || found.is_gone)
+    return failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' })
   if (found.is_blocked) return failed('forbidden', 'bot was blocked by the user')
   if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
   if (role === null || role === 'left')
