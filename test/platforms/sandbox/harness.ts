@@ -6,6 +6,7 @@ import { quietLog } from '../../support/log.ts'
 import type { Account, ContractHarness } from '../contract/harness.ts'
 import { type OwnedSandbox, ownedSandbox } from './owned.ts'
 import { peerOf } from './peer.ts'
+import { placesIn } from './places.ts'
 import { register } from './register.ts'
 
 const CODE_LIFETIME = 300_000
@@ -27,35 +28,7 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
     },
     unknownChat: '999999999',
     file: (kind, bytes) => fileToSend(media, owner, kind, bytes),
-    group: async ({ native }, peer) => {
-      const { chat } = await sandbox.chats.create({
-        kind: 'supergroup',
-        title: 'Group',
-        owner: Number(native),
-        members: [Number(peer.chat)],
-      })
-      return chat.native
-    },
-    forum: async ({ native }, peer) => {
-      const { chat } = await sandbox.chats.create({
-        kind: 'supergroup',
-        title: 'Forum',
-        isForum: true,
-        owner: Number(native),
-        members: [Number(peer.chat)],
-      })
-      const to = Number(chat.native)
-      const write = async (text: string, topic: string) => {
-        await sandbox.actions.write(Number(peer.chat), { to, text, topic: Number(topic) })
-      }
-      return { chat: chat.native, write }
-    },
-    stickerSet: async () => {
-      const name = `set_${crypto.randomUUID().slice(0, 8)}`
-      const sticker = { ...(await fileToSend(media, owner, 'sticker')), emoji: '🙂' }
-      await sandbox.stickerSets.create({ name, title: 'Set', stickers: [sticker] })
-      return name
-    },
+    ...placesIn(sandbox, () => fileToSend(media, owner, 'sticker')),
     restarted: () => create().platform,
     account: async ({ secondFactor } = {}) => {
       const person = await register(sandbox, {

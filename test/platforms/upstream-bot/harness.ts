@@ -15,6 +15,7 @@ import type { Account, ContractHarness, Peer } from '../contract/harness.ts'
 import { run, Store } from '../contract/recorder.ts'
 import { lineFaults } from '../kit/line.ts'
 import { peerOf } from '../sandbox/peer.ts'
+import { placesIn } from '../sandbox/places.ts'
 import { register } from '../sandbox/register.ts'
 import { bytesOf } from './bytes.ts'
 
@@ -55,36 +56,7 @@ export async function botApiHarness(t: Test): Promise<ContractHarness> {
       emptyFiles: 'the reference takes no empty files',
     },
     file: async (kind, bytes) => fileToSend(media, owner, kind, bytes ?? (await bytesOf(kind))),
-    group: async ({ native }, peer) => {
-      const { chat } = await upstream.sandbox.chats.create({
-        kind: 'supergroup',
-        title: 'Group',
-        owner: Number(native),
-        members: [Number(peer.chat)],
-      })
-      return chat.native
-    },
-    forum: async ({ native }, peer) => {
-      const { chat } = await upstream.sandbox.chats.create({
-        kind: 'supergroup',
-        title: 'Forum',
-        isForum: true,
-        owner: Number(native),
-        members: [Number(peer.chat)],
-      })
-      const to = Number(chat.native)
-      const write = async (text: string, topic: string) => {
-        await upstream.sandbox.actions.write(Number(peer.chat), { to, text, topic: Number(topic) })
-      }
-      return { chat: chat.native, write }
-    },
-    stickerSet: async () => {
-      const name = `set_${crypto.randomUUID().slice(0, 8)}`
-      const sticker = await upstream.file('sticker', await bytesOf('sticker'))
-      const stickers = [{ ...sticker, emoji: '🙂' }]
-      await upstream.sandbox.stickerSets.create({ name, title: 'Set', stickers })
-      return name
-    },
+    ...placesIn(upstream.sandbox, async () => upstream.file('sticker', await bytesOf('sticker'))),
     account: () =>
       accountOf(
         upstream,
