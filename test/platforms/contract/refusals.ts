@@ -8,7 +8,7 @@ import { contents, operations } from './samples.ts'
 import { able, need, perform, refusalOf, scene, sending, sent, words } from './scene.ts'
 
 /** The operation or content, or how a person would say it, and the network. */
-const notSupported = /^[\w ]+ is not supported on (the )?\w+$/
+const notSupported = /^[\w ]+ is not supported on (the )?\w+( \w+)?$/
 
 export async function refusalContract(t: Test, harness: ContractHarness) {
   const { capabilities } = harness.platform
