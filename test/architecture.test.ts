@@ -281,3 +281,11 @@ t.test(
     t.same(found, ['test/architecture.test.ts', 'test/panel/layers.test.ts'])
   },
 )
+
+t.test(
+  'a new operation touches the model, its method, and a file or two of each network',
+  async (t) => {
+    const naming = code.filter((file) => /\bcreate_topic\b/.test(read(file)))
+    t.ok(naming.length <= 8, naming.join(', '))
+  },
+)

@@ -1,4 +1,4 @@
-/** What a platform can be asked to do with chats, their members and the account's own profile. */
+/** Operations about chats, their members and the account's own profile. */
 import type { Media } from './content.ts'
 import type { Permission, Right } from './rights.ts'
 
@@ -31,7 +31,7 @@ export const PROFILE_OPERATIONS = [
   'set_profile_photo',
 ] as const
 
-/** A person is named as the private chat with them is. */
+/** A person has the same native id as the private chat with them. */
 interface Somebody<Place> {
   readonly chat: Place
   readonly person: Place
@@ -48,7 +48,7 @@ interface InviteTerms {
 export type ChatOperation<Place, Item> =
   | { readonly kind: 'set_title'; readonly chat: Place; readonly title: string }
   | { readonly kind: 'set_description'; readonly chat: Place; readonly description: string }
-  /** Without a photo: takes the one there is away. */
+  /** Without a photo, removes the present one. */
   | { readonly kind: 'set_photo'; readonly chat: Place; readonly photo?: Media }
   | {
       readonly kind: 'set_permissions'
@@ -80,13 +80,13 @@ export type ChatOperation<Place, Item> =
       readonly permissions: readonly Permission[]
       readonly until?: number
     } & Somebody<Place>)
-  /** No rights at all: an ordinary member again. */
+  /** An empty list makes an ordinary member of an administrator. */
   | ({
       readonly kind: 'promote'
       readonly rights: readonly Right[]
       readonly isAnonymous?: boolean
     } & Somebody<Place>)
-  /** `primary` makes a new primary link; the one before no longer works. */
+  /** `primary` creates a new primary link; the old one stops working. */
   | ({ readonly kind: 'invite'; readonly chat: Place; readonly primary: boolean } & InviteTerms)
   | ({ readonly kind: 'edit_invite'; readonly chat: Place; readonly link: string } & InviteTerms)
   | { readonly kind: 'revoke_invite'; readonly chat: Place; readonly link: string }
@@ -101,5 +101,5 @@ export type ProfileOperation<Place> =
     }
   | { readonly kind: 'set_name'; readonly firstName: string; readonly lastName?: string }
   | { readonly kind: 'set_about'; readonly about: string }
-  /** Without a photo: takes the one there is away. */
+  /** Without a photo, removes the present one. */
   | { readonly kind: 'set_profile_photo'; readonly photo?: Media }

@@ -1,4 +1,4 @@
-/** What a platform can be asked to do with the topics of a forum. */
+/** Operations about the topics of a forum. */
 
 export const TOPIC_OPERATIONS = [
   'create_topic',
@@ -24,12 +24,12 @@ export type TopicOperation<Place, Item> =
       /** A custom emoji's id. */
       readonly icon?: string
     }
-  /** What is absent stays as it is; an empty icon is taken away. */
+  /** An absent field stays as it is; an empty icon removes the icon. */
   | ({
       readonly kind: 'edit_topic'
       readonly name?: string
       readonly icon?: string
     } & OneTopic<Place, Item>)
   | ({ readonly kind: 'close_topic' | 'reopen_topic' } & OneTopic<Place, Item>)
-  /** With all its messages. */
+  /** Deletes all its messages too. */
   | ({ readonly kind: 'delete_topic' } & OneTopic<Place, Item>)

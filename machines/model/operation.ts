@@ -1,4 +1,4 @@
-/** What a platform can be asked to do, in terms no network owns; ids are native unless typed otherwise. */
+/** The operations of platforms and their results, in the terms of no particular network; ids are native by default. */
 import type {
   Buttons,
   Chat,
@@ -20,7 +20,6 @@ import {
   PROFILE_OPERATIONS,
   type ProfileOperation,
 } from './operation-chats.ts'
-import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
 
@@ -47,12 +46,13 @@ export const OPERATION_KINDS = [
   ...CHAT_OPERATIONS,
   ...PROFILE_OPERATIONS,
   ...TOPIC_OPERATIONS,
-  ...STORY_OPERATIONS,
+  'post_story',
+  'delete_story',
 ] as const
 
 export type OperationKind = (typeof OPERATION_KINDS)[number]
 
-/** What every kind of sending may ask for. */
+/** The options of every operation that sends. */
 interface Sending<Item> {
   readonly replyTo?: Item
   /** Send without the reply when its target is gone. */
@@ -60,7 +60,7 @@ interface Sending<Item> {
   /** The topic of a forum to send to; absent: the general one, or that of the message answered. */
   readonly topic?: Item
   readonly silent?: boolean
-  /** Recipients shall not pass it on. */
+  /** Recipients cannot forward it. */
   readonly isProtected?: boolean
 }
 
@@ -104,7 +104,7 @@ type MessageOperation<Place, Item> =
       readonly chat: Place
       readonly from: Place
       readonly message: Item
-      /** Only of a copy: stands in for the caption there is. */
+      /** Only of a copy: replaces the caption. */
       readonly caption?: Text
       /** Only of a copy. */
       readonly buttons?: Buttons
@@ -114,7 +114,7 @@ type MessageOperation<Place, Item> =
       readonly kind: 'react'
       readonly chat: Place
       readonly message: Item
-      /** Instead of those the account gave before; none takes them back. */
+      /** They replace the account's earlier ones; an empty list removes those. */
       readonly reactions: readonly Reaction[]
       readonly isBig?: boolean
     }
@@ -133,12 +133,34 @@ type MessageOperation<Place, Item> =
       readonly url?: string
     }
 
+/** The account's own stories: photos and videos that are shown for a time. */
+type StoryOperation =
+  | {
+      readonly kind: 'post_story'
+      /** A photo, a video or an animation. */
+      readonly media: Media
+      readonly caption: Text
+      /** How long it is shown. */
+      readonly activeSeconds: number
+      /** Still shown when its time is over. */
+      readonly isKept?: boolean
+      /** Its viewers shall not pass it on. */
+      readonly isProtected?: boolean
+    }
+  | { readonly kind: 'delete_story'; readonly story: number }
+
+interface Story {
+  /** The private chat of its author. */
+  readonly chat: Chat
+  readonly id: number
+}
+
 export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>
   | ChatOperation<Place, Item>
   | ProfileOperation<Place>
   | StoryOperation
-  /** What somebody else thinks of a message is taken back for them. */
+  /** Removes the reactions of another person. */
   | {
       readonly kind: 'remove_reaction'
       readonly chat: Place
@@ -146,7 +168,7 @@ export type Operation<Place = string, Item = string> =
       readonly person: Place
     }
   | TopicOperation<Place, Item>
-  /** Shows a text while it is being written; the next one of the same number stands in for it. */
+  /** Shows a text while it is being written; the next draft with the same number replaces it. */
   | {
       readonly kind: 'draft'
       readonly chat: Place

@@ -1,10 +1,13 @@
 /** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
+import type { LinkedAccount } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
+import type { Client } from './client.ts'
 import type { Written } from './reading/message.ts'
+import type { UpdateState } from './storage/update-state.ts'
 
 /** How many messages are read again after too long a gap. */
 export interface RecoveryBounds {
@@ -31,6 +34,16 @@ interface Listed {
 export interface Teller {
   readonly log: Logger
   skipped(what: 'messages' | 'changes'): void
+}
+
+export interface RecoveryOptions extends Teller {
+  readonly client: Client
+  readonly calls: Calls
+  readonly state: UpdateState
+  readonly account: Pick<LinkedAccount, 'recoverChannels'>
+  readonly bounds: RecoveryBounds
+  /** Aborts when the session is over. */
+  readonly ending: AbortSignal
 }
 
 type Page = Pick<tl.messages.RawMessages, 'messages' | 'chats' | 'users'>

@@ -1,9 +1,8 @@
 /** Messages that the network no longer lists after too long a gap, read from the chats one by one. */
 import type { tl } from '@mtcute/node'
 import { type DialogPage, dialogPages, topMessageOf } from './dialogs.ts'
-import { History, isMissed, type Since } from './history.ts'
+import { History, isMissed, type RecoveryOptions, type Since } from './history.ts'
 import { nativeOf } from './natives.ts'
-import type { RecoveryOptions } from './recovery.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
 type Counts = Pick<tl.updates.RawState, 'pts' | 'qts' | 'date' | 'seq'>

@@ -1,10 +1,9 @@
 /** What a channel has more than the account has heard: read from its history, or kept back where that is not wanted. */
 import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
-import { History } from './history.ts'
+import { History, type RecoveryOptions } from './history.ts'
 import { sinceOf } from './missed-account.ts'
 import { nativeOf } from './natives.ts'
-import type { RecoveryOptions } from './recovery.ts'
 
 type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
 

@@ -1,24 +1,10 @@
 /** Where the library would go on behind a gap, what was missed is asked for, or read from the chats, first. */
 import type { tl } from '@mtcute/node'
-import type { LinkedAccount } from '../../../actors/ports/platform.ts'
-import type { Calls } from './calls.ts'
-import { ChannelCounts } from './channel-counts.ts'
 import type { Client } from './client.ts'
 import { wordOf } from './failures.ts'
-import type { RecoveryBounds, Teller } from './history.ts'
+import type { RecoveryOptions } from './history.ts'
 import { readAccount } from './missed-account.ts'
 import { isBroadcast, onlyLive, readChannel } from './missed-channel.ts'
-import type { UpdateState } from './storage/update-state.ts'
-
-export interface RecoveryOptions extends Teller {
-  readonly client: Client
-  readonly calls: Calls
-  readonly state: UpdateState
-  readonly account: Pick<LinkedAccount, 'recoverChannels'>
-  readonly bounds: RecoveryBounds
-  /** Aborts when the session is over. */
-  readonly ending: AbortSignal
-}
 
 type Asking<Answer> = () => Promise<Answer>
 type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
@@ -152,5 +138,23 @@ export class Recovery {
   #askAgain(channel: number): void {
     const { client, state } = this.#options
     client.updates?._fetchChannelDifferenceViaUpdate(channel, state.channelCount(channel))
+  }
+}
+
+/** The library's own counts: how far the events of each channel were received. */
+class ChannelCounts extends Map<number, number> {
+  readonly #gaveUp: (channel: number) => void
+
+  /** `gaveUp` gets each channel that the library would start again from its present state. */
+  constructor(gaveUp: (channel: number) => void = () => undefined) {
+    super()
+    this.#gaveUp = gaveUp
+  }
+
+  /** When a gap is too large for the library, it forgets the channel by setting its count to zero. */
+  override set(channel: number, pts: number): this {
+    if (pts > 0) return super.set(channel, pts)
+    this.#gaveUp(channel)
+    return this
   }
 }

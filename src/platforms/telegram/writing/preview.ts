@@ -1,11 +1,11 @@
-/** What of a linked page is to be shown with a text, in the network's terms. */
+/** The link preview of a text in the network's terms. */
 import type { tl } from '@mtcute/node'
 import type { Content, Text } from '../../../../machines/model/content.ts'
 
 interface Shown {
   readonly noWebpage?: true
   readonly invertMedia?: true
-  /** Where it is to be another page than the network would choose, or of a certain size. */
+  /** Present when the sender chooses the page or the size of the preview. */
   readonly media?: tl.RawInputMediaWebPage
 }
 
@@ -19,7 +19,7 @@ export function previewOf(content: Content & { readonly kind: 'text' }): Shown {
       media: {
         _: 'inputMediaWebPage',
         url: page,
-        // Without a page the text goes alone.
+        // If the page has no preview, the text is sent without one.
         optional: true,
         ...(size === 'large' && { forceLargeMedia: true }),
         ...(size === 'small' && { forceSmallMedia: true }),

@@ -8,7 +8,7 @@ import {
 } from '../../../../machines/model/rights.ts'
 import { bans, grants } from '../reading/rights.ts'
 
-/** Everything that is not permitted; `until` 0: for ever. */
+/** Bans everything that is not permitted; `until` 0: for ever. */
 export function bannedRights(
   permissions: readonly Permission[],
   until = 0,
@@ -18,7 +18,7 @@ export function bannedRights(
   return { _: 'chatBannedRights', untilDate: until, ...Object.fromEntries(named) }
 }
 
-/** Not even looking at the chat is permitted. */
+/** A full ban: the person cannot see the chat. */
 export const shutOut = (until = 0): tl.RawChatBannedRights => ({
   ...bannedRights([], until),
   viewMessages: true,

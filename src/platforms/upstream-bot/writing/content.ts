@@ -29,7 +29,7 @@ const methodOf: Readonly<Record<MediaKind, string>> = {
   sticker: 'sendSticker',
 }
 
-/** Rejects what the network has no word for. */
+/** Throws when the network does not support the content. */
 export function sendingOf(content: Content, attachments: Attachments, dialect: Dialect): Sending {
   const name = contentName(content)
   if (!dialect.capabilities.content.some((known) => known === name)) {
@@ -65,7 +65,7 @@ export function sendingOf(content: Content, attachments: Attachments, dialect: D
   }
 }
 
-/** One of an album, or what stands in a message instead of the file before. */
+/** An item of an album, or the new file of a message. */
 export function inputMedia(
   content: Content & { readonly kind: 'media' },
   attachments: Attachments,
@@ -85,7 +85,7 @@ function aboutMedia(
     ...(caption.text !== '' && textAs(caption, 'caption', 'caption_entities', dialect)),
     ...(captionAbove && { show_caption_above_media: true }),
     ...(spoiler && { has_spoiler: true }),
-    // What the network has already, it also knows.
+    // The network knows the facts of a file that it has stored.
     ...('blob' in media.file && factsOf(media, attachments)),
   }
 }

@@ -20,7 +20,7 @@ const entityJson = ({ person, customEmojiId, unixTime, timeFormat, ...entity }: 
   ...(person !== undefined && { user: { id: Number(person), is_bot: false, first_name: '' } }),
 })
 
-/** The parameters of a message that is a text. */
+/** The parameters of a text message. */
 export function textMessage(content: Content & { readonly kind: 'text' }, dialect: Dialect) {
   const { isOff, url, size, isAbove } = content.preview ?? {}
   const link_preview_options = {
