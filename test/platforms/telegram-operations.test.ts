@@ -62,7 +62,7 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     const failure = await refusalOf(perform(session, { ...target, content: dice }))
     t.match(failure, {
       code: 'bad_request',
-      description: /^sending dice is not supported on Telegram$/,
+      description: /^putting dice into a message is not supported on Telegram$/,
     })
   })
 
