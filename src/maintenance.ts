@@ -1,7 +1,7 @@
 /** What is done again and again: retention, passivation, and the census of actors. */
 import { visibleState } from '../actors/credential/timeline.ts'
+import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
-import type { Core } from './core.ts'
 import { retainTimelines } from './credentials/timeline-retention.ts'
 import type { Database } from './database/database.ts'
 import { forgetMessages } from './identities/retention.ts'

@@ -197,7 +197,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/all.ts': ['host.effectsOf'],
   'actors/host/host.ts': ['failure.then'],
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
-  'src/core.ts': ['roster.begin'],
+  'src/composition/core.ts': ['events.emit', 'roster.begin'],
   'src/credentials/ownership.ts': ['this.check'],
   'src/database/flusher.ts': ['this.flush'],
   'src/database/write-watch.ts': ['this.#findOut'],

@@ -26,7 +26,8 @@ function isComing({ snapshot }: CredentialActor): boolean {
 /** A credential that another node has claimed is left to that node for at least so long. */
 const RECLAIM_MS = 10_000
 
-interface Supervised {
+/** One credential that this node owns. */
+export interface Supervised {
   actor: CredentialActor | undefined
   facts: CredentialFacts
   /** All its actors share one timeline: a crash is a line in it like any other. */
@@ -34,6 +35,8 @@ interface Supervised {
 }
 
 type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
+  /** Filled by the supervisor; others may look a credential up. */
+  readonly owned?: Map<number, Supervised>
   readonly platforms: Platforms
   onCrash(cause: unknown): void
   /** It was claimed on demand, not with all others at the start. */
@@ -42,7 +45,7 @@ type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
 
 export class CredentialSupervisor {
   readonly #world: SupervisorWorld
-  readonly #credentials = new Map<number, Supervised>()
+  readonly #credentials: Map<number, Supervised>
   readonly #starting = new Map<number, Promise<void>>()
   /** When another node claimed what was owned here. */
   readonly #lostAt = new Map<number, number>()
@@ -51,6 +54,7 @@ export class CredentialSupervisor {
 
   constructor(world: SupervisorWorld) {
     this.#world = world
+    this.#credentials = world.owned ?? new Map()
     this.#waiting = new WaitingCalls(world.clock)
   }
 

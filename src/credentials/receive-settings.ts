@@ -32,7 +32,7 @@ const change = `
   returning include_self_updates, include_channel_updates, include_channel_update_recovery,
             include_deleted_updates`
 
-export class ReceiveSettingsDesk {
+export class ReceiveSettingsService {
   readonly #options: ReceiveSettingsOptions
   readonly #last = new Map<number, Promise<void>>()
 

@@ -1,7 +1,7 @@
 /** Diagnoses with everything their steps look at. */
 import type { Logger } from '../../actors/ports/ports.ts'
+import type { Core } from '../composition/core.ts'
 import type { Config } from '../config/config.ts'
-import type { Core } from '../core.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import type { KeyService } from '../keys/service.ts'

@@ -4,23 +4,24 @@ import type { Jobs } from './jobs.ts'
 
 const kind = 'webhook'
 
-interface WebhookReminders {
-  set(apiKeyId: number, at: Date): void
+export interface WebhookReminders {
+  /** Reminds at `at`, in milliseconds since 1970. */
+  set(apiKeyId: number, at: number): void
+  /** Call it before the jobs start. */
+  onDue(wake: (apiKeyId: number) => void): void
 }
 
-/** Call it before the jobs start. */
-export function remindWebhooks(
+export const webhookReminders = (
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  wake: (apiKeyId: number) => void,
   logger: Log,
-): WebhookReminders {
-  jobs.onReminder(kind, async (id) => wake(Number(id)))
-  return {
-    set(apiKeyId, at) {
-      // A lost reminder does no harm: the table has the time, and is checked regularly and at each start.
-      jobs
-        .remind({ kind, id: `${apiKeyId}`, at })
-        .catch((err) => logger.warn({ err, apiKeyId }, 'a webhook could not be set a reminder'))
-    },
-  }
-}
+): WebhookReminders => ({
+  set(apiKeyId, at) {
+    // A lost reminder does no harm: the table has the time, and is checked regularly and at each start.
+    jobs
+      .remind({ kind, id: `${apiKeyId}`, at: new Date(at) })
+      .catch((err) => logger.warn({ err, apiKeyId }, 'a webhook could not be set a reminder'))
+  },
+  onDue(wake) {
+    jobs.onReminder(kind, async (id) => wake(Number(id)))
+  },
+})

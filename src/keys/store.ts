@@ -2,11 +2,12 @@
 import type { KeyFacts, KeyStore, Owned, OwnedKey } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
+import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
-import { type WebhookRow, type WebhookStore, webhookColumns } from '../webhooks/store.ts'
+import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100
 const USE_LAG_MS = 1_000
@@ -26,6 +27,9 @@ interface Row extends WebhookRow {
   readonly old_secret_until: Date | null
 }
 
+/** Opens the webhook of a key, of which the row holds a sealed part. */
+type WebhookOf = (apiKeyId: number, row: WebhookRow) => Promise<WebhookFacts | undefined>
+
 interface Position {
   readonly cursor: number
   readonly key: OwnedKey
@@ -37,17 +41,12 @@ type Filtered = Position & { readonly filter: Filter }
 
 export class PostgresKeyStore implements KeyStore {
   readonly #db: Database
-  readonly #webhookOf: WebhookStore['factsOf'] | undefined
+  readonly #webhookOf: WebhookOf | undefined
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(
-    db: Database,
-    log: Log,
-    webhookOf?: WebhookStore['factsOf'],
-    fenced: Fenced = () => undefined,
-  ) {
+  constructor(db: Database, log: Log, webhookOf?: WebhookOf, fenced: Fenced = () => undefined) {
     this.#db = db
     this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({

@@ -97,3 +97,18 @@ async function plain({ body, encoding }: Reply): Promise<Buffer> {
   const unpack = inflaters[encoding.toLowerCase() as keyof typeof inflaters]
   return unpack ? await unpack(body, { maxOutputLength: INFLATED_BYTES }) : body
 }
+
+type ExecuteReply = (apiKeyId: number, call: CallBack, traceId: string) => Promise<unknown>
+
+/** Hands calls in answers of webhooks to the bot API, which is built after the webhooks. Until then they are dropped. */
+export class ReplyCalls {
+  #execute: ExecuteReply = async () => undefined
+
+  executeBy(execute: ExecuteReply): void {
+    this.#execute = execute
+  }
+
+  execute(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown> {
+    return this.#execute(apiKeyId, call, traceId)
+  }
+}

@@ -14,7 +14,7 @@ import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { checkReachable, type Reach, shownUrl } from './address.ts'
 
-/** The columns of a key and its webhook that `factsOf` reads. */
+/** The columns of a key and its webhook that `openWebhook` reads. */
 export const webhookColumns = `w.sealed, w.ip_address, w.max_connections, w.failures, w.failing_since,
   w.gone_since, w.due_at, w.suspended_at, k.webhook_progress`
 
@@ -43,35 +43,40 @@ interface WebhookStoreOptions {
 
 const placeOf = (apiKeyId: number) => ({ table: 'webhook', column: 'sealed', row: apiKeyId })
 
+/** The webhook that a key's actor begins with; undefined where the row has none. */
+export async function openWebhook(
+  vault: Vault,
+  apiKeyId: number,
+  row: WebhookRow,
+): Promise<WebhookFacts | undefined> {
+  if (!row.sealed) return undefined
+  const secrets = JSON.parse(
+    (await vault.open(placeOf(apiKeyId), row.sealed)).toString(),
+  ) as Partial<Secrets> & { readonly url: string }
+  return {
+    url: secrets.url,
+    secretToken: secrets.secretToken,
+    certificate: secrets.certificate,
+    ipAddress: row.ip_address ?? undefined,
+    maxConnections: row.max_connections,
+    trouble: row.due_at
+      ? {
+          failures: row.failures,
+          since: (row.failing_since ?? row.due_at).getTime(),
+          goneSince: row.gone_since?.getTime(),
+          dueAt: row.due_at.getTime(),
+        }
+      : undefined,
+    suspended: row.suspended_at !== null,
+    progress: row.webhook_progress ?? undefined,
+  }
+}
+
 export class WebhookStore {
   readonly #options: WebhookStoreOptions
 
   constructor(options: WebhookStoreOptions) {
     this.#options = options
-  }
-
-  async factsOf(apiKeyId: number, row: WebhookRow): Promise<WebhookFacts | undefined> {
-    if (!row.sealed) return undefined
-    const secrets = JSON.parse(
-      (await this.#options.vault.open(placeOf(apiKeyId), row.sealed)).toString(),
-    ) as Partial<Secrets> & { readonly url: string }
-    return {
-      url: secrets.url,
-      secretToken: secrets.secretToken,
-      certificate: secrets.certificate,
-      ipAddress: row.ip_address ?? undefined,
-      maxConnections: row.max_connections,
-      trouble: row.due_at
-        ? {
-            failures: row.failures,
-            since: (row.failing_since ?? row.due_at).getTime(),
-            goneSince: row.gone_since?.getTime(),
-            dueAt: row.due_at.getTime(),
-          }
-        : undefined,
-      suspended: row.suspended_at !== null,
-      progress: row.webhook_progress ?? undefined,
-    }
   }
 
   /** `cursor` is the key's current cursor. No delivery may run meanwhile. */
@@ -159,7 +164,7 @@ export class WebhookStore {
         [apiKeyId],
       )
     })
-    const webhook = row && (await this.factsOf(apiKeyId, row))
+    const webhook = row && (await openWebhook(this.#options.vault, apiKeyId, row))
     if (!webhook) throw failed('bad_request', 'the key has no webhook')
     return { webhook, cursor: after }
   }

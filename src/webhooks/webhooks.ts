@@ -35,7 +35,7 @@ interface WebhookOptions {
     readonly logDays: number
   }
   readonly resolve?: Resolve
-  updates(): PostgresUpdateLog
+  readonly updates: Pick<PostgresUpdateLog, 'rows'>
   flushCursors(): Promise<void>
   /** Makes a call that an answer carries, like any other call of this key. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
@@ -85,7 +85,7 @@ export function createWebhooks(options: WebhookOptions) {
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
-      const { rows, head } = await options.updates().rows(reader)
+      const { rows, head } = await options.updates.rows(reader)
       const updates = rows.map((row) => ({
         updateId: row.updateId,
         lane: laneOf(row),
@@ -134,7 +134,6 @@ export function createWebhooks(options: WebhookOptions) {
         return webhookEnds(db, apiKeyId)
       },
     },
-    factsOf: store.factsOf.bind(store),
     async flush(): Promise<void> {
       await Promise.all([states.flush(), deliveries.flush(), tally.flush()])
     },

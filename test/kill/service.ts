@@ -1,8 +1,8 @@
 /** The service as the kill test runs it, a process to be killed: real core and routes, the spool or XMPP below. */
 import { flushCompileCache } from 'node:module'
 import { profileStore } from '../../src/bot-api/profile.ts'
+import { createCore } from '../../src/composition/core.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createCore } from '../../src/core.ts'
 import { startAll } from '../../src/credentials/start-all.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWriteProbe } from '../../src/database/write-probe.ts'
@@ -68,8 +68,7 @@ const core = createCore({
   metrics,
   writes,
   logger,
-  received: (userId, credentialId, updatesReceived) =>
-    journal.count({ userId, credentialId }, { updatesReceived }),
+  journal,
 })
 core.ownership.watch()
 await startAll(core.store, core.updates, core.supervisor)

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential/actor.ts'
-import type { ReceiveSettingsDesk } from '../../credentials/receive-settings.ts'
+import type { ReceiveSettingsService } from '../../credentials/receive-settings.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { CredentialRecord } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
@@ -25,7 +25,7 @@ const DELETE_MS = 30_000
 
 export interface CredentialRoutesOptions extends Authenticated {
   readonly source: RecordSource
-  readonly settings: Pick<ReceiveSettingsDesk, 'change'>
+  readonly settings: Pick<ReceiveSettingsService, 'change'>
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
 }
 

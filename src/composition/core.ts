@@ -1,0 +1,329 @@
+/** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
+import { EventEmitter } from 'node:events'
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { ApiKeys } from '../../actors/api-key/all.ts'
+import { Lease } from '../../actors/credential/lease.ts'
+import { missingPlatform } from '../../actors/credential/missing-platform.ts'
+import { StartBudget } from '../../actors/credential/start-budget.ts'
+import { CredentialSupervisor, type Supervised } from '../../actors/credential/supervisor.ts'
+import { ActorRegistry } from '../../actors/host/registry.ts'
+import { Supervision } from '../../actors/host/supervision.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
+import type { Clock, CredentialFacts, Owned } from '../../actors/ports/ports.ts'
+import type { WebhookKey } from '../../actors/ports/webhooks.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import { FileIds } from '../bot-api/file-id.ts'
+import type { Config } from '../config/config.ts'
+import type { Fenced } from '../credentials/fence.ts'
+import { HealthBuffer } from '../credentials/health-buffer.ts'
+import { Ownership } from '../credentials/ownership.ts'
+import { PostgresCredentialStore } from '../credentials/store.ts'
+import { TimelineBuffer } from '../credentials/timeline-buffer.ts'
+import type { Database } from '../database/database.ts'
+import type { WriteWatch } from '../database/write-watch.ts'
+import type { WebhookReminders } from '../jobs/webhook-reminders.ts'
+import { KeyGate } from '../keys/gate.ts'
+import { PostgresKeyStore } from '../keys/store.ts'
+import type { Finished } from '../links/finish.ts'
+import { LinkFlows } from '../links/flows.ts'
+import { limitLinks } from '../links/limits.ts'
+import { PostgresLinkStore } from '../links/store.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
+import type { Vault } from '../security/vault.ts'
+import { Translator } from '../translation/translator.ts'
+import { PostgresUpdateLog } from '../updates/log.ts'
+import { ReplyCalls } from '../webhooks/reply-call.ts'
+import { Roster } from '../webhooks/roster.ts'
+import { openWebhook } from '../webhooks/store.ts'
+import type { AttemptCounts } from '../webhooks/tally.ts'
+import { createWebhooks } from '../webhooks/webhooks.ts'
+
+/** Ends of accounts: nothing comes for them any more. */
+const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated']
+
+const LONGEST_MS = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  // Node runs a longer timer at once.
+  setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
+
+export interface CoreOptions {
+  readonly db: Database
+  readonly vault: Vault
+  readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'limits' | 'startBudget' | 'webhooks'>
+  readonly platforms: ReadonlyMap<string, Platform>
+  readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
+  readonly journal: Pick<RequestJournal, 'count'>
+  readonly writes: WriteWatch
+  /** Absent: a webhook that rests is looked for by the sweep alone. */
+  readonly reminders?: Pick<WebhookReminders, 'set'>
+  readonly logger: Logger
+}
+
+/** What one part announces and a part that is built later acts on. */
+interface CoreEvents {
+  /** A write was refused: another node has claimed these credentials. */
+  fenced: [lost: readonly Owned[]]
+  /** This node has stopped acting for these credentials. */
+  lost: [credentialIds: ReadonlySet<number>]
+  /** A credential was claimed by itself, because a request asked for it. */
+  claimed: [credentialId: number]
+  /** Updates of a credential were committed. */
+  received: [credentialId: number, updates: number]
+  webhookChanged: [apiKeyId: number, hasWebhook: boolean]
+  keysRevoked: [apiKeyIds: readonly number[]]
+}
+
+export type Core = ReturnType<typeof createCore>
+
+export function createCore(options: CoreOptions) {
+  const { db, vault, config, platforms, metrics, writes, logger } = options
+  const clock = systemClock
+  const events = new EventEmitter<CoreEvents>()
+  const fenced: Fenced = (lost) => void events.emit('fenced', lost)
+  const onCrash = (kind: string) => metrics.actorRestarted(kind)
+  const owned = new Map<number, Supervised>()
+  const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
+
+  const fileIds = new FileIds(vault.derive('file-id'))
+  const platformOf = platformsOf(platforms, factsOf)
+  const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)
+  const updates = new PostgresUpdateLog(db, translator, {
+    committed(count, seconds) {
+      metrics.committed(count, seconds)
+      writes.committed()
+    },
+    notCommitted: (cause) => writes.notCommitted(cause),
+    received: (credentialId, count) => void events.emit('received', credentialId, count),
+  })
+
+  const webhookOf = openWebhook.bind(undefined, vault)
+  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fenced)
+  const replyCalls = new ReplyCalls()
+  const webhooks = createWebhooks({
+    db,
+    vault,
+    logger,
+    node: config.node,
+    config: config.webhooks,
+    updates,
+    flushCursors: () => keyStore.flush(),
+    call: (apiKeyId, call, traceId) => replyCalls.execute(apiKeyId, call, traceId),
+    remind: (apiKeyId, at) => options.reminders?.set(apiKeyId, at),
+    counted: countAttempts(options.journal),
+    changed: (apiKeyId, has) => void events.emit('webhookChanged', apiKeyId, has),
+    crashed: () => onCrash('webhook'),
+    fenced,
+  })
+
+  const timeline = new TimelineBuffer(db, config.node, logger, fenced)
+  const health = new HealthBuffer(db, logger, fenced)
+  const store = new PostgresCredentialStore({
+    db,
+    vault,
+    node: config.node,
+    timeline,
+    health,
+    keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
+  })
+  const lease = new Lease()
+  const supervisor = new CredentialSupervisor({
+    owned,
+    platforms,
+    store,
+    updates,
+    storage: writes,
+    identities: translator,
+    budget: new StartBudget(config.startBudget),
+    clock,
+    logger,
+    timing: config.timing,
+    lease,
+    lost: (one) => fenced([one]),
+    claimed: (credentialId) => void events.emit('claimed', credentialId),
+    onCrash: () => onCrash('credential'),
+  })
+  const ownership = new Ownership({
+    store,
+    supervisor,
+    lease,
+    logger,
+    lost: (credentialIds) => void events.emit('lost', credentialIds),
+  })
+
+  const apiKeys = new ApiKeys({
+    updates,
+    keys: keyStore,
+    clock,
+    logger,
+    rates: config.rates,
+    callsInFlight: config.limits.callsInFlight,
+    webhooks: webhooks.port,
+    whyOut: (credentialId) => supervisor.whyOut(credentialId)?.failure,
+  })
+  const draining = new AbortController()
+  const beginKey = keyBeginner({ keyStore, supervisor, ownership, updates, apiKeys, draining })
+  const supervision = new Supervision<number>({ kind: 'key', clock, onCrash })
+  const keys = new ActorRegistry<number, ApiKeyActor>(beginKey, supervision)
+  const owns = (credentialId: number) => owned.has(credentialId)
+  const [peek, find] = [keys.peek.bind(keys), keys.find.bind(keys)]
+  const roster = new Roster({ db, logger, owns, peek, find })
+  const gate = new KeyGate(
+    { peek, find, load: (id) => keyStore.load(id) },
+    () => clock.now(),
+    (id) => keyStore.noteUse(id),
+    config.limits.wrongKeys,
+    config.limits.callsPerKey,
+  )
+  const links = new LinkFlows({
+    store: new PostgresLinkStore(db, vault, onLinked(supervisor, ownership), factsOf),
+    platforms,
+    clock,
+    logger,
+    answerTakes: config.timing.performTakes,
+    gate: limitLinks(db, vault, config.limits.links),
+    onCrash,
+  })
+
+  events.on('fenced', (lost) => ownership.lost(lost))
+  events.on('lost', (credentialIds) => {
+    apiKeys.leave(credentialIds)
+    for (const id of credentialIds) {
+      roster.forget(id)
+      updates.close(id)
+      translator.forget(id)
+    }
+  })
+  events.on('claimed', (credentialId) => void roster.begin(credentialId))
+  events.on('received', (credentialId, updatesReceived) => {
+    const facts = factsOf(credentialId)
+    if (facts) options.journal.count({ userId: facts.userId, credentialId }, { updatesReceived })
+    roster.received(credentialId)
+  })
+  events.on('webhookChanged', (apiKeyId, hasWebhook) => {
+    const key = keys.peek(apiKeyId)
+    if (key) roster.changed(key, hasWebhook)
+  })
+  events.on('keysRevoked', (apiKeyIds) => {
+    for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
+  })
+  timeline.watchAll(({ credentialId, publicState }) => {
+    if (!OUT.includes(publicState)) return
+    for (const [, key] of keys.live()) if (key.facts.credentialId === credentialId) key.accountOut()
+  })
+
+  return {
+    clock,
+    platforms,
+    updates,
+    store,
+    keyStore,
+    keys,
+    gate,
+    supervisor,
+    ownership,
+    translator,
+    fileIds,
+    timeline,
+    links,
+    webhooks,
+    roster,
+    replyCalls,
+
+    /** Begins the credential's actor if this node does not run it yet. */
+    async platformOf(credentialId: number): Promise<Platform> {
+      await supervisor.start(credentialId)
+      return platformOf(credentialId)
+    },
+
+    /** Held polls are answered with nothing. */
+    endPolls(): void {
+      draining.abort()
+      for (const [, key] of keys.live()) key.endPolls()
+    },
+
+    /** Actors stop, and what is buffered is written. */
+    async stop(): Promise<void> {
+      await links.stop()
+      ownership.stop()
+      await supervisor.stop()
+      roster.stop()
+      const delivering = [...keys.live()].map(([, key]) => key)
+      await keys.stop()
+      await Promise.all(delivering.map((key) => key.settled))
+      await webhooks.flush()
+      await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
+    },
+  }
+}
+
+/** The platform of a credential that this node runs. */
+const platformsOf =
+  (
+    platforms: ReadonlyMap<string, Platform>,
+    factsOf: (credentialId: number) => CredentialFacts | undefined,
+  ) =>
+  (credentialId: number): Platform => {
+    const id = factsOf(credentialId)?.platform
+    if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
+    throw failed('unavailable', 'the credential is starting', {
+      reason: 'starting',
+      retryAfterSeconds: 1,
+    })
+  }
+
+/** Attempts at delivering to a webhook, as usage of the key. */
+const countAttempts =
+  (journal: Pick<RequestJournal, 'count'>) =>
+  (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
+    journal.count(key, {
+      webhookAttempts: attempts,
+      webhookFailures: failures,
+      updatesDelivered: attempts - failures,
+    })
+
+interface KeyParts {
+  readonly keyStore: PostgresKeyStore
+  readonly supervisor: CredentialSupervisor
+  readonly ownership: Ownership
+  readonly updates: PostgresUpdateLog
+  readonly apiKeys: ApiKeys
+  readonly draining: AbortController
+}
+
+/** Begins the actor of a key where its credential is owned; the actor of a revoked key only says so. */
+const keyBeginner =
+  ({ keyStore, supervisor, ownership, updates, apiKeys, draining }: KeyParts) =>
+  async (apiKeyId: number): Promise<ApiKeyActor> => {
+    let facts = await keyStore.load(apiKeyId)
+    if (!facts) throw failed('not_found')
+    const { credentialId } = facts
+    const held = supervisor.factsOf(credentialId)
+    if (!facts.revoked && held?.epoch !== facts.epoch) {
+      if (held) ownership.lost([held])
+      await supervisor.start(credentialId)
+      facts = (await keyStore.load(apiKeyId)) ?? facts
+    }
+    await updates.open(credentialId)
+    const isOwned = supervisor.factsOf(credentialId)?.epoch === facts.epoch
+    if (!isOwned && !facts.revoked) throw new OwnershipLost()
+    const key = apiKeys.begin(facts)
+    if (draining.signal.aborted) key.endPolls()
+    return key
+  }
+
+/** A link flow has ended well: its account is run here, by the epoch under which it was stored. */
+const onLinked =
+  (supervisor: CredentialSupervisor, ownership: Ownership) =>
+  async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {
+    const held = supervisor.factsOf(credentialId)
+    if (held && held.epoch !== epoch) ownership.lost([held])
+    const actor = relinked ? supervisor.peek(credentialId) : undefined
+    if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
+    else await supervisor.take(credentialId)
+  }

@@ -1,0 +1,70 @@
+/** Opens the networks whose accounts can be linked. */
+import type { Platform } from '../../actors/ports/platform.ts'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../observability/log.ts'
+import { sandboxPlatform } from '../platforms/sandbox/platform.ts'
+import type { TelegramOptions } from '../platforms/telegram/platform.ts'
+import { unconfiguredTelegram } from '../platforms/telegram/unconfigured.ts'
+import { bale, telegramBot } from '../platforms/upstream-bot/flavour.ts'
+import { createBotApi } from '../platforms/upstream-bot/platform.ts'
+import { xmppPlatform } from '../platforms/xmpp/platform.ts'
+import { PostgresRooms } from '../platforms/xmpp/rooms/postgres.ts'
+import { createSandbox } from '../sandbox/sandbox.ts'
+import type { Storage } from './storage.ts'
+
+const LATE_WRITES_MS = 1_000
+
+export interface NetworkOptions {
+  readonly config: Config
+  readonly storage: Storage
+  readonly logger: Logger
+  /** Beside the platforms that are built in. */
+  readonly more: readonly Platform[]
+}
+
+export async function openNetworks(options: NetworkOptions, opened: AsyncDisposableStack) {
+  const { config, storage, logger, more } = options
+  const { db, vault, writes } = storage
+  const media = storage.media.service
+  const sandbox = config.sandbox
+    ? createSandbox({ db, logger, media, limits: config.sandboxLimits })
+    : undefined
+  if (sandbox) opened.defer(() => sandbox.close())
+  // A statement whose connection was lost may still be carried out a moment later.
+  const lookAround = () => sandbox?.lookAround()
+  writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
+
+  const upstreams = [
+    createBotApi({ flavour: telegramBot, ...config.botApi.telegram, media, log: logger }),
+    createBotApi({ flavour: bale, ...config.botApi.bale, media, log: logger }),
+  ]
+  for (const { close } of upstreams) opened.defer(close)
+  const platforms = [
+    ...(sandbox ? [sandboxPlatform(sandbox)] : []),
+    // A server on loopback is for trying out: in production it would be a way into this machine.
+    xmppPlatform({
+      log: logger,
+      media,
+      rooms: new PostgresRooms({ db, vault }),
+      allowPrivate: !config.production,
+    }),
+    await telegramOf(config.telegram, { db, media, log: logger }),
+    ...upstreams.map(({ platform }) => platform),
+    ...more,
+  ]
+  return { sandbox, platforms: new Map(platforms.map((platform) => [platform.id, platform])) }
+}
+
+/** Its library is a quarter of what a start would load. */
+async function telegramOf(
+  application: Config['telegram'],
+  options: Omit<TelegramOptions, 'application'>,
+): Promise<Platform> {
+  if (!application) {
+    const remedy = 'set TELEGRAM_API_ID and TELEGRAM_API_HASH, from https://my.telegram.org'
+    options.log.info({ remedy }, 'accounts of Telegram cannot be linked')
+    return unconfiguredTelegram()
+  }
+  const { telegramPlatform } = await import('../platforms/telegram/platform.ts')
+  return telegramPlatform({ application, ...options })
+}

@@ -1,0 +1,74 @@
+/** Opens what the service stands on: database, vault, metrics, request journal, jobs and files. */
+import type { Config } from '../config/config.ts'
+import { sealIdentities } from '../credentials/identity.ts'
+import { openDatabase } from '../database/database.ts'
+import { migrate } from '../database/migrate.ts'
+import { openWriteProbe } from '../database/write-probe.ts'
+import { WriteWatch } from '../database/write-watch.ts'
+import { createJobs } from '../jobs/jobs.ts'
+import { openMedia } from '../media/open.ts'
+import type { Logger } from '../observability/log.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import { openRequestJournal } from '../observability/request-journal.ts'
+import { concerning } from '../process/start-failure.ts'
+import { openVault } from '../security/vault.ts'
+
+export interface StorageOptions {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly logger: Logger
+}
+
+export type Storage = Awaited<ReturnType<typeof openStorage>>
+
+/** `opened` closes each part again, the last one first. */
+export async function openStorage(options: StorageOptions, opened: AsyncDisposableStack) {
+  const { config, databaseUrl, logger } = options
+  const store = config.databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'
+  const migrated = await concerning(store, migrate(databaseUrl))
+  for (const name of migrated) logger.info({ migration: name }, 'migrated')
+
+  const probe = openWriteProbe({ url: databaseUrl, node: config.node, log: logger })
+  opened.defer(() => probe.close())
+  const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
+  opened.defer(() => writes.close())
+  const onUnavailable = (cause: unknown) => writes.suspect(cause)
+  const db = openDatabase({ url: databaseUrl, log: logger, onUnavailable })
+  opened.defer(() => db.close())
+
+  const { keyFile } = config
+  const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
+  const rewrapped = await vault.rewrap()
+  if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
+  const sealed = await sealIdentities(db, vault)
+  if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
+
+  const metrics = createMetrics({ ofProcess: true })
+  const retentionDays = config.retention.requestDays
+  const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })
+  opened.defer(() => journal.close())
+
+  const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
+  const opening = createJobs({ databaseUrl, logger, ...redis })
+  const jobs = await (config.redisUrl ? concerning('REDIS_URL', opening) : opening)
+  opened.defer(() => jobs.close())
+  metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
+
+  const { allowPrivate, ...files } = config.media
+  const openingMedia = openMedia({
+    db,
+    vault,
+    log: logger,
+    dataDir: config.dataDir,
+    node: config.node,
+    limits: files.limits,
+    searchPath: files.searchPath,
+    mustConfine: files.mustConfine,
+    ...(files.s3 && { s3: files.s3 }),
+    guard: { allowPrivate },
+    measures: metrics.media,
+  })
+  const media = await concerning('DATA_DIR', openingMedia)
+  opened.defer(() => media.close())
+  return { db, vault, writes, metrics, journal, jobs, media }
+}

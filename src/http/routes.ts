@@ -1,0 +1,123 @@
+/** Every route of the service, with what it needs. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyPluginOptions } from 'fastify'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Core } from '../composition/core.ts'
+import type { Services } from '../composition/services.ts'
+import type { Storage } from '../composition/storage.ts'
+import type { Config } from '../config/config.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { authenticate } from './authenticate.ts'
+import { botRoutes } from './bot/routes.ts'
+import { fileRoutes } from './files.ts'
+import type { Readiness } from './health.ts'
+import { healthRoutes } from './health.ts'
+import { apiKeyRoutes } from './management/api-keys.ts'
+import { authRoutes } from './management/auth.ts'
+import { backlogRoute } from './management/backlog.ts'
+import { credentialChangesRoute } from './management/credential-changes.ts'
+import { credentialListRoutes } from './management/credential-list.ts'
+import { credentialTestRoute } from './management/credential-test.ts'
+import { credentialRoutes } from './management/credentials.ts'
+import { diagnosisRoutes } from './management/diagnosis.ts'
+import { EventStreams } from './management/event-stream.ts'
+import { linkPageAnswerRoutes } from './management/link-page-answers.ts'
+import { linkPageRoutes } from './management/link-pages.ts'
+import { linkRoutes } from './management/links.ts'
+import { logRoutes } from './management/logs.ts'
+import { machineRoutes } from './management/machines.ts'
+import { platformRoutes } from './management/platforms.ts'
+import { privacyRoutes } from './management/privacy.ts'
+import { timelineRoutes } from './management/timeline.ts'
+import { tokenRoutes } from './management/tokens.ts'
+import { usageRoutes } from './management/usage.ts'
+import { userRoutes } from './management/user.ts'
+import { webhookLogRoutes } from './management/webhook-logs.ts'
+import { webhookSettingsRoutes } from './management/webhook-settings.ts'
+import { webhookRoutes } from './management/webhooks.ts'
+import { metricsRoute } from './metrics.ts'
+import { panelDirectory, panelRoutes } from './panel.ts'
+import { panelSessionRoutes } from './panel-session.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
+
+export interface RoutesOptions {
+  readonly config: Config
+  readonly storage: Storage
+  readonly accounts: Accounts
+  readonly core: Core
+  readonly services: Services
+  readonly sandbox: Sandbox | undefined
+  readonly readiness: Readiness
+  /** Aborted when the service stops: streams of events end then. */
+  readonly draining: AbortSignal
+}
+
+/** Registers one plugin. */
+export type Route = (app: FastifyInstance) => PromiseLike<unknown>
+
+const route =
+  <Options extends FastifyPluginOptions>(
+    plugin: FastifyPluginAsyncTypebox<Options>,
+    options: Options,
+  ): Route =>
+  (app) =>
+    app.register(plugin, options)
+
+export function routesOf(options: RoutesOptions): Route[] {
+  const { config, storage, accounts, core, services, sandbox, readiness, draining } = options
+  const { baseUrls, panelUrls } = config
+  const { db, jobs, metrics } = storage
+  const { supervisor: credentials, timeline, links, gate, keys, webhooks } = core
+  const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
+  const { execution, uploads } = services
+  const now = () => core.clock.now()
+  const user = { authenticate: authenticate(accounts, { pat: true }) }
+  const streams = new EventStreams(config.limits.eventStreamsPerUser)
+  const missing = () => [jobs.trouble()].filter((trouble) => trouble !== null)
+  const ownerOf = (credentialId: number) => credentials.factsOf(credentialId)?.userId
+  const events = { ...user, source, timeline, draining, streams }
+  const flush = () => webhooks.flush()
+  return [
+    route(healthRoutes, { readiness, missing }),
+    route(metricsRoute, { metrics, token: config.metrics.token }),
+
+    route(authRoutes, { accounts }),
+    route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
+    route(panelRoutes, { directory: panelDirectory }),
+    route(userRoutes, { accounts }),
+    route(tokenRoutes, { accounts }),
+    route(privacyRoutes, { accounts, eraser, exportUser }),
+
+    route(platformRoutes, { ...user, platforms: core.platforms }),
+    route(linkRoutes, { ...user, links, source, now }),
+    route(linkPageRoutes, { ...user, links, pages, addresses: baseUrls, panels: panelUrls, now }),
+    route(linkPageAnswerRoutes, { links, pages, now }),
+
+    route(credentialListRoutes, { ...user, source }),
+    route(credentialRoutes, { ...user, source, settings, credentials }),
+    route(credentialTestRoute, { ...user, source, credentials, now }),
+    route(timelineRoutes, { ...events, node: config.node }),
+    route(credentialChangesRoute, { ...events, ownerOf }),
+    route(machineRoutes, user),
+
+    route(apiKeyRoutes, { ...user, keyService, source, now }),
+    route(diagnosisRoutes, { ...user, keyService, diagnoses }),
+    route(webhookRoutes, { ...user, keyService, db, secrets: webhooks.secrets, keys, now }),
+    route(webhookSettingsRoutes, {
+      ...user,
+      keyService,
+      keys,
+      port: webhooks.port,
+      ...webhooks.calls,
+    }),
+    route(webhookLogRoutes, { ...user, database: db, flush }),
+    route(backlogRoute, { ...user, keyService, db, flush }),
+    route(logRoutes, { ...user, database: db }),
+    route(usageRoutes, { ...user, database: db }),
+
+    ...(sandbox ? [route(sandboxRoutes, { ...user, sandbox })] : []),
+
+    route(botRoutes, { gate, ...execution, uploads }),
+    route(fileRoutes, { gate, downloads }),
+  ]
+}
