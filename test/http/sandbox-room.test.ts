@@ -2,12 +2,14 @@
 import t from 'tap'
 import { sandboxServer } from './sandbox-rig.ts'
 
-const full = (what: string) => ({
+const full = (what: `${number} ${string}`) => ({
   status: 400,
   body: {
     ok: false,
     error_code: 400,
     description: `Bad Request: the sandbox has room for ${what} of each user`,
+    code: `${what.split(' ')[1]}_full`,
+    params: { count: Number.parseInt(what, 10) },
   },
 })
 
