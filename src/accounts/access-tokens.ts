@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { failed } from '../../machines/model/failure.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
-import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'
+import { ALGORITHM, LEEWAY_SECONDS, LIFETIME_SECONDS, type SigningKeys } from './signing-keys.ts'
 
 export interface AccessClaims {
   readonly userId: number

@@ -16,9 +16,8 @@ import type { Page } from './records.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import type { OtpSender } from './senders/sender.ts'
 import { createSessions } from './sessions.ts'
-import { createSigningKeys } from './signing-keys.ts'
+import { createSigningKeys, LIFETIME_SECONDS } from './signing-keys.ts'
 import { tidy } from './tidy.ts'
-import { LIFETIME_SECONDS } from './token-times.ts'
 import { createUsers, type User } from './users.ts'
 
 export interface AccountsOptions {

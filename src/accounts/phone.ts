@@ -1,6 +1,8 @@
-/** Phone numbers: one spelling for each, and only those that a person can receive a code on. */
+/** Phone numbers: one spelling for each, those alone that can receive a code, and the keyed hash that finds them. */
+import { createHmac } from 'node:crypto'
 import { type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { invalidField } from '../../machines/model/failure.ts'
+import type { Vault } from '../security/vault.ts'
 
 export interface Phone {
   /** In E.164 form. */
@@ -34,4 +36,12 @@ export function parsePhone(text: string): Phone {
     })
   }
   return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
+}
+
+export type IndexOf = (phone: string) => Buffer
+
+/** Finds phones that are stored sealed, by a keyed hash. */
+export function phoneIndex(vault: Pick<Vault, 'derive'>): IndexOf {
+  const key = vault.derive('phone-index')
+  return (phone) => createHmac('sha256', key).update(phone).digest()
 }

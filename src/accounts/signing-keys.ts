@@ -4,9 +4,12 @@ import type { Database } from '../database/database.ts'
 import { SigningKey } from '../database/entities/accounts.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { LEEWAY_SECONDS, LIFETIME_SECONDS } from './token-times.ts'
 
 export const ALGORITHM = 'EdDSA'
+/** How long an access token is valid. */
+export const LIFETIME_SECONDS = 600
+/** How far clocks may differ. */
+export const LEEWAY_SECONDS = 30
 
 const DAY = 86_400
 const SIGNS_FOR_SECONDS = 90 * DAY

@@ -1,8 +1,7 @@
 /** For the operator: what wrong codes and too many requests have locked for a phone is open again. */
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
-import { parsePhone } from './phone.ts'
-import { phoneIndex } from './phone-index.ts'
+import { parsePhone, phoneIndex } from './phone.ts'
 
 export interface Unlocked {
   /** In the form in which it is known. */

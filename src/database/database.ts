@@ -4,7 +4,6 @@ import pg from 'pg'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { types } from './int8.ts'
 import type { Log } from './log.ts'
-import { inTransaction } from './transaction.ts'
 import { databaseFailure, isUnavailable } from './unavailable.ts'
 
 /** Named text is parsed and planned once a connection: worth it for the hot paths. */
@@ -98,5 +97,36 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => {
     made ??= make()
     return made
+  }
+}
+
+/** Closing the connection rolls back as well, so waiting long is of no use. */
+const rollback = { text: 'rollback', query_timeout: 1_000 }
+
+async function abandon(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query(rollback)
+    client.release()
+  } catch {
+    // The caller gets the first error; this one only says that the connection is broken.
+    client.release(true)
+  }
+}
+
+/** Gives the connection back clean, or not at all. */
+async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const result = await work(client)
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    await abandon(client)
+    throw error
   }
 }

@@ -1,5 +1,6 @@
 /** Receives or fetches media, inspects their bytes, makes them fit for their kind and stores them. */
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable, Transform } from 'node:stream'
+import { blobMoved, isWatched } from '../../actors/credential/transfers.ts'
 import type { Media, MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'
@@ -18,7 +19,6 @@ import { ownThumbnail } from './kinds/thumbnail.ts'
 import { type MediaLimits, urlLimit } from './limits.ts'
 import type { MediaMeasures } from './measures.ts'
 import type { Ingested, Ingestion, MediaService, Range, Upload } from './media.ts'
-import { observed } from './observed.ts'
 import type { MediaPool } from './pool.ts'
 import type { Spool } from './spool.ts'
 import type { Look } from './tasks/look.ts'
@@ -209,4 +209,17 @@ export class StoredMediaService implements MediaService {
 export function blobsOf({ file, thumbnail, sizes = [] }: Media): string[] {
   const own = 'blob' in file ? [file.blob] : []
   return [...own, ...(thumbnail ? blobsOf(thumbnail) : []), ...sizes.flatMap(blobsOf)]
+}
+
+/** The same bytes; each piece that is read notifies the transfer that watches the blob. */
+export function observed(blob: string, stream: Readable): Readable {
+  if (!isWatched(blob)) return stream
+  const passing = new Transform({
+    transform(chunk, _, next) {
+      blobMoved(blob)
+      next(null, chunk)
+    },
+  })
+  // An error or an early end of one stream ends the other.
+  return pipeline(stream, passing, () => undefined)
 }
