@@ -3,6 +3,9 @@ import t from 'tap'
 import { EventsUnstorable } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { Translator } from '../../src/translation/translator.ts'
+import { PostgresUpdateLog } from '../../src/updates/log.ts'
+import { testFileIds } from '../support/file-ids.ts'
 import { quietLog } from '../support/log.ts'
 import { FIRST, many, stage, written } from './stage.ts'
 
@@ -146,4 +149,63 @@ t.test('what can never be stored is told from a database that cannot store', asy
   t.equal(await beside, 1)
   t.equal(await one.append(id, [written('a')]), 1)
   t.same(await stored(id), ['a'])
+})
+
+t.test('each commit is told with what it stored, of whom, and how long it took', async (t) => {
+  const { credential, db } = await stage(t)
+  const [id, other] = [await credential(), await credential()]
+  const told: unknown[] = []
+  const took: number[] = []
+  const observer = {
+    committed(updates: number, seconds: number) {
+      told.push({ updates })
+      took.push(seconds)
+    },
+    received: (credentialId: number, updates: number) => void told.push({ credentialId, updates }),
+  }
+  const updates = new PostgresUpdateLog(
+    db,
+    new Translator(db, testFileIds, () => 'mapped'),
+    observer,
+  )
+  await updates.open(id)
+  await updates.open(other)
+  const began = performance.now()
+  const append = (credentialId: number, count: number) =>
+    updates.append({ credentialId, epoch: 0, happenings: many(count, 'a') })
+  await append(id, 1)
+  await append(id, 1)
+  await append(other, 2)
+  t.strictSame(told, [
+    { updates: 1 },
+    { credentialId: id, updates: 1 },
+    { updates: 2 },
+    { credentialId: other, updates: 2 },
+  ])
+  const all = (performance.now() - began) / 1_000
+  t.ok(took.every((seconds) => seconds > 0) && took.reduce((sum, one) => sum + one) < all)
+})
+
+t.test('who opens a log again as the same owner reads nothing anew', async (t) => {
+  const { credential, node, epoch, db } = await stage(t)
+  const id = await credential()
+  let statements = 0
+  const counting: typeof db = {
+    ...db,
+    query: (...asked) => {
+      statements++
+      return db.query<never>(...asked)
+    },
+  }
+  const { updates, append } = await node([id], counting)
+  await append(id, many(3, 'a'))
+  const { heldBytes } = updates.load
+  const before = statements
+  await updates.open(id, 0)
+  await updates.open(id)
+  t.equal(statements, before)
+  t.equal(updates.load.heldBytes, heldBytes)
+  await epoch(id, 1)
+  await updates.open(id, 1)
+  t.equal(statements, before + 1, 'another owner does')
 })

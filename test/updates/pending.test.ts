@@ -2,8 +2,10 @@
 import t from 'tap'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import { DEFAULT_KINDS, wants } from '../../machines/model/update-kinds.ts'
+import type { Database } from '../../src/database/database.ts'
 import { countPending } from '../../src/updates/pending.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
+import { segments } from '../../src/updates/segments.ts'
 import fc from '../support/fast-check.ts'
 import { FIRST, stage } from './stage.ts'
 
@@ -69,4 +71,13 @@ t.test('counts are exact for any cursor, filter and key, in any order of asking'
   rows = rows.filter(({ update_id }) => update_id >= NEXT - 7_777)
   await check(FIRST - 1)
   for (let round = 0; round < 5; round++) await check()
+})
+
+t.test('where everything was read, nothing is asked', async (t) => {
+  const nowhere = { query: () => t.fail('a statement') } as unknown as Database
+  const question = { credentialId: 1, apiKeyId: 1, cursor: NEXT - 1, filter: [], next: NEXT }
+  t.equal(await countPending(nowhere, question), 0)
+  const filter = [{ from: FIRST, kinds: 2 }]
+  t.strictSame(segments(filter, FIRST, FIRST), [])
+  t.strictSame(segments(filter, FIRST, FIRST + 2), [{ from: FIRST, until: FIRST + 2, kinds: 2 }])
 })

@@ -1,7 +1,7 @@
 /** What setWebhook says of addresses that it does not take: nothing of the network that the service stands in. */
 import t from 'tap'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { checkReachable, parseWebhookUrl } from '../../src/webhooks/address.ts'
+import { checkCertificate, checkReachable, parseWebhookUrl } from '../../src/webhooks/address.ts'
 
 const told = async (asked: () => unknown) => {
   try {
@@ -31,4 +31,14 @@ t.test('user info is refused in production', async (t) => {
   const description = 'bad webhook: the URL must not carry user info'
   t.equal(await told(() => parseWebhookUrl(url, false)), description)
   t.equal(await told(() => parseWebhookUrl(url, true)), undefined)
+})
+
+t.test('a certificate that is none is refused', async (t) => {
+  const description = "bad webhook: can't parse the certificate"
+  t.equal(await told(() => checkCertificate(Buffer.from('none'))), description)
+  const large = Buffer.alloc(3_000_001)
+  t.equal(
+    await told(() => checkCertificate(large)),
+    `certificate size is too big (${large.length} bytes)`,
+  )
 })

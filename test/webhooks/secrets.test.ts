@@ -28,3 +28,20 @@ t.test('a secret that cannot be read keeps no other key from its own', async (t)
   t.equal((await readable)?.secret, secret)
   t.equal(await secrets.find(100_003), undefined, 'and a key without one has none')
 })
+
+t.test(
+  'while the database is away all who ask are told so, and later ones get theirs',
+  async (t) => {
+    let isAway = true
+    const shaky: typeof database = {
+      ...database,
+      query: (...asked) =>
+        isAway ? Promise.reject(new Error('away')) : database.query<never>(...asked),
+    }
+    const secrets = new SigningSecrets(shaky, vault)
+    const asked = [secrets.find(100_002), secrets.find(100_003)]
+    for (const one of asked) await t.rejects(one, { message: 'away' })
+    isAway = false
+    t.ok(await secrets.find(100_002))
+  },
+)
