@@ -53,7 +53,7 @@ t.test('a send', async (t) => {
     'never answered': [() => undefined, { code: 'timeout', ...uncertain }],
     'of an unknown method': [
       refusal(404, 'Not Found'),
-      { code: 'bad_request', description: /^the method is not supported on Bale$/ },
+      { code: 'bad_request', description: /^the method is not supported on Telegram bots$/ },
     ],
     'with the token in the text': [
       refusal(400, `Bad Request: /bot${token}/x`),
