@@ -73,3 +73,28 @@ t.test('once in the timeline and once in the log, whatever restarts', async (t) 
     { ...suspended, actor: mine },
   ])
 })
+
+t.test('a notice that could not be written is told the next time', async (t) => {
+  const one = await webhookKey(await credential())
+  let isAway = true
+  const shaky: typeof db = {
+    ...db,
+    query: (...asked) => (isAway ? Promise.reject(new Error('away')) : db.query<never>(...asked)),
+  }
+  const lines = () =>
+    db.query('select event from credential_transition where credential_id = $1', [one.credentialId])
+  const warnings: string[] = []
+  const logger = {
+    info() {},
+    error() {},
+    warn: (_: object, text: string) => void warnings.push(text),
+  }
+  const notices = new Notices({ db: shaky, logger, node: 'node' })
+  notices.notify(one, 'removed', 1)
+  await until(() => warnings.length > 0)
+  t.strictSame([warnings, await lines()], [['a notice could not be written'], []])
+  isAway = false
+  notices.notify(one, 'removed', 1)
+  await until(() => warnings.length > 1)
+  t.strictSame(await lines(), [{ event: 'webhook.removed' }])
+})
