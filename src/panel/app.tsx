@@ -1,8 +1,8 @@
 /** Which address shows which page. Every page but the first ones is loaded when it is needed. */
-import { type ComponentType, lazy, Suspense, useSyncExternalStore } from 'react'
+import { type ComponentType, lazy, Suspense } from 'react'
 import { Navigate, Route, Routes, useLocation } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
-import { currentSession, onSession, startSession } from './api/session.ts'
+import { startSession, useSession } from './api/session.ts'
 import { useT } from './i18n/language.tsx'
 import { Shell } from './layout/shell.tsx'
 import { DashboardPage } from './pages/dashboard/dashboard.tsx'
@@ -61,8 +61,6 @@ const Waiting = () => (
     <Loading />
   </div>
 )
-
-export const useSession = () => useSyncExternalStore(onSession, currentSession)
 
 /** What needs somebody: whoever is not signed in comes back here afterwards. */
 function SignedIn() {

@@ -1,4 +1,5 @@
 /** Who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
+import { useSyncExternalStore } from 'react'
 import { ask, posting } from './ask.ts'
 import { ApiFailure } from './failure.ts'
 import type { User } from './types.ts'
@@ -29,6 +30,8 @@ export function onSession(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
+
+export const useSession = (): Session => useSyncExternalStore(onSession, currentSession)
 
 function become(next: Session): void {
   session = next

@@ -30,7 +30,6 @@ export type ChartTransition = Chart['transitions'][number]
 export type HealthReport = Static<typeof credential.HealthReport>
 
 export type ApiKey = apiKey.ApiKeyRecord
-export type Webhook = NonNullable<ApiKey['webhook']>
 export type Backlog = Static<typeof apiKey.Backlog>
 export type Delivery = Static<typeof apiKey.Delivery>
 export type SigningSecret = Static<typeof apiKey.SigningSecretRecord>

@@ -1,5 +1,5 @@
 /** /dashboard/account: who is signed in, where, and the tokens of their scripts. */
-import { useSession } from '../../app.tsx'
+import { useSession } from '../../api/session.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
