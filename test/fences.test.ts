@@ -25,7 +25,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'links/store.ts link_session': 'a link is its user’s, and has no owner',
   'media/paths.ts media_path': 'a path to a file: the same for every node',
   'media/paths.ts media_path_count': 'a count that only grows',
-  'bot-api/profile-store.ts bot_profile': user,
+  'bot-api/profile.ts bot_profile': user,
   'diagnosis/store.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/store-requests.ts request_log': history,
   'observability/store-usage.ts usage_hour': 'an amount that is added',
@@ -61,17 +61,45 @@ interface Written {
   readonly isFenced: boolean
 }
 
-/** Every string of a file with the tables that it changes. */
+/** Writes of the ORM: `em.nativeUpdate(ApiKey, where, change)`. Up to its end, a statement stands on few lines. */
+const recordChange =
+  /\.(?:insert|insertMany|upsert|upsertMany|nativeUpdate|nativeDelete)\(\s*([A-Z]\w+)(?:[^()]|\([^()]*\))*\)/g
+
+/** Tables by the names of their entities. */
+async function tablesOfEntities(): Promise<ReadonlyMap<string, string>> {
+  const folder = join(source, 'database/entities')
+  const texts = await Promise.all(
+    (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),
+  )
+  const named = /name: '(\w+)',\s+tableName: '(\w+)'/g
+  return new Map(
+    texts.flatMap((text) =>
+      [...text.matchAll(named)].map(([, entity = '', table = '']) => [entity, table] as const),
+    ),
+  )
+}
+const entities = await tablesOfEntities()
+
+function recordWrites(file: string, code: string): Written[] {
+  return [...code.matchAll(recordChange)].map(([statement, entity = '']) => ({
+    file,
+    table: entities.get(entity) ?? entity,
+    isFenced: fence.test(statement),
+  }))
+}
+
+/** Every string of a file with the tables that it changes, and every write of the ORM. */
 function statements(file: string, text: string): Written[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const strings = code.match(/`(?:[^`\\]|\\[\s\S])*`|'(?:[^'\\\n]|\\.)*'/g) ?? []
-  return strings.flatMap((string) =>
+  const written = strings.flatMap((string) =>
     [...string.matchAll(change)].map(([, table = '']) => ({
       file,
       table,
       isFenced: fence.test(string),
     })),
   )
+  return [...written, ...recordWrites(file, code)]
 }
 
 async function tablesOfCredentials(): Promise<Set<string>> {
@@ -99,6 +127,11 @@ t.test('the tables of a credential are known', async (t) => {
     t.ok(tables.has(table), table)
   }
   t.ok(found.length > 100, 'and the statements are found')
+  const ofRecords = [...new Set(entities.values())]
+  for (const table of ofRecords.filter((one) => tables.has(one))) {
+    const isWritten = found.some((one) => one.table === table)
+    t.ok(isWritten, `${table} is written`)
+  }
 })
 
 t.test('what is written for a credential is fenced, or reviewed', async (t) => {

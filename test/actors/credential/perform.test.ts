@@ -50,12 +50,17 @@ t.test('a message that was handed over may have been sent', async (t) => {
   t.same(await failureOf(t, 'send'), {
     code: 'timeout',
     description: 'the platform did not answer in time; the message may have been sent',
+    reason: 'sent_unconfirmed',
     certain: false,
   })
 })
 
 t.test('where the chat was not even found in time, nothing was sent', async (t) => {
-  t.same(await failureOf(t, 'resolve'), { code: 'timeout', description: 'no answer in time' })
+  t.same(await failureOf(t, 'resolve'), {
+    code: 'timeout',
+    description: 'no answer in time',
+    reason: 'no_answer',
+  })
 })
 
 t.test('what only looks may be asked again, whatever it looks at', async (t) => {
