@@ -19,8 +19,7 @@ import type { FileStream, LinkedAccount, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import type { CredentialWorld } from './actor.ts'
 import { perform } from './perform.ts'
-import { type Batch, type Batches, rejectAll, reportTo } from './report.ts'
-import { UnstorableEvents } from './unstorable-events.ts'
+import { type Batch, type Batches, rejectAll, reportTo, UnstorableEvents } from './report.ts'
 
 interface Reported {
   readonly event: EventsReported

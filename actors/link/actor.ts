@@ -1,13 +1,220 @@
-/** The link machine with its effects: one machine for all link flows, an actor for each. */
-import type { LinkState, ShownStep } from '../../machines/link/events.ts'
+/** The link machine with its effects: answers go to the network, and every step is stored before the reply. */
+import type { LinkEvent, LinkState, ShownStep, VerifyLink } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, LinkRefused, settle } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
-import type { AccountIdentity, Json, LinkAttempt, LinkStep, Platform } from '../ports/platform.ts'
+import { within } from '../host/time.ts'
+import type {
+  AccountIdentity,
+  Json,
+  LinkAnswer,
+  LinkAttempt,
+  LinkStep,
+  Platform,
+} from '../ports/platform.ts'
 import type { Clock, Logger } from '../ports/ports.ts'
-import { LinkEffects } from './effects.ts'
+
+/** The effects of one link flow: answers go to the network, and every step is stored before the reply. */
+const isAccepting = (step: LinkStep): boolean =>
+  step.kind === 'done' || (step.kind === 'password' && !step.wrong)
+
+export class LinkEffects {
+  readonly ending: LinkEnding
+  readonly #facts: LinkFacts
+  readonly #world: LinkWorld
+  /** The attempt on the network: begun by this process, or resumed from what is stored. */
+  #attempt: LinkAttempt | undefined
+  /** The step after an answer that the network accepted, until it is stored: no network takes that answer twice. */
+  #accepted: LinkStep | undefined
+
+  constructor(facts: LinkFacts, attempt: LinkAttempt | undefined, world: LinkWorld) {
+    this.#facts = facts
+    this.#attempt = attempt
+    this.#world = world
+    this.ending = new LinkEnding(world.store, facts.sessionId, (cause) => this.#onDefect(cause))
+  }
+
+  async answer({ requestId, code, password = '' }: VerifyLink): Promise<LinkEvent> {
+    return this.#give(
+      requestId,
+      code === undefined ? { kind: 'password', password } : { kind: 'code', code },
+    )
+  }
+
+  async resend(requestId: string): Promise<LinkEvent> {
+    return this.#give(requestId, { kind: 'resend' })
+  }
+
+  /** Waits for an act on another device. */
+  watch(send: (event: LinkEvent) => void): () => void {
+    const leaving = new AbortController()
+    const watch = async () => {
+      const attempt = await this.#resumed()
+      send(await this.#reach('', await attempt.changed(leaving.signal)))
+    }
+    watch().catch((cause) => {
+      if (leaving.signal.aborted) return
+      this.#onDefect(cause)
+      send({
+        type: 'link.refused',
+        requestId: '',
+        reason: 'network',
+        description: 'the platform did not answer',
+      })
+    })
+    return () => leaving.abort()
+  }
+
+  /** The actor has ended; a `cause` means that it crashed. */
+  end(cause: unknown): void {
+    if (cause !== undefined) this.#onDefect(cause)
+    const close = async () => this.#attempt?.close()
+    close().catch((cause) => this.#onDefect(cause))
+  }
+
+  async #give(requestId: string, answer: LinkAnswer): Promise<LinkEvent> {
+    const outcome = await settle(
+      async () => {
+        if (answer.kind === 'resend') await this.#world.admitResend()
+        const attempt = await this.#resumed()
+        const step =
+          this.#accepted ?? (await this.#limited((signal) => attempt.answer(answer, signal)))
+        if (isAccepting(step)) this.#accepted = step
+        const event = await this.#reach(requestId, step)
+        this.#accepted = undefined
+        return event
+      },
+      (cause) => this.#onDefect(cause),
+    )
+    if (outcome.ok) return outcome.result
+    return { type: 'answer.failed', requestId, failure: outcome.failure }
+  }
+
+  async #resumed(): Promise<LinkAttempt> {
+    const { platform } = this.#world
+    this.#attempt ??= await this.#limited((signal) =>
+      platform.resumeLink(this.#facts.stored, signal),
+    )
+    return this.#attempt
+  }
+
+  /** Stores the step; resolves with the machine's event for it. */
+  async #reach(requestId: string, step: LinkStep): Promise<LinkEvent> {
+    if (step.kind === 'done') return this.#finish(requestId, step)
+    if (step.kind === 'refused') {
+      const { reason, description, why } = step
+      return { type: 'link.refused', requestId, reason, description, ...(why && { why }) }
+    }
+    const { store, clock } = this.#world
+    const shown = shownStep(step, clock.now())
+    await store.saveStep(this.#facts.sessionId, shown, step.stored)
+    const wrong = step.kind !== 'show' && step.wrong
+    if (wrong) return { type: 'answer.wrong', requestId, what: step.kind }
+    return { type: 'step.reached', requestId, step: shown }
+  }
+
+  async #finish(
+    requestId: string,
+    { account, secrets }: Extract<LinkStep, { kind: 'done' }>,
+  ): Promise<LinkEvent> {
+    try {
+      const credentialId = await this.#world.store.finish(this.#facts.sessionId, account, secrets)
+      return { type: 'link.finished', requestId, credentialId }
+    } catch (cause) {
+      if (!(cause instanceof LinkRefused)) throw cause
+      const { reason, failure } = cause
+      return { type: 'link.refused', requestId, reason, description: failure.description }
+    }
+  }
+
+  #limited<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return within(this.#world.answerTakes, undefined, work)
+  }
+
+  #onDefect(cause: unknown): void {
+    this.#world.logger.error({ err: cause }, 'a link flow failed')
+  }
+}
+
+/** The part of a step that its user may see. */
+export function shownStep(
+  step: Exclude<LinkStep, { kind: 'done' | 'refused' }>,
+  now: number,
+): ShownStep {
+  switch (step.kind) {
+    case 'code':
+      return {
+        state: 'code_sent',
+        sentVia: step.sentVia,
+        ...(step.way && { way: step.way }),
+        ...(step.length !== undefined && { codeLength: step.length }),
+        ...(step.resendAfterSeconds !== undefined && {
+          resendAt: now + step.resendAfterSeconds * 1000,
+        }),
+      }
+    case 'password':
+      return {
+        state: 'password_needed',
+        ...(step.hint !== undefined && { passwordHint: step.hint }),
+      }
+    case 'show': {
+      const { form, value, expiresInSeconds } = step
+      return { state: 'waiting', show: { form, value, until: now + expiresInSeconds * 1000 } }
+    }
+  }
+}
+
+const unstored: Failure = {
+  code: 'unavailable',
+  description: 'what the link session came to could not be stored',
+  retryAfterSeconds: 1,
+}
+
+/** Stores how a link flow ended before any reply says so; a write that failed is tried again for the next reply. */
+class LinkEnding {
+  readonly #store: LinkStore
+  readonly #sessionId: string
+  readonly #onDefect: (cause: unknown) => void
+  #unsaved: (() => Promise<void>) | undefined
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(store: LinkStore, sessionId: string, onDefect: (cause: unknown) => void) {
+    this.#store = store
+    this.#sessionId = sessionId
+    this.#onDefect = onDefect
+  }
+
+  reach(state: LinkState, attemptsLeft: number, reason: LinkReason | undefined): void {
+    this.#unsaved = () => this.#store.saveEnd(this.#sessionId, state, attemptsLeft, reason)
+    this.#saveNext()
+  }
+
+  /** Resolves once the end is stored: with a failure if it is not. */
+  async stored(): Promise<Failure | undefined> {
+    await this.#saving
+    if (this.#unsaved) await this.#saveNext()
+    return this.#unsaved && unstored
+  }
+
+  #saveNext(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#save())
+    return this.#saving
+  }
+
+  async #save(): Promise<void> {
+    const save = this.#unsaved
+    if (!save) return
+    try {
+      await save()
+      if (this.#unsaved === save) this.#unsaved = undefined
+    } catch (cause) {
+      this.#onDefect(cause)
+    }
+  }
+}
 
 export type LinkActor = HostedActor<typeof linkMachine, LinkEffects>
 

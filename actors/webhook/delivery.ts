@@ -10,10 +10,9 @@ import type { Progress } from '../../machines/webhook/progress.ts'
 import { HOPELESS_MS, LONGEST_REST_MS, waitAfter } from '../../machines/webhook/schedule.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
-import { Alarm } from '../host/alarm.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
-import { later, pause } from '../host/time.ts'
+import { Alarm, later, pause } from '../host/time.ts'
 import type {
   Attempt,
   AttemptRecord,

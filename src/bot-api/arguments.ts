@@ -1,7 +1,7 @@
 /** The parameters of one call, as the reference reads them: text, and forgiving about its form. */
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
-import { isDeeperThan } from '../json/depth.ts'
+import { isDeeperThan } from '../http/bodies.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100

@@ -2,8 +2,8 @@
 import type { Preview, Text, TextEntity } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
-import { FormatError } from './entities/error.ts'
 import { type FormatOptions, formatText } from './entities/format.ts'
+import { FormatError } from './entities/scan.ts'
 import type { MessageEntity } from './entities/types.ts'
 
 /** What a call wants shown of a page that its text links to: `link_preview_options`, or the older parameter. */

@@ -1,8 +1,8 @@
 /** The newest health of every credential, written a second late. */
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
-import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
+import { Latest } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 interface Health {

@@ -1,9 +1,9 @@
 /** Writes the timelines of credentials, and notifies live watchers. */
 import { EventEmitter } from 'node:events'
 import type { Owned, Transition } from '../../actors/ports/ports.ts'
-import { WriteBuffer } from '../database/buffer.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
+import { WriteBuffer } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 export class TimelineBuffer {

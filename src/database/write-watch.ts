@@ -1,8 +1,52 @@
-/** Whether the database takes writes: the outcome of the latest commits, and small writes of its own to find out. */
+/** Whether the database takes writes: the outcome of the latest commits, and small writes on a connection of its own. */
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import type { Storage } from '../../actors/ports/ports.ts'
 import type { Log } from './log.ts'
 import { databaseFailure } from './unavailable.ts'
+
+/** Below what a readiness check may take. */
+const LONGEST_MS = 800
+
+export interface WriteProbe {
+  /** Rejects when the database does not take the row in time. */
+  write(bytes: number): Promise<void>
+  close(): Promise<void>
+}
+
+export function openWriteProbe({
+  url,
+  node,
+  log,
+}: {
+  readonly url: string
+  readonly node: string
+  readonly log: Log
+}): WriteProbe {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'chapar probe',
+    max: 1,
+    connectionTimeoutMillis: LONGEST_MS,
+    query_timeout: LONGEST_MS,
+    statement_timeout: LONGEST_MS,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+  })
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  return {
+    async write(bytes) {
+      await pool.query(
+        `insert into write_probe (node, at, padding) values ($1, now(), $2)
+         on conflict (node) do update set at = excluded.at, padding = excluded.padding`,
+        [node, bytes > 0 ? randomBytes(bytes) : null],
+      )
+    },
+    close: () => pool.end(),
+  }
+}
 
 export interface WriteWatchOptions {
   /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */

@@ -1,14 +1,120 @@
-/** Diagnoses of users' keys: begun, found again by their ids, one actor each. */
+/** Diagnoses of users' keys: stored, found again by their ids, one actor each, with all that their steps look at. */
+
 import { randomBytes } from 'node:crypto'
 import {
   activateDiagnosis,
   type DiagnosisActor,
+  type DiagnosisFacts,
   type DiagnosisWorld,
 } from '../../actors/diagnosis/actor.ts'
 import { ActorRegistry } from '../../actors/host/registry.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failed } from '../../machines/model/failure.ts'
-import type { DiagnosisStore, StoredDiagnosis } from './store.ts'
+import type { Core } from '../composition/core.ts'
+import type { Config } from '../config/config.ts'
+import { findCredential, type RecordSource } from '../credentials/records.ts'
+import type { Database } from '../database/database.ts'
+import { databaseNow } from '../database/entities/columns.ts'
+import { Diagnosis as DiagnosisRow } from '../database/entities/diagnoses.ts'
+import type { KeyService } from '../keys/service.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
+import { examiner } from './examine.ts'
+import { receivingFacts, recentRefusals } from './receiving.ts'
+import type { ExaminerWorld } from './world.ts'
+
+/** Diagnoses in Postgres. */
+export interface StoredDiagnosis extends DiagnosisFacts {
+  readonly startedAt: Date
+}
+
+/** What a user or a network wrote may hold half a character, which Postgres refuses. */
+const wellFormed = (_: string, value: unknown) =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
+export class DiagnosisStore {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Old ones go with every new one: nobody comes back to them. */
+  async create(facts: DiagnosisFacts): Promise<void> {
+    const { diagnosisId: id, userId, apiKeyId, credentialId, sendTo = null, opens = null } = facts
+    await this.#db.records(async (em) => {
+      await em.nativeDelete(DiagnosisRow, { createdAt: { $lt: databaseNow('7 days') } })
+      await em.insert(DiagnosisRow, { id, userId, apiKeyId, credentialId, sendTo, opens })
+    })
+  }
+
+  async load(diagnosisId: string): Promise<StoredDiagnosis | undefined> {
+    const found = await this.#db.records((em) => em.findOne(DiagnosisRow, { id: diagnosisId }))
+    if (!found) return undefined
+    const { userId, apiKeyId, credentialId, sendTo, opens, findings, createdAt } = found
+    return {
+      diagnosisId,
+      userId,
+      apiKeyId,
+      credentialId,
+      sendTo: sendTo ?? undefined,
+      opens: opens ?? undefined,
+      findings,
+      startedAt: createdAt,
+    }
+  }
+
+  async saveFindings(diagnosisId: string, findings: readonly Finding[]): Promise<void> {
+    const stored: readonly Finding[] = JSON.parse(JSON.stringify(findings, wellFormed))
+    await this.#db.records((em) =>
+      em.nativeUpdate(DiagnosisRow, { id: diagnosisId }, { findings: stored }),
+    )
+  }
+}
+
+/** Diagnoses with everything their steps look at. */
+export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
+  readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks' | 'keys'>
+  readonly db: Database
+  readonly logger: Logger
+  readonly config: Pick<Config, 'timing'>
+  readonly keyService: KeyService
+  readonly source: RecordSource
+  readonly journal: Pick<RequestJournal, 'flush'>
+}
+
+/** A bot that polls asks again within a moment. */
+const POLLED_MS = 10_000
+
+export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
+  const { db, logger, keyService, source, journal, profile } = options
+  const { clock, supervisor, store, webhooks, keys } = options.core
+  const { timing } = options.config
+  const examine = examiner({
+    now: () => clock.now(),
+    slowAfterMs: timing.probeTakes / 4,
+    key: (userId, apiKeyId) => keyService.find(userId, apiKeyId),
+    credential: (userId, credentialId) => findCredential(source, userId, credentialId),
+    actor: (credentialId) => supervisor.find(credentialId),
+    profile,
+    irregularities: store.irregularities,
+    receiving: async (key) => {
+      await webhooks.flush()
+      return receivingFacts(db, key)
+    },
+    isPolled: (apiKeyId) => {
+      const { waiting, lastPoll } = keys.peek(apiKeyId)?.snapshot.context ?? {}
+      return waiting !== undefined || clock.now() - (lastPoll?.at ?? 0) < POLLED_MS
+    },
+    refusals: async (apiKeyId) => {
+      await journal.flush()
+      return recentRefusals(db, apiKeyId)
+    },
+  })
+  const stepTakes = timing.probeTakes + timing.performTakes
+  return new Diagnoses(new DiagnosisStore(db), { clock, logger, stepTakes, examine })
+}
 
 const IDLE_MS = 600_000
 

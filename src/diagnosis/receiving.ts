@@ -4,32 +4,16 @@ import type { Examination } from '../../actors/diagnosis/actor.ts'
 import { mayReceive } from '../../machines/api-key/terms.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
-import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import { failing, hasFailed, passed, say, skipped } from './finding.ts'
-import type { ExaminerWorld } from './world.ts'
-
-export interface WebhookState {
-  /** Without user info and query. */
-  readonly url: string
-  readonly isSuspended: boolean
-  /** In a row, up to now. */
-  readonly failures: number
-  readonly lastError: { readonly at: Date; readonly message: string } | undefined
-  /** The status of the newest attempt; undefined without an attempt or an answer. */
-  readonly lastStatus: number | undefined
-}
-
-export interface ReceivingFacts {
-  readonly mode: 'none' | 'polling' | 'webhook'
-  readonly pending: number
-  readonly dropped: { readonly updates: number; readonly at: string } | undefined
-  readonly lastUsedAt: string | null
-  readonly webhook: WebhookState | undefined
-  /** A webhook that was removed because its endpoint said that it is gone. */
-  readonly turnedOff: WebhookState | undefined
-}
+import {
+  type ExaminerWorld,
+  type ReceivingFacts,
+  type Refusal,
+  TELLING,
+  type WebhookState,
+} from './world.ts'
 
 interface Row {
   readonly is_on: boolean
@@ -79,20 +63,6 @@ async function webhooksOf(
   return row.is_on
     ? { webhook: state, turnedOff: undefined }
     : { webhook: undefined, turnedOff: state }
-}
-
-const TELLING = [
-  'missing_scope',
-  'webhook_active',
-  'webhook_changed',
-  'other_poll',
-] as const satisfies readonly FailureReason[]
-
-export interface Refusal {
-  readonly at: Date
-  readonly reason: (typeof TELLING)[number]
-  /** The scope that the key lacked. */
-  readonly scope: string | null
 }
 
 /** The calls of the key that were refused in the last ten minutes for a reason that says something, newest first. */

@@ -1,10 +1,45 @@
-/** What the steps of a diagnosis look at. */
+/** The port through which the steps of a diagnosis see keys, accounts and deliveries, and the facts they get. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Json } from '../../actors/ports/platform.ts'
+import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Irregularities } from '../credentials/irregularities.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import type { ReceivingFacts, Refusal } from './receiving.ts'
+
+export interface WebhookState {
+  /** Without user info and query. */
+  readonly url: string
+  readonly isSuspended: boolean
+  /** In a row, up to now. */
+  readonly failures: number
+  readonly lastError: { readonly at: Date; readonly message: string } | undefined
+  /** The status of the newest attempt; undefined without an attempt or an answer. */
+  readonly lastStatus: number | undefined
+}
+
+export interface ReceivingFacts {
+  readonly mode: 'none' | 'polling' | 'webhook'
+  readonly pending: number
+  readonly dropped: { readonly updates: number; readonly at: string } | undefined
+  readonly lastUsedAt: string | null
+  readonly webhook: WebhookState | undefined
+  /** A webhook that was removed because its endpoint said that it is gone. */
+  readonly turnedOff: WebhookState | undefined
+}
+
+export const TELLING = [
+  'missing_scope',
+  'webhook_active',
+  'webhook_changed',
+  'other_poll',
+] as const satisfies readonly FailureReason[]
+
+export interface Refusal {
+  readonly at: Date
+  readonly reason: (typeof TELLING)[number]
+  /** The scope that the key lacked. */
+  readonly scope: string | null
+}
 
 export interface ExaminerWorld {
   now(): number

@@ -4,7 +4,7 @@ import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { databaseFailure, isUnavailable } from '../database/unavailable.ts'
-import { type FieldProblem, problemsOf } from './invalid.ts'
+import { type FieldProblem, problemsOf } from './validation.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
   bad_request: [400, 'Bad Request'],

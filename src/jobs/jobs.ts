@@ -1,13 +1,48 @@
-/** Jobs that outlive the process: sending one-time codes, and reminders that wake actors. */
+/** Jobs that outlive the process: sending one-time codes, and reminders that wake actors and are set again hourly. */
+
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'
-import { PermanentFailure } from './failure.ts'
-import { codes, openQueues, type Queues, reminders } from './queues.ts'
+import { codes, openQueues, type QueueSource, type Queues, reminders } from './queues.ts'
 import { RedisQueues } from './redis-queues.ts'
+
+/** The failure of a job that is not tried again, because it would fail again. */
+export class PermanentFailure extends Error {
+  override readonly name = 'PermanentFailure'
+}
+
+/** Sets recurring reminders again every hour, because a queue that was lost has forgotten them. */
+const HOUR_MS = 3_600_000
+/** The delay merges the requests of several nodes into one reminder. */
+const SOON_MS = 30_000
+
+interface RearmOptions {
+  readonly everyMs?: number
+  readonly soonMs?: number
+}
+
+/** Returns how to stop. */
+export function rearm(
+  jobs: Pick<Jobs, 'remind' | 'onBack'>,
+  targets: readonly Pick<Reminder, 'kind' | 'id'>[],
+  logger: Log,
+  { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
+): () => void {
+  const ask = () => {
+    const at = new Date(Date.now() + soonMs)
+    for (const { kind, id } of targets) {
+      jobs
+        .remind({ kind, id, at })
+        .catch((err) => logger.warn({ err, kind, id }, 'a reminder could not be asked for anew'))
+    }
+  }
+  jobs.onBack(ask)
+  const timer = setInterval(ask, everyMs).unref()
+  return () => clearInterval(timer)
+}
 
 export interface Reminder extends Target {
   readonly at: Date
@@ -43,16 +78,6 @@ interface JobsOptions {
   readonly databaseUrl: string
   readonly redisUrl?: string
   readonly logger: Log
-}
-
-/** Access to the queues, as long as they can be reached. */
-export interface QueueSource {
-  readonly queues: Queues | undefined
-  readonly trouble: string | null
-  onBack(listener: () => void): void
-  work(): void
-  /** Waits no longer than this, also for a queue that does not answer. */
-  close(withinMs: number): Promise<void>
 }
 
 const JOB_MILLISECONDS = 30_000

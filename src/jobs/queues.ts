@@ -123,3 +123,13 @@ function pauseOnError(worker: JobWorker, onFailure: (cause: unknown) => void): (
     }, PAUSE_MS).unref()
   }
 }
+
+/** Access to the queues, as long as they can be reached. */
+export interface QueueSource {
+  readonly queues: Queues | undefined
+  readonly trouble: string | null
+  onBack(listener: () => void): void
+  work(): void
+  /** Waits no longer than this, also for a queue that does not answer. */
+  close(withinMs: number): Promise<void>
+}

@@ -5,8 +5,8 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
+import { Latest } from '../database/write-behind.ts'
 import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100

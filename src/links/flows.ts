@@ -3,8 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/registry.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import { within } from '../../actors/host/time.ts'
-import { activateLink, type LinkActor, refuseAtOnce, resumable } from '../../actors/link/actor.ts'
-import { shownStep } from '../../actors/link/effects.ts'
+import {
+  activateLink,
+  type LinkActor,
+  refuseAtOnce,
+  resumable,
+  shownStep,
+} from '../../actors/link/actor.ts'
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'

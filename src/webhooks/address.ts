@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Resolve } from '../net/guard.ts'
-import { isPublicAddress } from '../security/public-address.ts'
+import { isPublicAddress } from '../net/guard.ts'
 
 const PORTS = new Set(['', '80', '88', '443', '8443'])
 const SECRET_BYTES = 256

@@ -1,8 +1,8 @@
 /** The log of webhook attempts that owners can read: written with a delay, deleted after some days. */
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
-import { WriteBuffer } from '../database/buffer.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
+import { WriteBuffer } from '../database/write-behind.ts'
 
 /** The endpoint of an attempt; all attempts at one endpoint share one object. */
 export interface DeliveryPlace {

@@ -4,8 +4,8 @@ import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
 import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Latest } from '../database/latest.ts'
 import type { Log } from '../database/log.ts'
+import { Latest } from '../database/write-behind.ts'
 
 type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
 

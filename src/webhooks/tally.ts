@@ -1,6 +1,6 @@
 /** Counts the attempts of each key, and reports the sums with a delay. */
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
-import { Flusher } from '../database/flusher.ts'
+import { Flusher } from '../database/write-behind.ts'
 
 export interface AttemptCounts {
   readonly attempts: number

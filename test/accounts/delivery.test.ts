@@ -1,8 +1,7 @@
 /** Codes on their way through the queue: retried, not kept in clear text, wiped once sent, never sent late. */
 import t, { type Test } from 'tap'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
-import { PermanentFailure } from '../../src/jobs/failure.ts'
-import { createJobs, type Jobs } from '../../src/jobs/jobs.ts'
+import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
 import { accountsRig, client, newPhone } from '../support/accounts.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'

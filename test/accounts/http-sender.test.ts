@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { httpSender } from '../../src/accounts/senders/http.ts'
 import { kavenegar, twilio } from '../../src/accounts/senders/presets.ts'
 import type { HttpOptions } from '../../src/accounts/senders/sender.ts'
-import { PermanentFailure } from '../../src/jobs/failure.ts'
+import { PermanentFailure } from '../../src/jobs/jobs.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Code "123456"\n@site #123456 ✓' }
 

@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createSender } from '../../src/accounts/senders/create.ts'
 import { smtpSender } from '../../src/accounts/senders/smtp.ts'
-import { PermanentFailure } from '../../src/jobs/failure.ts'
+import { PermanentFailure } from '../../src/jobs/jobs.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Your code is 123456.' }
 

@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { openWriteProbe } from '../../src/database/write-probe.ts'
-import { WriteWatch } from '../../src/database/write-watch.ts'
+import { openWriteProbe, WriteWatch } from '../../src/database/write-watch.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 

@@ -5,12 +5,11 @@ import type { Finding } from '../../machines/diagnosis/events.ts'
 import {
   checkReceiveMode,
   checkWebhook,
-  type Refusal,
   receivingFacts,
   recentRefusals,
 } from '../../src/diagnosis/receiving.ts'
 import { inWords } from '../../src/diagnosis/words.ts'
-import type { ExaminerWorld } from '../../src/diagnosis/world.ts'
+import type { ExaminerWorld, Refusal } from '../../src/diagnosis/world.ts'
 import type { ApiKeyRecord } from '../../src/records/api-key.ts'
 import { testDatabase } from '../support/database.ts'
 

@@ -1,8 +1,7 @@
 /** What is wrong with a value that may have several forms: what the form lacks that was meant, else which forms there are. */
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
-import { problemsOf } from '../../src/http/invalid.ts'
-import { validators } from '../../src/http/validation.ts'
+import { problemsOf, validators } from '../../src/http/validation.ts'
 
 /** What is said of a member `value` of a body. */
 function reasons(form: TSchema, value: unknown) {

@@ -1,7 +1,6 @@
 /** Jobs: retried, deduplicated and resumed, on PostgreSQL and on Redis alike. */
 import t, { type Test } from 'tap'
-import { PermanentFailure } from '../../src/jobs/failure.ts'
-import { createJobs, type Jobs } from '../../src/jobs/jobs.ts'
+import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'

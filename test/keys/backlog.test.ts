@@ -1,6 +1,6 @@
 /** What a key is told that it will never get: its own losses, and nothing else that happened. */
 import t from 'tap'
-import { droppedUpdates, messagesSkipped } from '../../src/keys/backlog.ts'
+import { droppedUpdates, messagesSkipped } from '../../src/keys/waiting.ts'
 import { stage } from '../updates/stage.ts'
 
 const { db, credential, key } = await stage(t)

@@ -1,7 +1,7 @@
 /** The address table against one written in another way: by arithmetic over the registries' prefixes. */
 
 import t from 'tap'
-import { isPublicAddress } from '../../src/security/public-address.ts'
+import { isPublicAddress } from '../../src/net/guard.ts'
 import fc from '../support/fast-check.ts'
 
 type Block = readonly [first: bigint, bits: number]

@@ -1,7 +1,7 @@
 /** The address guard's table: what is public, and everything else. */
 
 import t from 'tap'
-import { isPublicAddress } from '../../src/security/public-address.ts'
+import { isPublicAddress } from '../../src/net/guard.ts'
 import fc from '../support/fast-check.ts'
 
 const inside = [

@@ -22,7 +22,7 @@ async function make({ client, url }: TestServer, name: string): Promise<void> {
   await client.query(`drop database if exists ${draft} with (force)`)
   await client.query(`create database ${draft} template template0`)
   await migrate(url(draft))
-  const { prepareSchema } = await import('../../src/jobs/schema.ts')
+  const { prepareSchema } = await import('../../src/jobs/backend.ts')
   await prepareSchema(url(draft))
   await client.query(`alter database ${draft} rename to ${name}`)
 }

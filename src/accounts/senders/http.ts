@@ -1,6 +1,6 @@
 /** Sends codes through the HTTP API of an SMS provider. */
 import { Agent, request } from 'undici'
-import { PermanentFailure } from '../../jobs/failure.ts'
+import { PermanentFailure } from '../../jobs/jobs.ts'
 import { type CodeMessage, type HttpOptions, type OtpSender, SEND_MILLISECONDS } from './sender.ts'
 import { asIs, escapeFor, fill } from './template.ts'
 

@@ -1,6 +1,6 @@
 /** Sends codes by mail, for operators whose users' phones map to addresses. */
 import { createTransport } from 'nodemailer'
-import { PermanentFailure } from '../../jobs/failure.ts'
+import { PermanentFailure } from '../../jobs/jobs.ts'
 import { type OtpSender, SEND_MILLISECONDS, type SmtpOptions } from './sender.ts'
 import { asIs, fill } from './template.ts'
 

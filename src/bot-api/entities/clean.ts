@@ -1,8 +1,7 @@
 /** Removes characters that would spoil a text, and moves its entities along. */
-import { FormatError } from './error.ts'
-import { fixEntities } from './merge.ts'
-import { endOf } from './order.ts'
-import { byteOffset } from './scan.ts'
+
+import { endOf, fixEntities } from './merge.ts'
+import { byteOffset, FormatError } from './scan.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
 
 /** Whether entities lie inside the text they belong to, on the edges of whole characters. */

@@ -1,10 +1,8 @@
 /** Reads the `entities` parameter: a JSON array of MessageEntity, each checked as the reference does. */
 
 import { cleanText } from './clean.ts'
-import { dateTimeFormat } from './date-time.ts'
-import { FormatError } from './error.ts'
-import { checkLink, mentionOf, readMention } from './link.ts'
-import { parseInteger } from './scan.ts'
+import { checkLink, dateTimeFormat, mentionOf, readMention } from './link.ts'
+import { FormatError, parseInteger } from './scan.ts'
 import type { EntityKind, MessageEntity } from './types.ts'
 
 /** The text itself unless it is an array of more than `most` items; a text that is no JSON stays none. */

@@ -1,13 +1,11 @@
 /** From a text as the sender gave it to the text as it is sent: parsed, cleaned, checked, detected. */
 import { clean } from './clean.ts'
 import { detectEntities } from './detect.ts'
-import { FormatError } from './error.ts'
 import { parseExplicit } from './explicit.ts'
 import { parseHtml } from './html.ts'
-import { parseMarkdown } from './markdown.ts'
-import { parseMarkdownV2 } from './markdown-v2.ts'
+import { parseMarkdown, parseMarkdownV2 } from './markdown.ts'
 import { limitEntities, mergeDetected } from './merge.ts'
-import { asciiLower } from './scan.ts'
+import { asciiLower, FormatError } from './scan.ts'
 import type { FormattedText } from './types.ts'
 
 /** Whether a text has anything to see: all kinds of blanks and joiners alone make no message. */

@@ -1,10 +1,8 @@
 /** The HTML parse mode: tags become entities, character references become characters. */
 
-import { dateTimeFormat } from './date-time.ts'
-import { unparsable } from './error.ts'
-import { readTextLink } from './link.ts'
-import { sortEntities } from './order.ts'
-import { asciiLower, byteOffset, isSpace, parseInteger } from './scan.ts'
+import { dateTimeFormat, readTextLink } from './link.ts'
+import { sortEntities } from './merge.ts'
+import { asciiLower, byteOffset, isSpace, parseInteger, unparsable } from './scan.ts'
 import type { EntityKind, FormattedText, MessageEntity } from './types.ts'
 
 /** Character references of HTML: the four named ones the API knows, and numeric ones. */

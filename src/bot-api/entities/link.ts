@@ -1,7 +1,19 @@
 /** Links in markup: which URLs are accepted, and links to people, custom emoji and points in time. */
-import { dateTimeFormat } from './date-time.ts'
 import { asciiLower, parseInteger } from './scan.ts'
 import type { MessageEntity } from './types.ts'
+
+/** Undefined if the format has a letter without meaning. */
+export function dateTimeFormat(format: string): string | undefined {
+  if (/^[rR]$/.test(format)) return 'r'
+  if (!/^[tTdDwW]*$/.test(format)) return undefined
+  return (/w/i.test(format) ? 'w' : '') + longest(format, 'd') + longest(format, 't')
+}
+
+const longest = (format: string, letter: string): string => {
+  const long = letter.toUpperCase()
+  if (format.includes(long)) return long
+  return format.includes(letter) ? letter : ''
+}
 
 /** What the messenger's own links mean inside markup: a person, a custom emoji, or a point in time. */
 type Target = Pick<

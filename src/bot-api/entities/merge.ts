@@ -1,7 +1,83 @@
-/** Makes entities fit together: sorted, joined, no forbidden nesting, at most as many as a message takes. */
-import { endOf, isCode, isQuote, isStyle, sortEntities, styleKinds } from './order.ts'
-import { dropCrossing, dropOverlapping, dropTouching } from './overlap.ts'
-import type { MessageEntity } from './types.ts'
+/** Makes entities fit together: sorted, joined, no forbidden nesting or overlap, at most as many as a message takes. */
+import type { CodeKind, EntityKind, MessageEntity, QuoteKind, StyleKind } from './types.ts'
+
+/** The order and the grouping of entities: by offset, then the longer, then the outer kind first. */
+export const styleKinds: readonly StyleKind[] = [
+  'bold',
+  'italic',
+  'underline',
+  'strikethrough',
+  'spoiler',
+]
+const quoteKinds: readonly QuoteKind[] = ['blockquote', 'expandable_blockquote']
+const codeKinds: readonly CodeKind[] = ['code', 'pre', 'date_time']
+
+export const isStyle = (kind: EntityKind): kind is StyleKind => styleKinds.some((k) => k === kind)
+export const isQuote = (kind: EntityKind): kind is QuoteKind => quoteKinds.some((k) => k === kind)
+export const isCode = (kind: EntityKind): kind is CodeKind => codeKinds.some((k) => k === kind)
+
+export const endOf = (entity: MessageEntity): number => entity.offset + entity.length
+
+const innermost = 99
+const depths: Partial<Record<EntityKind, number>> = {
+  blockquote: 0,
+  expandable_blockquote: 0,
+  pre: 10,
+  code: 20,
+  date_time: 30,
+  text_link: 49,
+  text_mention: 49,
+  bold: 90,
+  italic: 91,
+  underline: 92,
+  strikethrough: 93,
+  spoiler: 94,
+  custom_emoji: innermost,
+}
+const detectedDepth = 50
+const depth = (entity: MessageEntity): number => depths[entity.type] ?? detectedDepth
+
+export const sortEntities = (entities: readonly MessageEntity[]): MessageEntity[] =>
+  entities.toSorted((a, b) => a.offset - b.offset || b.length - a.length || depth(a) - depth(b))
+
+/** Keeps the first of any that overlap, so an inner one gives way to the outer. */
+export function dropOverlapping(sorted: readonly MessageEntity[]): MessageEntity[] {
+  let end = 0
+  return sorted.filter((entity) => {
+    if (entity.offset < end) return false
+    end = endOf(entity)
+    return true
+  })
+}
+
+export const dropTouching = (
+  entities: readonly MessageEntity[],
+  obstacles: readonly MessageEntity[],
+): MessageEntity[] => keepUnlessMet(entities, obstacles, () => false)
+
+/** An entity inside a quote may stay; one that crosses the quote's edge may not. */
+export const dropCrossing = (
+  entities: readonly MessageEntity[],
+  quotes: readonly MessageEntity[],
+): MessageEntity[] =>
+  keepUnlessMet(
+    entities,
+    quotes,
+    (entity, quote) => entity.offset >= quote.offset && endOf(entity) <= endOf(quote),
+  )
+
+function keepUnlessMet(
+  entities: readonly MessageEntity[],
+  obstacles: readonly MessageEntity[],
+  mayMeet: (entity: MessageEntity, obstacle: MessageEntity) => boolean,
+): MessageEntity[] {
+  let next = 0
+  return entities.filter((entity) => {
+    while (next < obstacles.length && endOf(obstacles[next]!) <= entity.offset) next++
+    const obstacle = obstacles[next]
+    return !obstacle || obstacle.offset >= endOf(entity) || mayMeet(entity, obstacle)
+  })
+}
 
 /** Lays the styles around the other entities, so that any two are nested or apart. */
 export function layStyles(

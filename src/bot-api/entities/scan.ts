@@ -1,4 +1,12 @@
-/** What the markup parsers share about characters and positions. */
+/** What the markup parsers share: characters, positions, and the error that the sender must correct. */
+
+/** A text the sender must correct; `message` is the description without its `Bad Request: `. */
+export class FormatError extends Error {
+  override readonly name = 'FormatError'
+}
+
+export const unparsable = (detail: string): FormatError =>
+  new FormatError(`can't parse entities: ${detail}`)
 
 export const isSpace = (char: string | undefined): boolean =>
   char === undefined || ' \t\r\n\v\0'.includes(char)

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
 import { SentCode, User } from '../../records/account.ts'
 import { answers, ok } from '../envelope.ts'
-import { ONE_TIME_CODE } from '../forms.ts'
+import { ONE_TIME_CODE } from '../validation.ts'
 import { presentUser } from './user.ts'
 
 export interface AccountRoutesOptions {

@@ -6,7 +6,7 @@ import { countCredentials, searchCredentials } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import { CredentialRecord, CredentialSummary } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { WORDS } from '../forms.ts'
+import { WORDS } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore } from './page.ts'
 

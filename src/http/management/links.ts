@@ -8,7 +8,7 @@ import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import { LinkRecord } from '../../records/link.ts'
 import { answers, ok } from '../envelope.ts'
-import { shown } from '../invalid.ts'
+import { shown } from '../validation.ts'
 import { linkRecord } from './link-record.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 

@@ -7,7 +7,7 @@ import type { PersonalToken } from '../../database/entities/accounts.ts'
 import { NewToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { NOT_BLANK } from '../forms.ts'
+import { NOT_BLANK } from '../validation.ts'
 
 const TokenBody = Type.Object(
   {

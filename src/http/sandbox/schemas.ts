@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { MEDIA_KINDS } from '../../../machines/model/content.ts'
 import { Nullable } from '../../json/nullable.ts'
-import { USERNAME } from '../forms.ts'
+import { USERNAME } from '../validation.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element, type StreamManagement, type Way } from '@xmpp/client'
-import { isPublicAddress } from '../../security/public-address.ts'
+import { isPublicAddress } from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { Pieces } from './pieces.ts'

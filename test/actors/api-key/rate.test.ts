@@ -1,7 +1,7 @@
 /** The rate of a key and of each chat, against a model that remembers every call. */
 
 import t from 'tap'
-import { type Rate, RateLimiter } from '../../../actors/api-key/rate.ts'
+import { type Rate, RateLimiter } from '../../../actors/api-key/actor.ts'
 import fc from '../../support/fast-check.ts'
 
 const free: Rate = { perSecond: 1_000, burst: 1_000 }

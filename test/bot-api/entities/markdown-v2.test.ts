@@ -1,6 +1,6 @@
 /** What the MarkdownV2 mode makes of each syntax, and what it answers to broken markup. */
 import t from 'tap'
-import { parseMarkdownV2 } from '../../../src/bot-api/entities/markdown-v2.ts'
+import { parseMarkdownV2 } from '../../../src/bot-api/entities/markdown.ts'
 import { refusal, type Shown, show } from './outcome.ts'
 
 const person = { id: 42, is_bot: false, first_name: '' }

@@ -1,5 +1,5 @@
 /** Runs a formatting function and shows what it did in one comparable value. */
-import { FormatError } from '../../../src/bot-api/entities/error.ts'
+import { FormatError } from '../../../src/bot-api/entities/scan.ts'
 import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/types.ts'
 
 /** An entity as `[kind, the text it covers, what else it says]`, which reads better than offsets. */

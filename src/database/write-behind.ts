@@ -1,0 +1,116 @@
+/** Rows and newest values that may be written a moment late: many at a time, never out of order, again after a failure. */
+
+/** When buffered rows are written: a moment after the first of them, one write at a time, again when one failed. */
+const RETRY_MS = 1_000
+
+export class Flusher {
+  readonly #everyMs: number
+  readonly #write: () => Promise<void>
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  /** `write` takes what there is; when it rejects the buffer has kept it, and it is called again soon. */
+  constructor(everyMs: number, write: () => Promise<void>) {
+    this.#everyMs = everyMs
+    this.#write = write
+  }
+
+  schedule(inMs = this.#everyMs): void {
+    this.#timer ??= setTimeout(() => void this.flush(), inMs).unref()
+  }
+
+  /** Resolves once everything buffered before the call is written, or kept for the next try. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writing.then(this.#write).catch(() => this.schedule(RETRY_MS))
+    return this.#writing
+  }
+}
+
+/** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
+export interface BufferOptions<Item> {
+  readonly everyMs: number
+  /** Newest kept when the database is away for long. */
+  readonly capacity: number
+  write(items: readonly Item[]): Promise<void>
+  onFailure(cause: unknown, kept: number): void
+}
+
+export class WriteBuffer<Item> {
+  readonly #options: BufferOptions<Item>
+  readonly #flusher: Flusher
+  #items: Item[] = []
+
+  constructor(options: BufferOptions<Item>) {
+    this.#options = options
+    this.#flusher = new Flusher(options.everyMs, () => this.#write())
+  }
+
+  add(item: Item): void {
+    this.#items.push(item)
+    this.#flusher.schedule()
+  }
+
+  flush(): Promise<void> {
+    return this.#flusher.flush()
+  }
+
+  async #write(): Promise<void> {
+    if (this.#items.length === 0) return
+    const items = this.#items
+    this.#items = []
+    try {
+      await this.#options.write(items)
+    } catch (cause) {
+      this.#items = [...items, ...this.#items].slice(-this.#options.capacity)
+      this.#options.onFailure(cause, this.#items.length)
+      throw cause
+    }
+  }
+}
+
+export interface LatestOptions<Key, Value> {
+  readonly everyMs: number
+  write(entries: readonly (readonly [Key, Value])[]): Promise<void>
+  onFailure(cause: unknown, kept: number): void
+}
+
+export class Latest<Key, Value> {
+  readonly #options: LatestOptions<Key, Value>
+  readonly #flusher: Flusher
+  readonly #values = new Map<Key, Value>()
+
+  constructor(options: LatestOptions<Key, Value>) {
+    this.#options = options
+    this.#flusher = new Flusher(options.everyMs, () => this.#write())
+  }
+
+  set(key: Key, value: Value): void {
+    this.#values.set(key, value)
+    this.#flusher.schedule()
+  }
+
+  /** What is not written yet. */
+  get(key: Key): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  flush(): Promise<void> {
+    return this.#flusher.flush()
+  }
+
+  async #write(): Promise<void> {
+    const entries = [...this.#values]
+    if (entries.length === 0) return
+    try {
+      await this.#options.write(entries)
+    } catch (cause) {
+      this.#options.onFailure(cause, entries.length)
+      throw cause
+    }
+    for (const [key, value] of entries) {
+      if (this.#values.get(key) === value) this.#values.delete(key)
+    }
+  }
+}
