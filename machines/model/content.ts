@@ -1,4 +1,4 @@
-/** What people send each other, in terms no network owns. All ids here are a network's native ones. */
+/** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Permission } from './rights.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
@@ -17,9 +17,9 @@ export interface Person {
 export interface Chat {
   readonly native: string
   readonly surface: Surface
-  /** Of groups and channels. */
+  /** Only for groups and channels. */
   readonly title?: string
-  /** Of private chats. */
+  /** Only for private chats. */
   readonly firstName?: string
   readonly lastName?: string
   readonly username?: string
@@ -27,13 +27,13 @@ export interface Chat {
   readonly memberCount?: number
   readonly photo?: Media
   readonly inviteLink?: string
-  /** The newest pinned message, where the network tells. */
+  /** The newest pinned message, if the network gives it. */
   readonly pinned?: Message
   /** Its messages stand in topics. */
   readonly isForum?: boolean
-  /** What ordinary members may do. */
+  /** The permissions of ordinary members. */
   readonly permissions?: readonly Permission[]
-  /** Whoever joins without an invite link is let in by an administrator. */
+  /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
 }
 
@@ -47,7 +47,7 @@ export interface TextEntity {
   readonly customEmojiId?: string
   /** Native id of the person a `text_mention` points to. */
   readonly person?: string
-  /** Of a `date_time`, in seconds, and how whoever reads it is to see it. */
+  /** Only for a `date_time`: the time in seconds, and the format in which readers see it. */
   readonly unixTime?: number
   readonly timeFormat?: string
 }
@@ -78,7 +78,7 @@ export type MediaKind = (typeof MEDIA_KINDS)[number]
 export interface Media {
   readonly kind: MediaKind
   readonly file: FileRef
-  /** The same for the same bytes, whoever sees them, where the network has such a name. */
+  /** The network's name for these bytes, the same for every account; absent if it has none. */
   readonly unique?: string
   readonly size?: number
   readonly mime?: string
@@ -92,7 +92,7 @@ export interface Media {
   /** The sticker set that a sticker belongs to. */
   readonly setName?: string
   readonly thumbnail?: Media
-  /** Of a photo: the smaller ones, smallest first; the media itself is the largest. */
+  /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
 }
 
@@ -107,7 +107,7 @@ export interface Location {
   readonly longitude: number
   /** Metres. */
   readonly accuracy?: number
-  /** Of a live location. */
+  /** Only for a live location. */
   readonly liveSeconds?: number
   readonly heading?: number
   /** Metres. */
@@ -162,17 +162,17 @@ export type Service =
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
-  /** A small group became a supergroup: told in the one where to, and in the other where from. */
+  /** A small group became a supergroup: `moved_to` stands in the old chat, `moved_from` in the new one. */
   | { readonly fact: 'moved_to' | 'moved_from'; readonly chat: string }
   | ({ readonly fact: 'topic_created' } & TopicLook)
-  /** What is not there has not changed; an empty icon was taken away. */
+  /** An absent field has not changed; an empty icon means that it was removed. */
   | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }
   | { readonly fact: 'topic_closed' | 'topic_reopened' }
 
-/** What is shown of a page that a text links to; absent: what the network shows by itself. */
+/** How the preview of a linked page is shown; absent: as the network does by itself. */
 export interface Preview {
   readonly isOff?: boolean
-  /** Of this page, and not of the first that the text links to. */
+  /** The page to preview, instead of the first one that the text links to. */
   readonly url?: string
   readonly size?: 'small' | 'large'
   readonly isAbove?: boolean
@@ -235,9 +235,9 @@ export interface Message {
   readonly at: number
   readonly editedAt?: number
   readonly content: Content
-  /** The message this one answers: its native id, and itself where the network tells. */
+  /** The message this one answers: its native id, and the message if the network gives it. */
   readonly replyTo?: { readonly native: string; readonly message?: Message }
-  /** The topic of a forum that it stands in: the message that began it, and itself where the network tells. */
+  /** The forum topic it belongs to: the id of the message that began it, and that message if the network gives it. */
   readonly topic?: { readonly native: string; readonly message?: Message }
   readonly forward?: Origin
   readonly buttons?: Buttons

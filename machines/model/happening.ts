@@ -17,7 +17,7 @@ export type Happening =
   | (Happened & { readonly kind: 'message' | 'edited'; readonly message: Message })
   | (Happened & {
       readonly kind: 'deleted'
-      /** Absent where the network does not tell; the core finds it by the message ids. */
+      /** Absent if the network does not say it; the core finds the chat by the message ids. */
       readonly chat?: string
       readonly surface?: Surface
       readonly messages: readonly string[]

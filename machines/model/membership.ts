@@ -5,15 +5,15 @@ import type { Permission, Right } from './rights.ts'
 export interface Member {
   readonly person: Person
   readonly status: 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked'
-  /** Of an administrator. */
+  /** Only for an administrator. */
   readonly rights?: readonly Right[]
   readonly title?: string
   readonly isAnonymous?: boolean
   /** Whether this account may change the administrator's rights. */
   readonly isEditable?: boolean
-  /** Of somebody restricted. */
+  /** Only for a restricted person. */
   readonly permissions?: readonly Permission[]
-  /** Of somebody restricted: not there at present, and restricted again once they come in. */
+  /** Only for a restricted person: not in the chat at present, and restricted again after joining. */
   readonly isOutside?: boolean
   /** Unix time in seconds; absent: for ever. */
   readonly until?: number

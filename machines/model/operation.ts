@@ -195,10 +195,10 @@ export type OperationOf<Kind extends OperationKind, Shape = Operation> = Shape e
 export type PublicChat = number | `@${string}`
 export type PublicOperation = Operation<PublicChat, number>
 
-/** What `Session.perform` resolves with, by operation. */
+/** The results of `Session.perform`, by operation. */
 export type OperationResult =
   | { readonly kind: 'message'; readonly message: Message }
-  /** Of an album, in its order. */
+  /** The messages of an album, in its order. */
   | { readonly kind: 'messages'; readonly messages: readonly Message[] }
   | { readonly kind: 'chat'; readonly chat: Chat }
   | { readonly kind: 'poll'; readonly poll: Poll }
@@ -210,5 +210,5 @@ export type OperationResult =
   | { readonly kind: 'stickers'; readonly set: StickerSet }
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
-  /** `surface`: of a deletion, where the network tells in what kind of chat it was. */
+  /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

@@ -1,6 +1,6 @@
 /** Why an account does not work, a link flow ended or a request failed: closed unions, so that every reason has its words. */
 
-/** What keeps an account from working; stored with it, shown to its user, explained in `src/credentials/reasons.ts`. */
+/** The reasons why an account does not work; stored with it, shown to its user, explained in `src/credentials/reasons.ts`. */
 export type Reason =
   | 'network'
   | 'bad_answer'
@@ -42,7 +42,7 @@ export type Reason =
   | 'events_not_stored'
   | 'storage'
 
-/** What ended a link flow: the account's own trouble, or something about the link itself. */
+/** The reasons why a link flow ended: trouble of the account, or of the link itself. */
 export type LinkReason =
   | Reason
   | 'bad_credentials'

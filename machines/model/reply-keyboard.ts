@@ -1,4 +1,4 @@
-/** What a message puts in the place of its readers' ordinary keyboard, or takes away from there. */
+/** Keyboards that a message shows its readers in place of the ordinary one, or removes. */
 
 interface Prompt {
   /** Stands in the text field while nothing is written there. */
@@ -10,7 +10,7 @@ interface Prompt {
 /** Pressing it writes its text. */
 export interface Key {
   readonly text: string
-  /** What it asks for besides, in the reference's words: no other networks have keys. */
+  /** Its other fields, in the reference's names: no other network has such keys. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 

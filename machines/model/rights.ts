@@ -1,6 +1,6 @@
-/** What members and administrators of chats may do; the words are the reference's. */
+/** Permissions of members and rights of administrators, in the reference's words. */
 
-/** What ordinary members may do: the reference's names without `can_`. */
+/** Permissions of ordinary members: the reference's names without `can_`. */
 export const PERMISSIONS = [
   'send_messages',
   'send_audios',
@@ -22,7 +22,7 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** What administrators may do: the reference's names without `can_`. */
+/** Rights of administrators: the reference's names without `can_`. */
 export const RIGHTS = [
   'manage_chat',
   'delete_messages',

@@ -1,4 +1,4 @@
-/** Who calls the management API: a user with an access token or, where allowed, a personal access token. */
+/** Authenticates calls of the management API: an access token or, where allowed, a personal access token. */
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'

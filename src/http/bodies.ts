@@ -20,7 +20,7 @@ export function isDeeperThan(text: string, limit: number): boolean {
   return false
 }
 
-/** What is left of a body once its request is answered: read away within bounds, or whoever comes next would wait for it. */
+/** Bounds for reading away the rest of a body after the answer: it stands in front of the connection's next request. */
 export interface LeftoverLimits {
   readonly leftoverBytes: number
   readonly leftoverTimeout: number
@@ -29,7 +29,7 @@ export interface LeftoverLimits {
 const LOOK_MS = 100
 
 /**
- * A proxy sends the requests of many users over one connection. Node reads away only bodies that nobody has begun to
+ * A proxy sends the requests of many users over one connection. Node reads away only bodies of which no byte was
  * read; one that was given up half-way stays in front of the next request. The connection is closed when the rest is
  * too long: not at once, since a client that is still sending would lose the answer with it.
  */
@@ -57,7 +57,7 @@ function drain(request: IncomingMessage, limits: LeftoverLimits): void {
   if (isOver(request)) return
   const { socket } = request
   const [bytesBefore, startedAt] = [socket.bytesRead, performance.now()]
-  // Bodies that Node reads away show their bytes to nobody, but the connection counts them.
+  // Node shows no handler the bytes that it reads away, but the connection counts them.
   const look = setInterval(() => {
     const isTooLong = socket.bytesRead - bytesBefore > limits.leftoverBytes
     const isLate = performance.now() - startedAt > limits.leftoverTimeout

@@ -36,7 +36,7 @@ export function drained(app: FastifyInstance): () => Promise<void> {
   })
 
   const sweep = () => {
-    // What a new one asks may just be on its way.
+    // The first request of a new connection may just be on its way.
     if (performance.now() - closedAt > SILENT_MS) for (const socket of silent) socket.destroy()
     if (performance.now() - answeredAt > LONGEST_MS) server.closeAllConnections()
     // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
@@ -68,7 +68,7 @@ export interface ConnectionOptions {
 
 /** Kept for health checks, the panel and the management API when bots and strangers have taken all the others. */
 const RESERVED_SHARE = 0.05
-/** Who comes in on a reserved one asks at once. */
+/** A client on a reserved connection must send its request within this time. */
 const RESERVED_MS = 2_000
 const LOG_EVERY_MS = 10_000
 
@@ -172,7 +172,7 @@ class Connections {
     return true
   }
 
-  /** Who has been idle for longest gives way; where nobody is, the new one is served only what is reserved. */
+  /** Closes the connection that was idle longest; if none is idle, the new one may only use the reserved share. */
   #makeRoom(socket: Socket): void {
     const [oldest] = this.#idle
     if (oldest && oldest !== socket) {

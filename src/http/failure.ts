@@ -56,7 +56,7 @@ export function failureBody(failure: Failure): FailureBody {
   }
 }
 
-/** A failure that is told by its status alone. */
+/** The body of a failure that is known by its status alone. */
 export function plainFailure(status: number): FailureBody {
   const description = plain[status]
   if (description) return { ok: false, error_code: status, description }
@@ -87,12 +87,12 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   if (error.validation) return invalid(problemsOf(error.validation))
   if (isUnavailable(error)) return refused(databaseFailure(error), request)
   const status = error.statusCode ?? 500
-  // Of files outside the folders that are served, nobody learns that they are there.
+  // The answer does not show whether a file outside the served folders exists.
   if (status === 403 || status === 404) return failureBody({ code: 'not_found', description: '' })
   if (status >= 400 && status < 500) return plainFailure(status)
   if (status === 503)
     return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
-  // Nobody reads this answer, and the request log has it as 499.
+  // The client left before this answer; the request log has it as 499.
   if (hasLeft(error, reply)) request.log.debug({ err: error }, 'the client left')
   else request.log.error({ err: error }, 'request failed')
   return failureBody({ code: 'internal', description: '' })

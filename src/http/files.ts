@@ -16,7 +16,7 @@ export function outgoing(source: Readable, raw: ServerResponse): Readable {
   let total = 0
   async function* pieces() {
     for await (const chunk of source as AsyncIterable<Buffer>) {
-      // What is neither here nor with the response any more has left the process.
+      // Bytes that neither this stream nor the response holds have left the process.
       const gone = total - stream.readableLength - raw.writableLength
       while (waiting[0] && waiting[0].end <= gone) {
         const piece = waiting.shift()
@@ -165,7 +165,7 @@ async function send(
 
 const unsatisfiable = { ok: false, error_code: 416, description: 'Range Not Satisfiable' } as const
 
-/** Ends with the connection: nobody reads on for a client that has left. */
+/** Ends with the connection, so that no file is read for a client that has left. */
 async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promise<Readable> {
   const gone = new AbortController()
   // Its client may have left while the file was looked up.

@@ -1,4 +1,4 @@
-/** What every answer carries: its request's id, and the headers that keep browsers from misusing it. */
+/** Headers of every answer: the request's id, and those that keep browsers from misusing it. */
 import { randomFillSync } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 

@@ -84,7 +84,7 @@ export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOp
 
 export interface HealthOptions {
   readonly readiness: Pick<Readiness, 'ask'>
-  /** What is missing though requests can be served, in words for an operator. */
+  /** Parts that are missing although requests are served, in words for an operator. */
   readonly missing?: () => readonly string[]
 }
 

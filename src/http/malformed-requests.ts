@@ -28,7 +28,7 @@ function refusalOfHost(rawHeaders: readonly string[], version: string): Error | 
   return undefined
 }
 
-/** What Node answers on its own, or cuts without a word, unless somebody listens. */
+/** Answers malformed requests, which Node would answer on its own or cut without an answer. */
 export function answerForNode({ server }: FastifyInstance): void {
   server.on('checkExpectation', (_: unknown, answer: ServerResponse) => {
     const body = JSON.stringify(plainFailure(417))
@@ -101,12 +101,12 @@ export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded) return
     const answer = answers.get(socket)
-    // Node tells of it once for each request.
+    // Node reports it once for each request.
     const again = () => answerError(Object.assign(error, { code: 'SLOW_UPLOAD' }), socket)
     const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     if (isLate && mayGoOn(answer?.req, requestTimeout, again)) return
     const isMidway = answer?.headersSent === true && !answer.writableFinished
-    // What is late or unreadable is the rest of a request that has its answer: a second one would be the next one's.
+    // The late or unreadable part belongs to a request that has its answer: a second answer would be taken for the next.
     const isAnswered = answer?.writableFinished === true && !answer.req.complete
     if (error.code === 'ECONNRESET' || !socket.writable || isMidway || isAnswered) {
       socket.destroy()

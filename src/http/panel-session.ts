@@ -95,7 +95,7 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
       const token = cookieOf(request)
       if (token) await accounts.logout(token)
       reply.header('set-cookie', `${COOKIE}=; ${attributes}; Max-Age=0`)
-      // Not "storage": it has the language and the colours of whoever signs in next, and nothing of a user.
+      // Not "storage": it holds the browser's language and colours, and nothing of a user.
       reply.header('clear-site-data', '"cache"')
       return ok(true as const)
     },

@@ -57,7 +57,7 @@ export class RequestLogger implements FastifyBaseLogger {
   }
 }
 
-/** What only the code that serves a request knows of it. */
+/** Facts about a request that only the code serving it knows. */
 export interface RequestAudit {
   userId?: number | undefined
   apiKeyId?: number | undefined
@@ -70,7 +70,7 @@ export interface RequestAudit {
   /** Why the request failed, and the values that belong to it. */
   reason?: FailureReason | undefined
   params?: Params | undefined
-  /** Set by whoever reads a body of unannounced length, or writes past Fastify. */
+  /** Set by code that reads a body of unannounced length, or writes past Fastify. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
   /** Taken down at the start, since a closed connection has no address any more. */
@@ -83,7 +83,7 @@ export interface RequestAudit {
 declare module 'fastify' {
   interface FastifyRequest {
     audit: RequestAudit
-    /** Called once the connection closes; set by whoever waits long before it answers. */
+    /** Called once the connection closes; set by a handler that waits long before it answers. */
     left: (() => void) | undefined
   }
   interface FastifyContextConfig {

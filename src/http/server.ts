@@ -107,7 +107,7 @@ export function limitHandlers(app: FastifyInstance, milliseconds: number): void 
   })
 }
 
-/** Whatever the handler still does, nobody is told of it. What has begun to be sent can only be cut off. */
+/** Answers for the handler, whose result is discarded. An answer that has begun can only be cut off. */
 function giveUp(reply: FastifyReply): void {
   if (reply.sent) return
   if (reply.raw.headersSent) reply.raw.destroy()
@@ -118,7 +118,7 @@ function giveUp(reply: FastifyReply): void {
 export function collectPaths(app: FastifyInstance): (path: string) => string[] {
   const verbs = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    // What a wildcard covers may or may not exist; only a bot call exists whatever stands in its place.
+    // A path under a wildcard may not exist; only bot calls accept any path there.
     if (url.includes('*') && !/^\/(file\/)?bot/.test(url)) return
     const pattern = `^${url
       .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
@@ -153,12 +153,12 @@ export const usualLimits = {
   maxConnections: 15_000,
   /** For an answer of the management API. */
   handlerTimeout: 60_000,
-  /** What is read of a body after its answer: as much as the usual upload, which may be refused when little has come. */
+  /** Bytes of a body that are read after its answer: an upload of usual size may be refused early. */
   leftoverBytes: 64 * 2 ** 20,
   leftoverTimeout: 10_000,
   maxHeaderSize: 16_384,
   bodyLimit: 262_144,
-  /** The answer that reaches it says that the connection ends, so nobody's next request is lost. */
+  /** The last answer says that the connection ends, so that no next request is lost. */
   maxRequestsPerSocket: 1_000,
 }
 

@@ -8,7 +8,7 @@ import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { redact } from '../security/redact.ts'
 
-/** What the validator found, in words: one reason for each field, and nothing about forms not meant. */
+/** Puts the validator's findings into words: one reason for each field, none for the other forms of a union. */
 const LONGEST_NAME = 100
 
 export interface FieldProblem {
@@ -48,7 +48,7 @@ export const shown = (name: string): string => {
   return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean
 }
 
-/** Of a union, only what is wrong with the form that the value has is worth telling. */
+/** Keeps, for a union, only the errors of the form that the value has. */
 function withoutUnions(
   found: readonly FastifySchemaValidationError[],
 ): readonly FastifySchemaValidationError[] {
@@ -150,7 +150,7 @@ const formReasons: Readonly<Record<string, string>> = {
   [USERNAME]: 'must be 4 to 32 letters, digits and underscores, a letter first',
 }
 
-/** Of a pattern in a schema. */
+/** The reason to show when a value does not match this pattern of a schema. */
 export const reasonOfForm = (pattern: string): string =>
   formReasons[pattern] ?? 'does not have the expected form'
 
@@ -213,7 +213,7 @@ const common = {
   removeAdditional: false,
   allErrors: true,
   allowUnionTypes: true,
-  // The schemas are TypeBox's, so checking them against the schema of schemas tells nothing new.
+  // The schemas are TypeBox's, so checking them against the schema of schemas finds nothing.
   meta: false,
   validateSchema: false,
 }

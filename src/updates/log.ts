@@ -20,18 +20,18 @@ class OpenLog implements Holder {
   readonly tail: Tail
   /** Loaded by the first append: an idle credential costs nothing. */
   recent: RecentKeys | undefined = undefined
-  /** When it was last written or read past; what rests long enough lets go of its memory. */
+  /** When it was last written or read past; an idle log lets go of its memory. */
   usedAt = Date.now()
   /** Batches of one credential are stored one after another. */
   last: Promise<unknown>
-  /** What each is to be told of: anything after this id. */
+  /** Each is poked for updates after this id. */
   readonly listeners: Map<Notify, number>
 
   /** `before`: the log of the same credential under another epoch. */
   constructor(epoch: number, next: number, before: OpenLog | undefined) {
     this.epoch = epoch
     this.tail = new Tail(next)
-    // What the owner before has under way must not share a commit with what comes now.
+    // A write of the former owner that is under way must not share a commit with a new one.
     this.last = before?.last ?? Promise.resolve()
     this.listeners = before?.listeners ?? new Map()
   }
@@ -86,7 +86,7 @@ export class PostgresUpdateLog implements UpdateLog {
       [credentialId],
     )
     if (!row) throw failed('not_found')
-    // Somebody else opened it meanwhile: these facts may be older than that log.
+    // Another call opened it meanwhile: this row may be older than that log.
     if (this.#logs.get(credentialId) !== known) return this.open(credentialId, epoch)
     this.opened(credentialId, row.epoch, row.next_update_id)
   }
@@ -121,13 +121,13 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#held.shrunk(log)
   }
 
-  /** Lets go of what memory holds of logs that nothing was written to for so long. */
+  /** Frees the memory of logs that were idle for so long. */
   forgetOld(idleMs: number): void {
     const before = Date.now() - idleMs
     for (const log of this.#logs.values()) if (log.usedAt <= before) this.#letGo(log)
   }
 
-  /** What memory holds, in estimated bytes, and how many batches wait for room. */
+  /** Estimated bytes held in memory, and the number of batches that wait for room. */
   get load(): { readonly heldBytes: number; readonly waiting: number } {
     return { heldBytes: this.#held.bytes, waiting: this.#room.waiting }
   }
@@ -154,7 +154,7 @@ export class PostgresUpdateLog implements UpdateLog {
     return readPage(this.#db, tail, { ...reader, after: await cursorBefore(this.#db, newest) })
   }
 
-  /** The same as rows, for whoever hands them on one by one. */
+  /** The same as rows, for callers that deliver them one by one. */
   rows(reader: Reader): Promise<ReadRows> {
     return readRows(this.#db, this.#log(reader.credentialId).tail, reader)
   }
@@ -193,7 +193,7 @@ export class PostgresUpdateLog implements UpdateLog {
     return { stored: true, count: drafts.length }
   }
 
-  /** Ids that turn out to be taken were given to nobody yet: what is known of them is read anew, and they are given again. */
+  /** If new ids turn out to be taken, the cache is dropped and ids are given again: no caller has seen the first ones. */
   async #commit(batch: Append, fresh: readonly Happening[]): Promise<Committed> {
     const { credentialId, epoch } = batch
     for (let isAgain = false; ; isAgain = true) {
@@ -219,7 +219,7 @@ export class PostgresUpdateLog implements UpdateLog {
     }
   }
 
-  /** Not what another log has come after: nobody would ever let go of it. */
+  /** Skips a log that another one has replaced: its memory would be counted for ever. */
   #count(credentialId: number, log: OpenLog): void {
     if (log.isOpen && this.#logs.get(credentialId) === log) this.#held.used(log)
   }
@@ -240,7 +240,7 @@ export class PostgresUpdateLog implements UpdateLog {
   }
 }
 
-/** `otherwise`: whether it is the events that are at fault where the database has said nothing. */
+/** `otherwise`: whether to blame the events if the database gave no SQL error. */
 const blame = (otherwise: boolean) => (cause: unknown) => {
   if (cause instanceof RequestFailed || !(failedOfItsValues(cause) ?? otherwise)) throw cause
   throw new EventsUnstorable({ cause })
