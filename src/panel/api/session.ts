@@ -20,7 +20,7 @@ export type Session =
 const EARLY_MS = 30_000
 
 let session: Session = { state: 'starting' }
-let base = location.origin
+let base: string | undefined
 let access: { readonly token: string; readonly until: number } | undefined
 const listeners = new Set<() => void>()
 
@@ -45,7 +45,7 @@ const post = <Result>(path: string, body: object) =>
   })
 
 /** Where the bot API is, for who uses it from where this panel is used. */
-export const baseUrl = (): string => base
+export const baseUrl = (): string => base ?? location.origin
 
 function opened({ access_token, expires_in, user, base_url }: Opened): string {
   base = base_url

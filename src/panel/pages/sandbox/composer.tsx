@@ -1,9 +1,7 @@
 /** Where one writes: text, files, an answer to a message, or another text for one. */
-import { Menu } from '@base-ui/react/menu'
 import { useMutation } from '@tanstack/react-query'
 import {
   type KeyboardEvent,
-  type ReactNode,
   type SetStateAction,
   useCallback,
   useEffect,
@@ -15,125 +13,10 @@ import type { Hands, Written } from '../../api/sandbox.ts'
 import type { Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icons.tsx'
 import { useReason } from '../../ui/states.tsx'
+import { Attach, areTooLarge, areTooMany, Chip, contentOf } from './attach.tsx'
 import { useSummary } from './content.tsx'
-import { NewPlaceDialog } from './new-place.tsx'
-import { NewPollDialog } from './new-poll.tsx'
-import { ReplyKeyboard } from './reply-keyboard.tsx'
-
-/** What else than text can be put into a chat: files, a place, a poll. */
-export interface AttachProps {
-  readonly disabled: boolean
-  take(files: readonly File[]): void
-  write(content: Omit<Written, 'to'>): Promise<unknown>
-}
-
-export function Attach({ disabled, take, write }: AttachProps) {
-  const t = useT()
-  const picker = useRef<HTMLInputElement>(null)
-  const [making, setMaking] = useState<'place' | 'poll'>()
-  const close = () => setMaking(undefined)
-  return (
-    <>
-      <Menu.Root modal={false}>
-        <Menu.Trigger
-          render={<Button kind="bare" icon="clip" disabled={disabled} />}
-          aria-label={t('messenger.attach')}
-        />
-        <Menu.Portal>
-          <Menu.Positioner sideOffset={4} className="over">
-            <Menu.Popup className="menu">
-              <Menu.Item onClick={() => picker.current?.click()}>
-                <Icon name="image" size={16} />
-                {t('messenger.files')}
-              </Menu.Item>
-              <Menu.Item onClick={() => setMaking('place')}>
-                <Icon name="pin" size={16} />
-                {t('messenger.place')}
-              </Menu.Item>
-              <Menu.Item onClick={() => setMaking('poll')}>
-                <Icon name="poll" size={16} />
-                {t('messenger.poll')}
-              </Menu.Item>
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        aria-label={t('messenger.files')}
-        onChange={(event) => {
-          take([...(event.target.files ?? [])])
-          event.target.value = ''
-        }}
-      />
-      {making === 'place' && <NewPlaceDialog write={write} onClose={close} />}
-      {making === 'poll' && <NewPollDialog write={write} onClose={close} />}
-    </>
-  )
-}
-
-/** What goes along with the text, until it is taken off. */
-export interface ChipProps {
-  readonly children: ReactNode
-  onDrop(): void
-}
-
-export function Chip({ children, onDrop }: ChipProps) {
-  const t = useT()
-  return (
-    <div className="chip">
-      <span className="grow clip" dir="auto">
-        {children}
-      </span>
-      <Button kind="bare" size="slim" icon="cross" aria-label={t('cancel')} onClick={onDrop} />
-    </div>
-  )
-}
-
-/** Files from this device as a message carries them: pictures as photos, anything else as it is, several as an album. */
-const LARGEST = 12_000_000
-const MOST = 10
-
-export const areTooLarge = (files: readonly File[]): boolean =>
-  files.reduce((sum, { size }) => sum + size, 0) > LARGEST
-
-export const areTooMany = (files: readonly File[]): boolean => files.length > MOST
-
-/** SVG and the like are no photos for a messenger. */
-const photos = ['image/jpeg', 'image/png', 'image/webp']
-
-/** In an album photos go with photos: among other files they are files, too. */
-export async function contentOf(
-  files: readonly File[],
-  caption: string,
-): Promise<Pick<Written, 'media' | 'album'>> {
-  const type = files.every((file) => photos.includes(file.type)) ? 'photo' : 'document'
-  const [first, ...rest] = await Promise.all(files.map((file) => mediaOf(file, type)))
-  const media = { ...first, ...(caption.trim() && { caption }) }
-  return rest.length === 0 ? { media } : { album: [media, ...rest] }
-}
-
-async function mediaOf(file: File, type: string): Promise<object> {
-  return {
-    type,
-    data: await base64(file),
-    file_name: file.name.slice(0, 255),
-    ...(file.type && { mime_type: file.type }),
-  }
-}
-
-const base64 = (file: File) =>
-  new Promise<string>((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(`${reader.result}`.replace(/^[^,]*,/, ''))
-    reader.onerror = () => reject(reader.error)
-    reader.readAsDataURL(file)
-  })
+import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
 
 /** What is written and not sent yet: kept for each person and chat, until the page is left. */
 const kept = new Map<string, string>()
@@ -152,34 +35,6 @@ export function useDraft(person: number, chat: number) {
     [key],
   )
   return [text, change] as const
-}
-
-/** Whether the keys that a bot put below the message field are shown there or hidden. */
-export interface Keys {
-  readonly rows: NonNullable<StandingKeyboard['keyboard']>
-  readonly placeholder: string | undefined
-  readonly isOpen: boolean
-  /** There is something to be hidden and called back. */
-  readonly canHide: boolean
-  toggle(): void
-}
-
-export function useKeys(standing: StandingKeyboard | undefined): Keys {
-  const [chosen, setChosen] = useState<{ readonly of: string; readonly isOpen: boolean }>()
-  const rows = standing?.keyboard ?? []
-  const hasKeys = rows.length > 0
-  const isUsed = standing?.used ?? false
-  const isFixed = (standing?.is_persistent ?? false) && !isUsed
-  // What was chosen for one keyboard says nothing of the next, nor of this one after its use.
-  const of = `${standing?.message_id} ${isUsed}`
-  const isOpen = hasKeys && (isFixed || (chosen?.of === of ? chosen.isOpen : !isUsed))
-  return {
-    rows,
-    placeholder: isOpen || !hasKeys ? standing?.input_field_placeholder : undefined,
-    isOpen,
-    canHide: hasKeys && !isFixed,
-    toggle: () => setChosen({ of, isOpen: !isOpen }),
-  }
 }
 
 export interface Aim {
