@@ -14,7 +14,10 @@ const FUNCTION_LINES = 60
 const fileLines = ({ path }: SourceFile) => (path.startsWith('machines/') ? 250 : 400)
 
 /** Looked at: each is one thing that is easier to read whole. */
-const longFunctions: readonly string[] = []
+const longFunctions: readonly string[] = [
+  // Sending, failing, editing and leaving move one text between the same three places.
+  'src/panel/pages/sandbox/composer.tsx Composer',
+]
 
 export function measureSource(): Figure[] {
   const production = readProduction()

@@ -57,40 +57,10 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
       .filter(({ path }) => chart.states.some((state) => state.parent === path))
       .map(({ path }) => [path, level(chart, arrows, path)]),
   )
-  const graph = new Graph({ multigraph: false })
-  graph.setGraph({
-    rankdir: 'TB',
-    acyclicer: 'greedy',
-    nodesep: 26,
-    ranksep: 30,
-    edgesep: 14,
-    marginx: 2,
-    marginy: 2,
-  })
-  for (const { path } of states) {
-    const inside = insides.get(path)
-    graph.setNode(path, {
-      width: Math.max(titleWidth(path), inside ? inside.width + 2 * PADDING : 0),
-      height: inside ? inside.height + PADDING + TITLE : STATE_HEIGHT,
-    })
-  }
   const own = arrows.filter((arrow) => arrow.parent === parent)
   const any = anyOf(parent)
   const hasAny = own.some(({ from }) => from === any)
-  const first = states.find(({ initial }) => initial)
-  if (hasAny) {
-    graph.setNode(any, { width: MARK_WIDTH, height: MARK_HEIGHT })
-    // Not drawn: without it the first state, which others lead back to, would sink.
-    if (first) graph.setEdge(any, first.path, { width: 0, height: 0 })
-  }
-  for (const { from, to, events } of own) {
-    graph.setEdge(from, to, {
-      width: Math.max(...events.map(({ text }) => text.length * SMALL_LETTER)) + 10,
-      height: events.length * LINE + 4,
-      labelpos: 'c',
-    })
-  }
-  place(graph)
+  const graph = placed(states, insides, own, hasAny ? any : undefined)
 
   const boxes: Box[] = []
   const marks: Mark[] = hasAny ? [{ path: any, ...pointOf(graph.node(any)) }] : []
@@ -112,6 +82,47 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
   }
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
   return { width, height, boxes, edges, marks }
+}
+
+/** The boxes of one level, and its arrows, as the library places them. */
+function placed(
+  states: readonly ChartState[],
+  insides: ReadonlyMap<string, Drawing>,
+  own: readonly DrawnArrow[],
+  any: string | undefined,
+): Graph {
+  const graph = new Graph({ multigraph: false })
+  graph.setGraph({
+    rankdir: 'TB',
+    acyclicer: 'greedy',
+    nodesep: 26,
+    ranksep: 30,
+    edgesep: 14,
+    marginx: 2,
+    marginy: 2,
+  })
+  for (const { path } of states) {
+    const inside = insides.get(path)
+    graph.setNode(path, {
+      width: Math.max(titleWidth(path), inside ? inside.width + 2 * PADDING : 0),
+      height: inside ? inside.height + PADDING + TITLE : STATE_HEIGHT,
+    })
+  }
+  const first = states.find(({ initial }) => initial)
+  if (any !== undefined) {
+    graph.setNode(any, { width: MARK_WIDTH, height: MARK_HEIGHT })
+    // Not drawn: without it the first state, which others lead back to, would sink.
+    if (first) graph.setEdge(any, first.path, { width: 0, height: 0 })
+  }
+  for (const { from, to, events } of own) {
+    graph.setEdge(from, to, {
+      width: Math.max(...events.map(({ text }) => text.length * SMALL_LETTER)) + 10,
+      height: events.length * LINE + 4,
+      labelpos: 'c',
+    })
+  }
+  place(graph)
+  return graph
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)

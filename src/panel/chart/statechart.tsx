@@ -2,7 +2,15 @@
 import { memo, useEffect, useId, useMemo, useRef } from 'react'
 import type { Chart } from '../api/types.ts'
 import { useT } from '../i18n/language.tsx'
-import { type Box, drawingOf, type Edge, MARK_HEIGHT, MARK_WIDTH, pathThrough } from './layout.ts'
+import {
+  type Box,
+  drawingOf,
+  type Edge,
+  MARK_HEIGHT,
+  MARK_WIDTH,
+  type Mark,
+  pathThrough,
+} from './layout.ts'
 import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
 
 /** A step to show: where from, where to and by which event. */
@@ -31,7 +39,6 @@ const SMALLEST = 0.8
 
 export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
   const head = useId()
-  const t = useT()
   const drawing = useMemo(() => drawingOf(chart), [chart])
   const width = drawing.width + 2 * MARGIN
   const lit = current === undefined ? undefined : drawnState(chart, current)
@@ -62,19 +69,7 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
         role="img"
         aria-label={label}
       >
-        <defs>
-          <marker
-            id={head}
-            viewBox="0 0 8 8"
-            refX="7"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
-            <path d="M0,0.500 L8,4 L0,7.500 Z" className="arrow" />
-          </marker>
-        </defs>
+        <ArrowHead id={head} />
         {drawing.boxes.map((box) => (
           <StateBox
             key={box.state.path}
@@ -84,19 +79,8 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
             isChosen={ends?.includes(box.state.path) ?? false}
           />
         ))}
-        {drawing.marks.map(({ path, x, y }) => (
-          <g key={path} className="any">
-            <rect
-              x={x - MARK_WIDTH / 2}
-              y={y - MARK_HEIGHT / 2}
-              width={MARK_WIDTH}
-              height={MARK_HEIGHT}
-              rx={MARK_HEIGHT / 2}
-            />
-            <text x={x} y={y + 3.5}>
-              {t('account.machine.any')}
-            </text>
-          </g>
+        {drawing.marks.map((mark) => (
+          <AnyState key={mark.path} mark={mark} />
         ))}
         {drawing.edges.map((edge) => (
           <Arrow
@@ -173,3 +157,37 @@ const Arrow = memo(function Arrow({ edge, head, event, look }: ArrowProps) {
     </g>
   )
 })
+
+const ArrowHead = ({ id }: { readonly id: string }) => (
+  <defs>
+    <marker
+      id={id}
+      viewBox="0 0 8 8"
+      refX="7"
+      refY="4"
+      markerWidth="7"
+      markerHeight="7"
+      orient="auto"
+    >
+      <path d="M0,0.500 L8,4 L0,7.500 Z" className="arrow" />
+    </marker>
+  </defs>
+)
+
+function AnyState({ mark: { x, y } }: { readonly mark: Mark }) {
+  const t = useT()
+  return (
+    <g className="any">
+      <rect
+        x={x - MARK_WIDTH / 2}
+        y={y - MARK_HEIGHT / 2}
+        width={MARK_WIDTH}
+        height={MARK_HEIGHT}
+        rx={MARK_HEIGHT / 2}
+      />
+      <text x={x} y={y + 3.5}>
+        {t('account.machine.any')}
+      </text>
+    </g>
+  )
+}

@@ -64,28 +64,35 @@ export function Bars({ title, bars, part: parts }: BarsProps) {
         </p>
       )}
       <div className="unseen">
-        <table>
-          <caption>{title}</caption>
-          {parts && (
-            <thead>
-              <tr>
-                <td />
-                <th scope="col">{title}</th>
-                <th scope="col">{parts.name}</th>
-              </tr>
-            </thead>
-          )}
-          <tbody>
-            {bars.map(({ label, value, part = 0 }, place) => (
-              <tr key={label + place.toString()}>
-                <th scope="row">{label}</th>
-                <td>{number(value)}</td>
-                {parts && <td>{number(part)}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <BarsTable title={title} bars={bars} {...(parts && { part: parts })} />
       </div>
     </figure>
+  )
+}
+
+function BarsTable({ title, bars, part: parts }: BarsProps) {
+  const { number } = useFormats()
+  return (
+    <table>
+      <caption>{title}</caption>
+      {parts && (
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{title}</th>
+            <th scope="col">{parts.name}</th>
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {bars.map(({ label, value, part = 0 }, place) => (
+          <tr key={label + place.toString()}>
+            <th scope="row">{label}</th>
+            <td>{number(value)}</td>
+            {parts && <td>{number(part)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

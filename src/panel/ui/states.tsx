@@ -69,6 +69,16 @@ export function useFieldReason(): (cause: unknown, name: string) => string | und
   }
 }
 
+/** Why the last try failed, where it was made; nothing while there is no failure. */
+export function Wrong({ cause }: { readonly cause: unknown }) {
+  const reason = useReason()
+  return cause ? (
+    <p className="wrong" role="alert">
+      {reason(cause)}
+    </p>
+  ) : null
+}
+
 export function Failed({ cause, retry }: { readonly cause: unknown; readonly retry?: () => void }) {
   const t = useT()
   const reason = useReason()

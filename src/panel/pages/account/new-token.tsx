@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Notice, useReason } from '../../ui/states.tsx'
 
 const lifetimes = [7, 30, 90, 366]
@@ -27,13 +28,7 @@ export function NewTokenDialog({ onClose }: { onClose(): void }) {
   if (making.data) return <Shown token={making.data.token} onClose={onClose} />
   return (
     <Dialog title={t('tokens.make')} open isFirm={making.isPending} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!making.isPending) making.mutate()
-        }}
-      >
+      <Form by={making}>
         <Field
           label={t('tokens.name')}
           hint={t('tokens.nameHint')}
@@ -58,7 +53,7 @@ export function NewTokenDialog({ onClose }: { onClose(): void }) {
             {t('tokens.make')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

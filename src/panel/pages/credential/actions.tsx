@@ -14,24 +14,12 @@ export function Actions({ credential }: { readonly credential: Credential }) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
-  const navigate = useNavigate()
-  const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  const path = `/platforms/credentials/${credential.credential_id}`
+  const deleting = useDeletion(credential)
   const restarting = useMutation({
-    mutationFn: () => call('POST', `${path}/restart`),
+    mutationFn: () => call('POST', `/platforms/credentials/${credential.credential_id}/restart`),
     onSuccess: () => toast(t('account.restarted')),
     onError: (cause) => toast(reason(cause), 'bad'),
-  })
-  const deleting = useMutation({
-    mutationFn: () => call('DELETE', path),
-    onSuccess() {
-      toast(t('account.deleted'))
-      for (const key of ['credentials', 'summary', 'urgent', 'keys']) {
-        queries.invalidateQueries({ queryKey: [key] })
-      }
-      navigate('/dashboard/accounts')
-    },
   })
   return (
     <>
@@ -78,4 +66,21 @@ export function Actions({ credential }: { readonly credential: Credential }) {
       )}
     </>
   )
+}
+
+function useDeletion({ credential_id }: Credential) {
+  const t = useT()
+  const toast = useToast()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: () => call('DELETE', `/platforms/credentials/${credential_id}`),
+    onSuccess() {
+      toast(t('account.deleted'))
+      for (const key of ['credentials', 'summary', 'urgent', 'keys']) {
+        queries.invalidateQueries({ queryKey: [key] })
+      }
+      navigate('/dashboard/accounts')
+    },
+  })
 }

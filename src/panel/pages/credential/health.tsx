@@ -9,16 +9,14 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useFix } from '../diagnosis/fixes.ts'
 
 export function Health({ credential }: { readonly credential: Credential }) {
   const t = useT()
-  const reason = useReason()
-  const { span } = useFormats()
   const [sendTo, setSendTo] = useState('')
-  const { health, online_since, node } = credential
+  const { health } = credential
   const testing = useMutation({
     mutationFn: () =>
       call<HealthReport>('POST', `/platforms/credentials/${credential.credential_id}/test`, {
@@ -31,7 +29,6 @@ export function Health({ credential }: { readonly credential: Credential }) {
     tested?.state === credential.state && tested.checked_at >= (health.checked_at ?? '')
   const healthy = isNewest ? tested.healthy : health.healthy
   const verdict = healthy === null ? 'unknown' : healthy ? 'healthy' : 'unhealthy'
-  const never = t('never')
   return (
     <Card
       title={t('account.health')}
@@ -41,28 +38,7 @@ export function Health({ credential }: { readonly credential: Credential }) {
         </Badge>
       }
     >
-      <dl className="facts">
-        <dt>{t('account.health.checked')}</dt>
-        <dd>{health.checked_at ? <Ago at={health.checked_at} /> : never}</dd>
-        <dt>{t('account.health.event')}</dt>
-        <dd>{health.last_event_at ? <Ago at={health.last_event_at} /> : never}</dd>
-        <dt>{t('account.health.latency')}</dt>
-        <dd>{health.latency_ms === null ? t('unknown') : span(health.latency_ms)}</dd>
-        {online_since && (
-          <>
-            <dt>{t('account.health.online')}</dt>
-            <dd>
-              <Ago at={online_since} />
-            </dd>
-          </>
-        )}
-        {node && (
-          <>
-            <dt>{t('account.health.node')}</dt>
-            <dd className="mono">{node}</dd>
-          </>
-        )}
-      </dl>
+      <Facts credential={credential} />
       <form
         className="stack"
         onSubmit={(event) => {
@@ -83,13 +59,40 @@ export function Health({ credential }: { readonly credential: Credential }) {
           </Button>
         </div>
       </form>
-      {testing.error && (
-        <p className="wrong" role="alert">
-          {reason(testing.error)}
-        </p>
-      )}
+      <Wrong cause={testing.error} />
       {testing.data && <Checks report={testing.data} />}
     </Card>
+  )
+}
+
+function Facts({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const { span } = useFormats()
+  const { health, online_since, node } = credential
+  const never = t('never')
+  return (
+    <dl className="facts">
+      <dt>{t('account.health.checked')}</dt>
+      <dd>{health.checked_at ? <Ago at={health.checked_at} /> : never}</dd>
+      <dt>{t('account.health.event')}</dt>
+      <dd>{health.last_event_at ? <Ago at={health.last_event_at} /> : never}</dd>
+      <dt>{t('account.health.latency')}</dt>
+      <dd>{health.latency_ms === null ? t('unknown') : span(health.latency_ms)}</dd>
+      {online_since && (
+        <>
+          <dt>{t('account.health.online')}</dt>
+          <dd>
+            <Ago at={online_since} />
+          </dd>
+        </>
+      )}
+      {node && (
+        <>
+          <dt>{t('account.health.node')}</dt>
+          <dd className="mono">{node}</dd>
+        </>
+      )}
+    </dl>
   )
 }
 

@@ -12,42 +12,10 @@ const TYPING_MS = 250
 export function Filters({ summary }: { readonly summary: Summary | undefined }) {
   const t = useT()
   const { filter, sort, set } = useFilter()
-  const given = filter.search ?? ''
-  const [search, setSearch] = useState(given)
-  const input = useRef<HTMLInputElement>(null)
-  const told = useRef(given)
-
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (search === told.current) return
-      told.current = search
-      set({ search })
-    }, TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [search, set])
-
-  // A link or a button changed the address: while somebody types, what they type is newer.
-  useEffect(() => {
-    if (given === told.current || document.activeElement === input.current) return
-    told.current = given
-    setSearch(given)
-  }, [given])
-
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
   return (
     <search className="row filters">
-      <div className="search grow">
-        <Icon name="search" size={16} />
-        <input
-          ref={input}
-          type="search"
-          className="input"
-          aria-label={t('accounts.search')}
-          placeholder={t('accounts.search')}
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-      </div>
+      <SearchField given={filter.search ?? ''} set={set} />
       <Choice
         label={t('accounts.filter.state')}
         hidesLabel
@@ -81,5 +49,48 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
         onChange={(value) => set({ sort: value === 'created' ? '' : value })}
       />
     </search>
+  )
+}
+
+interface SearchFieldProps {
+  readonly given: string
+  set(changes: { readonly search: string }): void
+}
+
+function SearchField({ given, set }: SearchFieldProps) {
+  const t = useT()
+  const [search, setSearch] = useState(given)
+  const input = useRef<HTMLInputElement>(null)
+  const told = useRef(given)
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (search === told.current) return
+      told.current = search
+      set({ search })
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [search, set])
+
+  // A link or a button changed the address: while somebody types, what they type is newer.
+  useEffect(() => {
+    if (given === told.current || document.activeElement === input.current) return
+    told.current = given
+    setSearch(given)
+  }, [given])
+
+  return (
+    <div className="search grow">
+      <Icon name="search" size={16} />
+      <input
+        ref={input}
+        type="search"
+        className="input"
+        aria-label={t('accounts.search')}
+        placeholder={t('accounts.search')}
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+    </div>
   )
 }

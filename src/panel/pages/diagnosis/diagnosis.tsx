@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Failed, Loading, useReason } from '../../ui/states.tsx'
+import { Failed, Loading, Wrong } from '../../ui/states.tsx'
 import { useFix } from './fixes.ts'
 import { Remedy } from './remedy.tsx'
 import { Start } from './start.tsx'
@@ -90,7 +90,6 @@ export interface CourseProps {
 
 export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const wanted = diagnosisQuery(apiKey.api_key_id, diagnosisId)
   const diagnosis = useQuery(wanted)
@@ -115,11 +114,7 @@ export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
     <>
       {data.step === null && <Result diagnosis={data} apiKey={apiKey} anew={anew} />}
       <Steps diagnosis={data} busy={isPending} />
-      {error && (
-        <p className="wrong" role="alert">
-          {reason(error)}
-        </p>
-      )}
+      <Wrong cause={error} />
       {data.step !== null && (!runs || error) && (
         <div className="actions">
           <Button onClick={anew}>{t('cancel')}</Button>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
 import { nameOf } from '../../api/names.ts'
 import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -52,22 +53,27 @@ export function AccountDiagnosisPage() {
               {t('account.keys.noneText')}
             </Empty>
           ) : (
-            <ul className="records">
-              {own.map(({ api_key_id, name, key_hint }) => (
-                <li key={api_key_id}>
-                  <Link to={`/dashboard/keys/${api_key_id}/diagnosis`} className="record">
-                    <span className="grow">
-                      <span className="label">{name}</span>{' '}
-                      <span className="quiet mono">{key_hint}</span>
-                    </span>
-                    <Icon name="stethoscope" />
-                  </Link>
-                </li>
-              ))}
-            </ul>
+            <KeyChoice keys={own} />
           )}
         </Card>
       )}
     </Page>
+  )
+}
+
+function KeyChoice({ keys }: { readonly keys: readonly ApiKey[] }) {
+  return (
+    <ul className="records">
+      {keys.map(({ api_key_id, name, key_hint }) => (
+        <li key={api_key_id}>
+          <Link to={`/dashboard/keys/${api_key_id}/diagnosis`} className="record">
+            <span className="grow">
+              <span className="label">{name}</span> <span className="quiet mono">{key_hint}</span>
+            </span>
+            <Icon name="stethoscope" />
+          </Link>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 
 export interface StartProps {
   readonly keyId: number
@@ -16,7 +16,6 @@ export interface StartProps {
 
 export function Start({ keyId, onStart }: StartProps) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const [sendTo, setSendTo] = useState('')
   const [secret, setSecret] = useState('')
@@ -60,11 +59,7 @@ export function Start({ keyId, onStart }: StartProps) {
           value={secret}
           onChange={(event) => setSecret(event.target.value)}
         />
-        {starting.error && (
-          <p className="wrong" role="alert">
-            {reason(starting.error)}
-          </p>
-        )}
+        <Wrong cause={starting.error} />
         <div className="actions">
           <Button disabled={starting.isPending} onClick={() => starting.mutate(false)}>
             {t('diagnosis.stepwise')}

@@ -8,7 +8,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { expiryIn, lifetimeOptions } from '../keys/lifetimes.ts'
 import { Scopes } from '../keys/scopes.tsx'
@@ -17,7 +18,6 @@ const KEPT = 'kept'
 
 export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
-  const reason = useReason()
   const toast = useToast()
   const { moment } = useFormats()
   const queries = useQueryClient()
@@ -43,13 +43,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
   const until = apiKey.expires_at === null ? t('keys.lifetime.never') : moment(apiKey.expires_at)
   return (
     <Dialog title={t('keys.change.title')} open onClose={close}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!changing.isPending) changing.mutate()
-        }}
-      >
+      <Form by={changing}>
         <Field
           label={t('keys.name')}
           required
@@ -65,11 +59,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
           options={[[KEPT, t('keys.lifetime.kept', { until })], ...lifetimeOptions(t)]}
           onChange={setLifetime}
         />
-        {changing.error && (
-          <p className="wrong" role="alert">
-            {reason(changing.error)}
-          </p>
-        )}
+        <Wrong cause={changing.error} />
         <div className="actions">
           <Button onClick={close}>{t('cancel')}</Button>
           <Button
@@ -81,7 +71,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
             {t('save')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

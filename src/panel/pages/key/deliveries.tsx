@@ -16,20 +16,13 @@ import { Replay } from './replay.tsx'
 const outcomes = ['delivered', 'failed'] as const
 const LOOK_MS = 5_000
 
-export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
-  const t = useT()
-  const [givenOutcome, setOutcome] = useInAddress('outcome')
-  const [givenUpdate, setUpdate] = useInAddress('update')
-  /** From which update on it is delivered again, once that is asked for. */
-  const [from, setFrom] = useState<number | 'asked'>()
-  const outcome = outcomes.find((one) => one === givenOutcome) ?? ''
-  const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''
-  const log = useInfiniteQuery({
-    queryKey: ['deliveries', apiKey.api_key_id, outcome, update],
+function useDeliveries(keyId: number, outcome: string, update: string) {
+  return useInfiniteQuery({
+    queryKey: ['deliveries', keyId, outcome, update],
     queryFn: ({ pageParam, signal }) =>
       call<RecordPage<Delivery>>('GET', '/user/logs/webhook-deliveries', {
         query: {
-          api_key_id: apiKey.api_key_id,
+          api_key_id: keyId,
           outcome,
           update_id: update,
           limit: 50,
@@ -42,6 +35,17 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
     // All pages that are open are read again: with many of them less often.
     refetchInterval: ({ state: { data } }) => LOOK_MS * Math.max(1, data?.pages.length ?? 1),
   })
+}
+
+export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const [givenOutcome, setOutcome] = useInAddress('outcome')
+  const [givenUpdate, setUpdate] = useInAddress('update')
+  /** From which update on it is delivered again, once that is asked for. */
+  const [from, setFrom] = useState<number | 'asked'>()
+  const outcome = outcomes.find((one) => one === givenOutcome) ?? ''
+  const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''
+  const log = useDeliveries(apiKey.api_key_id, outcome, update)
   const isFiltered = outcome !== '' || update !== ''
   return (
     <Card
@@ -53,16 +57,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
               {t('deliveries.update', { id: update })}
             </Button>
           )}
-          <Choice
-            label={t('deliveries.outcome')}
-            hidesLabel
-            value={outcome}
-            options={[
-              ['', t('deliveries.all')],
-              ...outcomes.map((one) => [one, t(`deliveries.${one}`)] as const),
-            ]}
-            onChange={setOutcome}
-          />
+          <OutcomeChoice outcome={outcome} onChange={setOutcome} />
           {apiKey.webhook && (
             <Button icon="restart" size="slim" onClick={() => setFrom('asked')}>
               {t('replay')}
@@ -95,5 +90,26 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
         />
       )}
     </Card>
+  )
+}
+
+interface OutcomeChoiceProps {
+  readonly outcome: string
+  onChange(outcome: string): void
+}
+
+function OutcomeChoice({ outcome, onChange }: OutcomeChoiceProps) {
+  const t = useT()
+  return (
+    <Choice
+      label={t('deliveries.outcome')}
+      hidesLabel
+      value={outcome}
+      options={[
+        ['', t('deliveries.all')],
+        ...outcomes.map((one) => [one, t(`deliveries.${one}`)] as const),
+      ]}
+      onChange={onChange}
+    />
   )
 }

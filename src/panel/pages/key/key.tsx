@@ -14,7 +14,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
+import { Failed, Loading, Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -32,7 +32,6 @@ const overlaps = ['0', '3600', '86400'] as const
 
 export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const [overlap, setOverlap] = useState<string>('3600')
   const rotating = useMutation({
@@ -61,11 +60,7 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
         options={overlaps.map((seconds) => [seconds, t(`keys.rotate.overlap.${seconds}`)])}
         onChange={setOverlap}
       />
-      {rotating.error && (
-        <p className="wrong" role="alert">
-          {reason(rotating.error)}
-        </p>
-      )}
+      <Wrong cause={rotating.error} />
       <div className="actions">
         <Button disabled={rotating.isPending} onClick={close}>
           {t('cancel')}

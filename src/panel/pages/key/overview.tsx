@@ -16,74 +16,95 @@ import { Failed, Loading, Notice } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
 export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
-  const t = useT()
-  const { number, moment } = useFormats()
-  const account = useQuery(credentialQuery(apiKey.credential_id))
-  const { state, webhook, dropped_update_count: dropped } = apiKey
-  const isDown = state === 'crashed' || state === 'failed'
-  const chart = useQuery(chartQuery(isDown ? 'supervision' : 'api_key'))
-  const backlog = useQuery(backlogQuery(apiKey.api_key_id))
-  const oldest = backlog.data?.oldest_at
   return (
     <div className="columns">
       <div className="stack">
-        <Card title={t('keys.receiving')}>
-          <dl className="figures">
-            <Figure name={t('keys.mode')} value={t(`keys.mode.${apiKey.receive_mode}`)} />
-            <Figure name={t('keys.pending')} value={number(apiKey.pending_update_count)} />
-            {oldest && apiKey.pending_update_count > 0 && (
-              <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />
-            )}
-            <Figure name={t('keys.cursor')} value={<span className="ltr">{apiKey.cursor}</span>} />
-          </dl>
-          {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
-          {webhook?.last_error_date !== undefined && (
-            <Notice tone="bad">
-              <p className="label">{t('webhook.lastError')}</p>
-              <p className="small ltr">{webhook.last_error_message}</p>
-              <p className="quiet small">
-                <Ago at={webhook.last_error_date * 1000} />
-              </p>
-            </Notice>
-          )}
-        </Card>
-        <Card title={t('keys.about')}>
-          <dl className="facts">
-            <dt>{t('keys.account')}</dt>
-            <dd className="row">
-              <Link to={`/dashboard/accounts/${apiKey.credential_id}`}>
-                {account.data ? nameOf(account.data) : `#${apiKey.credential_id}`}
-              </Link>
-              {account.data && <StateBadge state={account.data.state} />}
-            </dd>
-            <dt>{t('keys.scopes')}</dt>
-            <dd className="mono">{apiKey.scopes.join(', ')}</dd>
-            <dt>{t('keys.used')}</dt>
-            <dd>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('never')}</dd>
-            <dt>{t('keys.expires')}</dt>
-            <dd>{apiKey.expires_at ? moment(apiKey.expires_at) : t('never')}</dd>
-            <dt>{t('keys.base')}</dt>
-            <dd className="mono">{`${baseUrl()}/bot…`}</dd>
-          </dl>
-        </Card>
+        <Receiving apiKey={apiKey} />
+        <About apiKey={apiKey} />
       </div>
-      <Card title={t('account.machine')}>
-        {chart.isError ? (
-          <Failed cause={chart.error} retry={() => chart.refetch()} />
-        ) : chart.data ? (
-          <>
-            <Statechart
-              chart={chart.data}
-              current={state}
-              tone={state.startsWith('usable') ? 'good' : 'bad'}
-              label={t('account.machine.now', { state })}
-            />
-            <ChartWords chart={chart.data} />
-          </>
-        ) : (
-          <Loading lines={5} />
-        )}
-      </Card>
+      <KeyMachine state={apiKey.state} />
     </div>
+  )
+}
+
+function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const { number } = useFormats()
+  const { webhook, dropped_update_count: dropped } = apiKey
+  const backlog = useQuery(backlogQuery(apiKey.api_key_id))
+  const oldest = backlog.data?.oldest_at
+  return (
+    <Card title={t('keys.receiving')}>
+      <dl className="figures">
+        <Figure name={t('keys.mode')} value={t(`keys.mode.${apiKey.receive_mode}`)} />
+        <Figure name={t('keys.pending')} value={number(apiKey.pending_update_count)} />
+        {oldest && apiKey.pending_update_count > 0 && (
+          <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />
+        )}
+        <Figure name={t('keys.cursor')} value={<span className="ltr">{apiKey.cursor}</span>} />
+      </dl>
+      {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
+      {webhook?.last_error_date !== undefined && (
+        <Notice tone="bad">
+          <p className="label">{t('webhook.lastError')}</p>
+          <p className="small ltr">{webhook.last_error_message}</p>
+          <p className="quiet small">
+            <Ago at={webhook.last_error_date * 1000} />
+          </p>
+        </Notice>
+      )}
+    </Card>
+  )
+}
+
+function About({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const { moment } = useFormats()
+  const account = useQuery(credentialQuery(apiKey.credential_id))
+  return (
+    <Card title={t('keys.about')}>
+      <dl className="facts">
+        <dt>{t('keys.account')}</dt>
+        <dd className="row">
+          <Link to={`/dashboard/accounts/${apiKey.credential_id}`}>
+            {account.data ? nameOf(account.data) : `#${apiKey.credential_id}`}
+          </Link>
+          {account.data && <StateBadge state={account.data.state} />}
+        </dd>
+        <dt>{t('keys.scopes')}</dt>
+        <dd className="mono">{apiKey.scopes.join(', ')}</dd>
+        <dt>{t('keys.used')}</dt>
+        <dd>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('never')}</dd>
+        <dt>{t('keys.expires')}</dt>
+        <dd>{apiKey.expires_at ? moment(apiKey.expires_at) : t('never')}</dd>
+        <dt>{t('keys.base')}</dt>
+        <dd className="mono">{`${baseUrl()}/bot…`}</dd>
+      </dl>
+    </Card>
+  )
+}
+
+function KeyMachine({ state }: { readonly state: ApiKey['state'] }) {
+  const t = useT()
+  const isDown = state === 'crashed' || state === 'failed'
+  const chart = useQuery(chartQuery(isDown ? 'supervision' : 'api_key'))
+  return (
+    <Card title={t('account.machine')}>
+      {chart.isError ? (
+        <Failed cause={chart.error} retry={() => chart.refetch()} />
+      ) : chart.data ? (
+        <>
+          <Statechart
+            chart={chart.data}
+            current={state}
+            tone={state.startsWith('usable') ? 'good' : 'bad'}
+            label={t('account.machine.now', { state })}
+          />
+          <ChartWords chart={chart.data} />
+        </>
+      ) : (
+        <Loading lines={5} />
+      )}
+    </Card>
   )
 }

@@ -7,6 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
@@ -40,13 +41,7 @@ export function Replay({ apiKey, from: chosen, close }: ReplayProps) {
   })
   return (
     <Dialog title={t('replay.title')} open onClose={close}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!replaying.isPending) replaying.mutate()
-        }}
-      >
+      <Form by={replaying}>
         <p className="quiet">{t('replay.text')}</p>
         <Choice
           label={t('replay.by')}
@@ -77,7 +72,7 @@ export function Replay({ apiKey, from: chosen, close }: ReplayProps) {
             {t('replay')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -4,16 +4,23 @@ import type { ApiKey, Usage } from '../../api/types.ts'
 import { usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Bars } from '../../ui/bars.tsx'
+import { type Bar, Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/field.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 
+type BarsOf = (value: (slot: Usage) => number, part?: (slot: Usage) => number) => Bar[]
+
+interface SeriesProps {
+  readonly totals: Usage
+  readonly barsOf: BarsOf
+}
+
 export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const { number, bytes, hour, day } = useFormats()
+  const { hour, day } = useFormats()
   const [by, setBy] = useInAddress('by')
   const step = by === 'day' ? 'day' : 'hour'
   const usage = useQuery(usageQuery({ api_key_id: apiKey.api_key_id, step }))
@@ -22,7 +29,7 @@ export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
     return <Failed cause={usage.error} retry={() => usage.refetch()} />
   }
   if (!totals || !series) return <Loading lines={6} />
-  const barsOf = (value: (slot: Usage) => number, part?: (slot: Usage) => number) =>
+  const barsOf: BarsOf = (value, part) =>
     series.map((slot) => ({
       label: step === 'hour' ? hour(slot.at) : day(slot.at),
       value: value(slot),
@@ -40,44 +47,60 @@ export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
         onChange={(next) => setBy(next === 'day' ? next : '')}
       />
       <div className="columns">
-        <Card title={t('dashboard.requests')}>
-          <dl className="figures">
-            <Figure name={t('dashboard.requests')} value={number(totals.requests)} />
-            <Figure
-              name={t('dashboard.errors')}
-              value={number(totals.errors)}
-              tone={totals.errors > 0 ? 'bad' : undefined}
-            />
-            <Figure
-              name={t('usage.bytes')}
-              value={`${bytes(totals.bytes_in)} / ${bytes(totals.bytes_out)}`}
-            />
-          </dl>
-          <Bars
-            title={t('dashboard.requests')}
-            bars={barsOf(
-              (slot) => slot.requests,
-              (slot) => slot.errors,
-            )}
-            part={{ name: t('dashboard.errors'), tone: 'bad' }}
-          />
-        </Card>
-        <Card title={t('dashboard.delivered')}>
-          <dl className="figures">
-            <Figure name={t('dashboard.delivered')} value={number(totals.updates_delivered)} />
-            <Figure name={t('usage.attempts')} value={number(totals.webhook_attempts)} />
-            <Figure
-              name={t('usage.failures')}
-              value={number(totals.webhook_failures)}
-              tone={totals.webhook_failures > 0 ? 'bad' : undefined}
-            />
-          </dl>
-          <Bars title={t('dashboard.delivered')} bars={barsOf((slot) => slot.updates_delivered)} />
-        </Card>
+        <Requests totals={totals} barsOf={barsOf} />
+        <Delivered totals={totals} barsOf={barsOf} />
         <Counted title={t('usage.methods')} counts={totals.requests_by_method} />
         <Counted title={t('usage.codes')} counts={totals.errors_by_code} />
       </div>
     </>
+  )
+}
+
+function Requests({ totals, barsOf }: SeriesProps) {
+  const t = useT()
+  const { number, bytes } = useFormats()
+  return (
+    <Card title={t('dashboard.requests')}>
+      <dl className="figures">
+        <Figure name={t('dashboard.requests')} value={number(totals.requests)} />
+        <Figure
+          name={t('dashboard.errors')}
+          value={number(totals.errors)}
+          tone={totals.errors > 0 ? 'bad' : undefined}
+        />
+        <Figure
+          name={t('usage.bytes')}
+          value={`${bytes(totals.bytes_in)} / ${bytes(totals.bytes_out)}`}
+        />
+      </dl>
+      <Bars
+        title={t('dashboard.requests')}
+        bars={barsOf(
+          (slot) => slot.requests,
+          (slot) => slot.errors,
+        )}
+        part={{ name: t('dashboard.errors'), tone: 'bad' }}
+      />
+    </Card>
+  )
+}
+
+function Delivered({ totals, barsOf }: SeriesProps) {
+  const t = useT()
+  const { number } = useFormats()
+  return (
+    <Card title={t('dashboard.delivered')}>
+      <dl className="figures">
+        <Figure name={t('dashboard.delivered')} value={number(totals.updates_delivered)} />
+        <Figure name={t('usage.attempts')} value={number(totals.webhook_attempts)} />
+        <Figure
+          name={t('usage.failures')}
+          value={number(totals.webhook_failures)}
+          tone={totals.webhook_failures > 0 ? 'bad' : undefined}
+        />
+      </dl>
+      <Bars title={t('dashboard.delivered')} bars={barsOf((slot) => slot.updates_delivered)} />
+    </Card>
   )
 }
 

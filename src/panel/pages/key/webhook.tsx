@@ -1,68 +1,17 @@
-/** Where updates are delivered: set it, try it, remove it, and the secret that signs. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+/** Where updates are delivered: set it, try it, remove it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { ApiFailure } from '../../api/failure.ts'
-import type { ApiKey, SigningSecret as SecretRecord, TestAttempt } from '../../api/types.ts'
+import type { ApiKey, TestAttempt } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Copied } from '../../ui/copy.tsx'
 import { Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Notice, useReason } from '../../ui/states.tsx'
+import { Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-
-/** The secret by which a receiver knows that a delivery is ours. */
-export function SigningSecret({ path }: { readonly path: string }) {
-  const t = useT()
-  const reason = useReason()
-  const { moment } = useFormats()
-  const queries = useQueryClient()
-  const [isAsked, setAsked] = useState(false)
-  const queryKey = ['signing-secret', path]
-  const secret = useQuery({
-    queryKey,
-    enabled: isAsked,
-    // A key that never had a webhook has no secret either.
-    queryFn: ({ signal }) =>
-      call<SecretRecord>('GET', `${path}/secret`, { signal }).catch((cause: unknown) => {
-        if (cause instanceof ApiFailure && cause.status === 404) return null
-        throw cause
-      }),
-    gcTime: 0,
-  })
-  const renewing = useMutation({
-    mutationFn: () => call<SecretRecord>('POST', `${path}/secret`),
-    onSuccess: (next) => queries.setQueryData(queryKey, next),
-  })
-  const problem = renewing.error ?? secret.error
-  return (
-    <Card title={t('webhook.secret')}>
-      <p className="quiet small">{t('webhook.secret.text')}</p>
-      {secret.data && <Copied text={secret.data.secret} wrap />}
-      {secret.data === null && <p className="small">{t('webhook.secret.none')}</p>}
-      {secret.data?.previous_until && (
-        <p className="quiet small">
-          {t('webhook.secret.previous', { moment: moment(secret.data.previous_until) })}
-        </p>
-      )}
-      {problem && <p className="wrong">{reason(problem)}</p>}
-      <div className="row">
-        {!secret.data && (
-          <Button busy={secret.isFetching} onClick={() => setAsked(true)}>
-            {t('webhook.secret.show')}
-          </Button>
-        )}
-        {secret.data !== undefined && (
-          <Button icon="restart" busy={renewing.isPending} onClick={() => renewing.mutate()}>
-            {t('webhook.secret.renew')}
-          </Button>
-        )}
-      </div>
-    </Card>
-  )
-}
+import { SigningSecret } from './signing-secret.tsx'
 
 /** Delivers an empty update once, to what stands in the form, and says how it went. */
 export interface TestDeliveryProps {
@@ -112,17 +61,119 @@ export function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   )
 }
 
+/** Why nothing is delivered at the moment. */
+function Standing({ webhook }: { readonly webhook: NonNullable<ApiKey['webhook']> }) {
+  const t = useT()
+  const { clock } = useFormats()
+  return (
+    <>
+      {webhook.state === 'suspended' && <Notice tone="bad">{t('webhook.suspended')}</Notice>}
+      {(webhook.state === 'crashed' || webhook.state === 'failed') && (
+        <Notice tone="bad">{t(`webhook.${webhook.state}`)}</Notice>
+      )}
+      {webhook.state === 'resting' && (
+        <Notice tone="warn">
+          <p>{t('webhook.resting')}</p>
+          {webhook.next_attempt_at && (
+            <p className="quiet small">
+              {t('deliveries.next')}: {clock(webhook.next_attempt_at)}
+            </p>
+          )}
+        </Notice>
+      )}
+    </>
+  )
+}
+
 export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const reason = useReason()
-  const toast = useToast()
-  const queries = useQueryClient()
-  const { clock } = useFormats()
   const { webhook } = apiKey
   const path = `/api_keys/${apiKey.api_key_id}/webhook`
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [secret, setSecret] = useState('')
-  const keep = (next: ApiKey) => queries.setQueryData(['key', apiKey.api_key_id], next)
+  return (
+    <div className="columns">
+      <Card title={t('webhook.title')}>
+        <p className="quiet small">{t('webhook.text')}</p>
+        {webhook && <Standing webhook={webhook} />}
+        <WebhookForm {...{ apiKey, path, url, setUrl, secret, setSecret }} />
+      </Card>
+      <div className="stack">
+        <TestDelivery
+          path={path}
+          url={url.trim()}
+          secret={secret}
+          isSet={webhook?.url === url.trim()}
+        />
+        <SigningSecret path={path} />
+      </div>
+    </div>
+  )
+}
+
+interface WebhookFormProps {
+  readonly apiKey: ApiKey
+  readonly path: string
+  readonly url: string
+  readonly secret: string
+  setUrl(url: string): void
+  setSecret(secret: string): void
+}
+
+function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFormProps) {
+  const t = useT()
+  const { webhook } = apiKey
+  const { setting, removing } = useWebhookChanges(apiKey, path, { url, secret }, () => setUrl(''))
+  return (
+    <Form by={setting}>
+      <Field
+        label={t('webhook.url')}
+        type="url"
+        className="ltr"
+        placeholder="https://bot.example.org/updates"
+        required
+        value={url}
+        onChange={(event) => setUrl(event.target.value)}
+      />
+      <Field
+        label={`${t('webhook.secretToken')} (${t('optional')})`}
+        hint={
+          webhook
+            ? `${t('webhook.secretToken.hint')} ${t('webhook.secretToken.again')}`
+            : t('webhook.secretToken.hint')
+        }
+        className="ltr"
+        autoComplete="off"
+        maxLength={256}
+        value={secret}
+        onChange={(event) => setSecret(event.target.value)}
+      />
+      <Wrong cause={setting.error} />
+      <div className="actions">
+        {webhook && (
+          <Button kind="danger" busy={removing.isPending} onClick={() => removing.mutate()}>
+            {t('webhook.remove')}
+          </Button>
+        )}
+        <Button type="submit" kind="first" busy={setting.isPending}>
+          {t(webhook ? 'webhook.change' : 'webhook.set')}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+function useWebhookChanges(
+  { api_key_id, webhook }: ApiKey,
+  path: string,
+  { url, secret }: { readonly url: string; readonly secret: string },
+  onRemoved: () => void,
+) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const keep = (next: ApiKey) => queries.setQueryData(['key', api_key_id], next)
   const setting = useMutation({
     mutationFn: () =>
       call<ApiKey>('PUT', path, {
@@ -143,84 +194,10 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
     mutationFn: () => call<ApiKey>('DELETE', path),
     onSuccess(next) {
       keep(next)
-      setUrl('')
+      onRemoved()
       toast(t('webhook.wasRemoved'))
     },
     onError: (cause) => toast(reason(cause), 'bad'),
   })
-  return (
-    <div className="columns">
-      <Card title={t('webhook.title')}>
-        <p className="quiet small">{t('webhook.text')}</p>
-        {webhook?.state === 'suspended' && <Notice tone="bad">{t('webhook.suspended')}</Notice>}
-        {(webhook?.state === 'crashed' || webhook?.state === 'failed') && (
-          <Notice tone="bad">{t(`webhook.${webhook.state}`)}</Notice>
-        )}
-        {webhook?.state === 'resting' && (
-          <Notice tone="warn">
-            <p>{t('webhook.resting')}</p>
-            {webhook.next_attempt_at && (
-              <p className="quiet small">
-                {t('deliveries.next')}: {clock(webhook.next_attempt_at)}
-              </p>
-            )}
-          </Notice>
-        )}
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (!setting.isPending) setting.mutate()
-          }}
-        >
-          <Field
-            label={t('webhook.url')}
-            type="url"
-            className="ltr"
-            placeholder="https://bot.example.org/updates"
-            required
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-          <Field
-            label={`${t('webhook.secretToken')} (${t('optional')})`}
-            hint={
-              webhook
-                ? `${t('webhook.secretToken.hint')} ${t('webhook.secretToken.again')}`
-                : t('webhook.secretToken.hint')
-            }
-            className="ltr"
-            autoComplete="off"
-            maxLength={256}
-            value={secret}
-            onChange={(event) => setSecret(event.target.value)}
-          />
-          {setting.error && (
-            <p className="wrong" role="alert">
-              {reason(setting.error)}
-            </p>
-          )}
-          <div className="actions">
-            {webhook && (
-              <Button kind="danger" busy={removing.isPending} onClick={() => removing.mutate()}>
-                {t('webhook.remove')}
-              </Button>
-            )}
-            <Button type="submit" kind="first" busy={setting.isPending}>
-              {t(webhook ? 'webhook.change' : 'webhook.set')}
-            </Button>
-          </div>
-        </form>
-      </Card>
-      <div className="stack">
-        <TestDelivery
-          path={path}
-          url={url.trim()}
-          secret={secret}
-          isSet={webhook?.url === url.trim()}
-        />
-        <SigningSecret path={path} />
-      </div>
-    </div>
-  )
+  return { setting, removing }
 }

@@ -9,7 +9,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
-import { Empty, Failed, useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Empty, Failed, Wrong } from '../../ui/states.tsx'
 import { expiryIn, lifetimeOptions } from './lifetimes.ts'
 import { NewKey } from './new-key.tsx'
 import { Scopes } from './scopes.tsx'
@@ -57,26 +58,10 @@ export interface CreateKeyProps {
 
 export function CreateKey({ credentialId, close }: CreateKeyProps) {
   const t = useT()
-  const reason = useReason()
-  const queries = useQueryClient()
   const [chosen, setChosen] = useState(credentialId)
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<readonly string[]>(['bot:send', 'bot:receive'])
-  const [lifetime, setLifetime] = useState<string>('never')
-  const { account, failure, hasNone, isLong, options, search, setSearch } = useAccounts(chosen)
-  const creating = useMutation({
-    mutationFn: () =>
-      call<ApiKey & { key: string }>('POST', '/api_keys', {
-        body: {
-          name: name.trim(),
-          credential_id: account?.credential_id,
-          scopes,
-          expires_at: expiryIn(lifetime),
-        },
-      }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
-  })
-
+  const accounts = useAccounts(chosen)
+  const fields = useFields()
+  const creating = useCreation()
   if (creating.data) {
     return (
       <Dialog title={t('keys.new')} open wide isFirm onClose={close}>
@@ -86,9 +71,9 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
   }
   return (
     <Dialog title={t('account.keys.create')} open isFirm={creating.isPending} onClose={close}>
-      {failure ? (
-        <Failed cause={failure} />
-      ) : hasNone ? (
+      {accounts.failure ? (
+        <Failed cause={accounts.failure} />
+      ) : accounts.hasNone ? (
         <Empty
           icon="link"
           title={t('keys.noAccount')}
@@ -99,67 +84,117 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
           }
         />
       ) : (
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (!creating.isPending) creating.mutate()
-          }}
-        >
-          <Field
-            label={t('keys.name')}
-            hint={t('keys.name.hint')}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-          {isLong && (
-            <Field
-              label={t('keys.account.search')}
-              type="search"
-              autoComplete="off"
-              maxLength={100}
-              value={search}
-              onChange={(event) => setSearch(event.target.value)}
-            />
-          )}
-          <Choice
-            label={t('keys.account')}
-            value={`${account?.credential_id ?? ''}`}
-            options={options.map((one) => [
-              `${one.credential_id}`,
-              `\u2068${nameOf(one)}\u2069 (\u2066${handleOf(one)}\u2069)`,
-            ])}
-            onChange={setChosen}
-          />
-          <Scopes chosen={scopes} onChange={setScopes} />
-          <Choice
-            label={t('keys.lifetime')}
-            value={lifetime}
-            options={lifetimeOptions(t)}
-            onChange={setLifetime}
-          />
-          {creating.error && (
-            <p className="wrong" role="alert">
-              {reason(creating.error)}
-            </p>
-          )}
-          <div className="actions">
-            <Button disabled={creating.isPending} onClick={close}>
-              {t('cancel')}
-            </Button>
-            <Button
-              type="submit"
-              kind="first"
-              busy={creating.isPending}
-              disabled={scopes.length === 0 || account === undefined}
-            >
-              {t('keys.make')}
-            </Button>
-          </div>
-        </form>
+        <KeyForm {...{ accounts, fields, creating, close }} choose={setChosen} />
       )}
     </Dialog>
+  )
+}
+
+function useFields() {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<readonly string[]>(['bot:send', 'bot:receive'])
+  const [lifetime, setLifetime] = useState<string>('never')
+  return { name, setName, scopes, setScopes, lifetime, setLifetime }
+}
+
+interface WantedKey {
+  readonly name: string
+  readonly credential_id: number | undefined
+  readonly scopes: readonly string[]
+  readonly expires_at: string | null
+}
+
+function useCreation() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: WantedKey) => call<ApiKey & { key: string }>('POST', '/api_keys', { body }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
+  })
+}
+
+interface KeyFormProps {
+  readonly accounts: ReturnType<typeof useAccounts>
+  readonly fields: ReturnType<typeof useFields>
+  readonly creating: ReturnType<typeof useCreation>
+  choose(credentialId: string): void
+  close(): void
+}
+
+function KeyForm({ accounts, fields, creating, choose, close }: KeyFormProps) {
+  const t = useT()
+  const { name, setName, scopes, setScopes, lifetime, setLifetime } = fields
+  const make = () =>
+    creating.mutate({
+      name: name.trim(),
+      credential_id: accounts.account?.credential_id,
+      scopes,
+      expires_at: expiryIn(lifetime),
+    })
+  return (
+    <Form by={{ isPending: creating.isPending, mutate: make }}>
+      <Field
+        label={t('keys.name')}
+        hint={t('keys.name.hint')}
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <AccountChoice accounts={accounts} onChange={choose} />
+      <Scopes chosen={scopes} onChange={setScopes} />
+      <Choice
+        label={t('keys.lifetime')}
+        value={lifetime}
+        options={lifetimeOptions(t)}
+        onChange={setLifetime}
+      />
+      <Wrong cause={creating.error} />
+      <div className="actions">
+        <Button disabled={creating.isPending} onClick={close}>
+          {t('cancel')}
+        </Button>
+        <Button
+          type="submit"
+          kind="first"
+          busy={creating.isPending}
+          disabled={scopes.length === 0 || accounts.account === undefined}
+        >
+          {t('keys.make')}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+interface AccountChoiceProps {
+  readonly accounts: ReturnType<typeof useAccounts>
+  onChange(credentialId: string): void
+}
+
+function AccountChoice({ accounts, onChange }: AccountChoiceProps) {
+  const t = useT()
+  const { account, isLong, options, search, setSearch } = accounts
+  return (
+    <>
+      {isLong && (
+        <Field
+          label={t('keys.account.search')}
+          type="search"
+          autoComplete="off"
+          maxLength={100}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      )}
+      <Choice
+        label={t('keys.account')}
+        value={`${account?.credential_id ?? ''}`}
+        options={options.map((one) => [
+          `${one.credential_id}`,
+          `\u2068${nameOf(one)}\u2069 (\u2066${handleOf(one)}\u2069)`,
+        ])}
+        onChange={onChange}
+      />
+    </>
   )
 }

@@ -7,6 +7,7 @@ import { latinDigits } from '../../i18n/digits.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 
 export interface AnswerFormProps {
@@ -39,13 +40,7 @@ export function AnswerForm({ kind, session, keep, lookAgain, answer }: AnswerFor
   })
   const isCode = kind === 'code'
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!answering.isPending && text.trim() !== '') answering.mutate()
-      }}
-    >
+    <Form by={answering} isReady={text.trim() !== ''}>
       <Field
         ref={input}
         label={t(isCode ? 'code' : 'linking.password')}
@@ -71,6 +66,6 @@ export function AnswerForm({ kind, session, keep, lookAgain, answer }: AnswerFor
           {t('linking.continue')}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

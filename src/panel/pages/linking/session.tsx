@@ -9,14 +9,13 @@ import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Failed, Loading, useReason } from '../../ui/states.tsx'
+import { Failed, Loading, Wrong } from '../../ui/states.tsx'
 import { SANDBOX, SentCode } from './sandbox-person.tsx'
 import { LinkSteps } from './steps.tsx'
 
 /** A one-time page for the owner of the account, who need not have access to the panel. */
 export function Invite({ path }: { readonly path: string }) {
   const t = useT()
-  const reason = useReason()
   const inviting = useMutation({
     mutationFn: () => call<{ url: string; expires_in: number }>('POST', `${path}/page`),
   })
@@ -37,11 +36,7 @@ export function Invite({ path }: { readonly path: string }) {
           </Button>
         </div>
       )}
-      {inviting.error && (
-        <p className="wrong" role="alert">
-          {reason(inviting.error)}
-        </p>
-      )}
+      <Wrong cause={inviting.error} />
     </div>
   )
 }
@@ -52,7 +47,6 @@ const LOOK_MS = 2_000
 
 export function LinkSessionPage() {
   const t = useT()
-  const [query] = useSearchParams()
   const queries = useQueryClient()
   const { platform = '', session = '' } = useParams()
   const path = `/platforms/${platform}/link/${session}`
@@ -62,24 +56,6 @@ export function LinkSessionPage() {
     queryFn: ({ signal }) => call<LinkSession>('GET', path, { signal }),
     refetchInterval: ({ state }) => (open.includes(state.data?.state ?? '') ? LOOK_MS : false),
   })
-  const keep = (next: LinkSession) => queries.setQueryData(queryKey, next)
-  const cancelling = useMutation({
-    mutationFn: () => call<LinkSession>('DELETE', path),
-    onSuccess: keep,
-  })
-  const anew = (
-    <div className="actions">
-      <ButtonLink
-        kind="first"
-        to={addressOf('/dashboard/link', { platform, again: query.get('again') ?? undefined })}
-      >
-        {t('linking.anew')}
-      </ButtonLink>
-    </div>
-  )
-  const isOpen = flow.data !== undefined && open.includes(flow.data.state)
-  const credentialId = flow.data?.credential?.credential_id
-
   useEffect(() => {
     if (flow.data?.state !== 'linked') return
     for (const key of ['summary', 'credentials', 'urgent']) {
@@ -95,52 +71,96 @@ export function LinkSessionPage() {
             cause={flow.error}
             {...(!isGone(flow.error) && { retry: () => flow.refetch() })}
           />
-          {isGone(flow.error) && anew}
+          {isGone(flow.error) && <Anew platform={platform} />}
         </>
       ) : !flow.data ? (
         <Loading lines={4} />
       ) : (
-        <>
-          <LinkSteps
-            session={flow.data}
-            keep={keep}
-            lookAgain={() => flow.refetch()}
-            verify={(answer) =>
-              call<LinkSession>('POST', `/platforms/${platform}/link/verify`, {
-                body: { session_id: session, ...answer },
-              })
-            }
-            resend={() => call<LinkSession>('POST', `${path}/resend`)}
-          />
-          {platform === SANDBOX && flow.data.state === 'code_sent' && (
-            <SentCode phone={query.get('phone') ?? ''} />
-          )}
-          {isOpen && (
-            <>
-              <Card title={t('linking.invite')}>
-                <Invite path={path} />
-              </Card>
-              <div className="actions">
-                <Button kind="bare" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
-                  {t('linking.cancel')}
-                </Button>
-              </div>
-            </>
-          )}
-          {credentialId !== undefined ? (
-            <div className="actions">
-              <ButtonLink to={`/dashboard/accounts/${credentialId}`}>
-                {t('linking.toAccount')}
-              </ButtonLink>
-              <ButtonLink to={`/dashboard/keys?create=${credentialId}`} kind="first">
-                {t('account.keys.create')}
-              </ButtonLink>
-            </div>
-          ) : (
-            !isOpen && anew
-          )}
-        </>
+        <Flow
+          platform={platform}
+          path={path}
+          session={flow.data}
+          keep={(next) => queries.setQueryData(queryKey, next)}
+          lookAgain={() => flow.refetch()}
+        />
       )}
     </Page>
+  )
+}
+
+/** The way back to the start, to try once more. */
+function Anew({ platform }: { readonly platform: string }) {
+  const t = useT()
+  const [query] = useSearchParams()
+  return (
+    <div className="actions">
+      <ButtonLink
+        kind="first"
+        to={addressOf('/dashboard/link', { platform, again: query.get('again') ?? undefined })}
+      >
+        {t('linking.anew')}
+      </ButtonLink>
+    </div>
+  )
+}
+
+interface FlowProps {
+  readonly platform: string
+  readonly path: string
+  readonly session: LinkSession
+  keep(session: LinkSession): void
+  lookAgain(): void
+}
+
+function Flow({ platform, path, session, keep, lookAgain }: FlowProps) {
+  const t = useT()
+  const [query] = useSearchParams()
+  const cancelling = useMutation({
+    mutationFn: () => call<LinkSession>('DELETE', path),
+    onSuccess: keep,
+  })
+  const isOpen = open.includes(session.state)
+  const credentialId = session.credential?.credential_id
+  return (
+    <>
+      <LinkSteps
+        session={session}
+        keep={keep}
+        lookAgain={lookAgain}
+        verify={(answer) =>
+          call<LinkSession>('POST', `/platforms/${platform}/link/verify`, {
+            body: { session_id: session.session_id, ...answer },
+          })
+        }
+        resend={() => call<LinkSession>('POST', `${path}/resend`)}
+      />
+      {platform === SANDBOX && session.state === 'code_sent' && (
+        <SentCode phone={query.get('phone') ?? ''} />
+      )}
+      {isOpen && (
+        <>
+          <Card title={t('linking.invite')}>
+            <Invite path={path} />
+          </Card>
+          <div className="actions">
+            <Button kind="bare" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
+              {t('linking.cancel')}
+            </Button>
+          </div>
+        </>
+      )}
+      {credentialId !== undefined ? (
+        <div className="actions">
+          <ButtonLink to={`/dashboard/accounts/${credentialId}`}>
+            {t('linking.toAccount')}
+          </ButtonLink>
+          <ButtonLink to={`/dashboard/keys?create=${credentialId}`} kind="first">
+            {t('account.keys.create')}
+          </ButtonLink>
+        </div>
+      ) : (
+        !isOpen && <Anew platform={platform} />
+      )}
+    </>
   )
 }

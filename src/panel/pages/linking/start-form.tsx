@@ -9,7 +9,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { useFieldReason, useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { useFieldReason, Wrong } from '../../ui/states.tsx'
 import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 
 /** Not something to be told, but to be agreed to. */
@@ -21,21 +22,21 @@ export interface StartFormProps {
   readonly again?: number
 }
 
-export function StartForm({ platform, again }: StartFormProps) {
-  const t = useT()
-  const reason = useReason()
-  const fieldReason = useFieldReason()
+interface Wish {
+  readonly method: string
+  readonly fields: readonly LinkField[]
+  readonly values: Readonly<Record<string, string>>
+  readonly again: number | undefined
+}
+
+function useStart(platform: string, { method, fields, values, again }: Wish) {
   const navigate = useNavigate()
-  const [method, setMethod] = useState(platform.link[0]?.method ?? '')
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const fields = platform.link.find((one) => one.method === method)?.fields ?? []
-  const isSandbox = platform.platform === SANDBOX
-  const starting = useMutation({
+  return useMutation({
     mutationFn: () => {
       const given = fields
         .map(({ name }) => [name, values[name]?.trim() ?? ''] as const)
         .filter(([, value]) => value !== '')
-      return call<LinkSession>('POST', `/platforms/${platform.platform}/link/start`, {
+      return call<LinkSession>('POST', `/platforms/${platform}/link/start`, {
         body: {
           method,
           ...Object.fromEntries(given),
@@ -45,23 +46,27 @@ export function StartForm({ platform, again }: StartFormProps) {
     },
     onSuccess: ({ session_id }) =>
       navigate(
-        addressOf(`/dashboard/link/${platform.platform}/${session_id}`, {
+        addressOf(`/dashboard/link/${platform}/${session_id}`, {
           again,
-          phone: isSandbox ? values.phone : undefined,
+          phone: platform === SANDBOX ? values.phone : undefined,
         }),
         { replace: true },
       ),
   })
+}
+
+export function StartForm({ platform, again }: StartFormProps) {
+  const t = useT()
+  const fieldReason = useFieldReason()
+  const [method, setMethod] = useState(platform.link[0]?.method ?? '')
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const fields = platform.link.find((one) => one.method === method)?.fields ?? []
+  const isSandbox = platform.platform === SANDBOX
+  const starting = useStart(platform.platform, { method, fields, values, again })
   const wrongIn = (name: string) => fieldReason(starting.error, name)
   const isShown = fields.some(({ name }) => wrongIn(name) !== undefined)
   return (
-    <form
-      className="card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!starting.isPending) starting.mutate()
-      }}
-    >
+    <Form by={starting} className="card">
       {platform.link.length > 1 && (
         <Choice
           label={t('linking.method')}
@@ -78,44 +83,53 @@ export function StartForm({ platform, again }: StartFormProps) {
           onChoose={(phone) => setValues({ ...values, phone })}
         />
       )}
-      {fields.map((field) =>
-        field.name === CONSENT ? (
-          <Toggle
-            key={field.name}
-            label={t(`linking.field.${CONSENT}`)}
-            hint={t(`linking.field.${CONSENT}.hint`)}
-            on={values[CONSENT] === 'true'}
-            onChange={(on) => setValues({ ...values, [CONSENT]: on ? 'true' : '' })}
-          />
-        ) : (
-          <Field
-            key={field.name}
-            label={labelOf(field, t)}
-            {...inputOf(field)}
-            required={field.required}
-            className="ltr"
-            value={values[field.name] ?? ''}
-            wrong={wrongIn(field.name)}
-            onChange={({ target: { value } }) =>
-              setValues({
-                ...values,
-                [field.name]: field.name === 'phone' ? latinDigits(value) : value,
-              })
-            }
-          />
-        ),
-      )}
-      {starting.error && !isShown && (
-        <p className="wrong" role="alert">
-          {reason(starting.error)}
-        </p>
-      )}
+      {fields.map((field) => (
+        <LinkInput
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          wrong={wrongIn(field.name)}
+          onChange={(value) => setValues({ ...values, [field.name]: value })}
+        />
+      ))}
+      {!isShown && <Wrong cause={starting.error} />}
       <div className="actions">
         <Button type="submit" kind="first" busy={starting.isPending}>
           {t('linking.start')}
         </Button>
       </div>
-    </form>
+    </Form>
+  )
+}
+
+interface LinkInputProps {
+  readonly field: LinkField
+  readonly value: string
+  readonly wrong: string | undefined
+  onChange(value: string): void
+}
+
+function LinkInput({ field, value, wrong, onChange }: LinkInputProps) {
+  const t = useT()
+  return field.name === CONSENT ? (
+    <Toggle
+      label={t(`linking.field.${CONSENT}`)}
+      hint={t(`linking.field.${CONSENT}.hint`)}
+      on={value === 'true'}
+      onChange={(on) => onChange(on ? 'true' : '')}
+    />
+  ) : (
+    <Field
+      label={labelOf(field, t)}
+      {...inputOf(field)}
+      required={field.required}
+      className="ltr"
+      value={value}
+      wrong={wrong}
+      onChange={({ target }) =>
+        onChange(field.name === 'phone' ? latinDigits(target.value) : target.value)
+      }
+    />
   )
 }
 

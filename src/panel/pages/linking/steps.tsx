@@ -9,7 +9,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useSecondsLeft } from '../../ui/countdown.ts'
 import { Card } from '../../ui/page.tsx'
-import { Empty, Notice, useReason } from '../../ui/states.tsx'
+import { Empty, Notice, Wrong } from '../../ui/states.tsx'
 import { AnswerForm } from './answer-form.tsx'
 
 /** A text as a QR code, black on white in every theme: scanners want it so. */
@@ -48,7 +48,6 @@ export interface ResendProps {
 
 export function Resend({ session, keep, resend }: ResendProps) {
   const t = useT()
-  const reason = useReason()
   const end = useMemo(() => Date.now() + (session.resend_in ?? 0) * 1000, [session.resend_in])
   const left = useSecondsLeft(end)
   const sending = useMutation({ mutationFn: resend, onSuccess: keep })
@@ -66,11 +65,7 @@ export function Resend({ session, keep, resend }: ResendProps) {
           {left > 0 ? t('code.resendIn', { seconds: left }) : t('code.resend')}
         </Button>
       </div>
-      {sending.error && (
-        <p className="wrong" role="alert">
-          {reason(sending.error)}
-        </p>
-      )}
+      <Wrong cause={sending.error} />
     </div>
   )
 }
@@ -126,18 +121,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStep
         </Card>
       )
     case 'waiting':
-      return (
-        <Card title={t('linking.show.title')}>
-          <p className="quiet">
-            {t(session.show?.form === 'qr' ? 'linking.show.qr' : 'linking.show.pairing')}
-          </p>
-          {session.show?.form === 'qr' ? (
-            <QrCode value={session.show.value} label={t('linking.show.qr')} />
-          ) : (
-            <p className="pairing mono">{session.show?.value}</p>
-          )}
-        </Card>
-      )
+      return <Shown show={session.show} />
     case 'linked':
       return (
         <Card title={t('linking.linked.title')}>
@@ -155,4 +139,19 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStep
         </Card>
       )
   }
+}
+
+/** What the other device scans or is given. */
+function Shown({ show }: { readonly show: LinkSession['show'] | undefined }) {
+  const t = useT()
+  return (
+    <Card title={t('linking.show.title')}>
+      <p className="quiet">{t(show?.form === 'qr' ? 'linking.show.qr' : 'linking.show.pairing')}</p>
+      {show?.form === 'qr' ? (
+        <QrCode value={show.value} label={t('linking.show.qr')} />
+      ) : (
+        <p className="pairing mono">{show?.value}</p>
+      )}
+    </Card>
+  )
 }

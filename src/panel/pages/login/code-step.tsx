@@ -7,6 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useSecondsLeft } from '../../ui/countdown.ts'
 import { Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { forgetCode, type WaitedCode } from './sent-code.ts'
 
@@ -31,13 +32,7 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
   })
   const problem = entering.error ?? failure
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!entering.isPending) entering.mutate()
-      }}
-    >
+    <Form by={entering}>
       <div>
         <h1>{t('login.code')}</h1>
         <p className="quiet small">
@@ -70,6 +65,6 @@ export function CodeStep({ sent, resending, failure, resend, back }: CodeStepPro
           {left > 0 ? t('code.resendIn', { seconds: left }) : t('code.resend')}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

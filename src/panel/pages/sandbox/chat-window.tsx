@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { type Aim, Composer } from './composer.tsx'
 import { messagesIn } from './conversations.ts'
@@ -76,7 +76,6 @@ export interface ForwardProps {
 
 export function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
   const t = useT()
-  const reason = useReason()
   const toast = useToast()
   const forwarding = useMutation({
     mutationFn: (to: Chat) => hands.forward(message, to.id),
@@ -104,11 +103,7 @@ export function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) 
           </li>
         ))}
       </ul>
-      {forwarding.error && (
-        <p className="wrong" role="alert">
-          {reason(forwarding.error)}
-        </p>
-      )}
+      <Wrong cause={forwarding.error} />
       <div className="actions">
         <Button onClick={onClose}>{t('cancel')}</Button>
       </div>
@@ -135,7 +130,6 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
   const hands = useMemo(() => handsOf(person.id), [person.id])
   const messages = messagesIn(inbox, chat.id)
   const byId = new Map(messages.map((message) => [message.message_id, message]))
-  const typing = inbox.typing.filter((one) => one.chat.id === chat.id)
   const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
   const standing = inbox.keyboards.find((one) => one.chat.id === chat.id)
   const asking = standing?.force_reply ? byId.get(standing.message_id) : undefined
@@ -147,12 +141,7 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
   }
   return (
     <section className="window" aria-label={t('messenger.chat')}>
-      <header className="bar">
-        <span className="leave">
-          <Button kind="bare" icon="back" aria-label={t('back')} onClick={back} />
-        </span>
-        <ChatHead chat={chat} person={person} people={people} />
-      </header>
+      <Bar chat={chat} person={person} people={people} back={back} />
       {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
       <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
         <ol className="lines">
@@ -172,12 +161,7 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
           ))}
         </ol>
       </div>
-      <p className="typing quiet small" role="status">
-        {isLost
-          ? t('live.off')
-          : typing.length > 0 &&
-            t('messenger.typing', { name: typing.map((one) => personName(one.person)).join(', ') })}
-      </p>
+      <Typing chat={chat} inbox={inbox} isLost={isLost} />
       <Composer
         key={chat.id}
         chat={chat.id}
@@ -202,3 +186,30 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
 
 const isOneAlbum = ({ media_group_id: album }: Message, before: Message | undefined) =>
   album !== undefined && before?.media_group_id === album
+
+function Typing({ chat, inbox, isLost }: Pick<ChatWindowProps, 'chat' | 'inbox' | 'isLost'>) {
+  const t = useT()
+  const typing = inbox.typing.filter((one) => one.chat.id === chat.id)
+  return (
+    <p className="typing quiet small" role="status">
+      {isLost
+        ? t('live.off')
+        : typing.length > 0 &&
+          t('messenger.typing', { name: typing.map((one) => personName(one.person)).join(', ') })}
+    </p>
+  )
+}
+
+type BarProps = Pick<ChatWindowProps, 'chat' | 'person' | 'people' | 'back'>
+
+function Bar({ chat, person, people, back }: BarProps) {
+  const t = useT()
+  return (
+    <header className="bar">
+      <span className="leave">
+        <Button kind="bare" icon="back" aria-label={t('back')} onClick={back} />
+      </span>
+      <ChatHead chat={chat} person={person} people={people} />
+    </header>
+  )
+}

@@ -6,7 +6,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { MeasuredFault } from './measured-fault.tsx'
 import { personName } from './names.ts'
 
@@ -21,7 +21,6 @@ export interface FaultsDialogProps {
 
 export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const hands = handsOf(person.id)
   const changing = useMutation({
@@ -56,28 +55,10 @@ export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
           />
         ))}
         {blows.map((fault) => (
-          <div key={fault} className="row spread">
-            <div className="grow">
-              <div className="label">{t(`faults.${fault}`)}</div>
-              <div className="quiet small">{t(`faults.${fault}.hint`)}</div>
-            </div>
-            <Button
-              kind="danger"
-              size="slim"
-              disabled={changing.isPending}
-              aria-label={`${t('faults.now')}: ${t(`faults.${fault}`)}`}
-              onClick={() => put(fault)}
-            >
-              {t('faults.now')}
-            </Button>
-          </div>
+          <Blow key={fault} fault={fault} busy={changing.isPending} strike={() => put(fault)} />
         ))}
       </div>
-      {changing.error && (
-        <p className="wrong" role="alert">
-          {reason(changing.error)}
-        </p>
-      )}
+      <Wrong cause={changing.error} />
       <div className="actions">
         <Button busy={changing.isPending} onClick={() => changing.mutate(hands.clearFaults)}>
           {t('faults.clear')}
@@ -87,5 +68,33 @@ export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
         </Button>
       </div>
     </Dialog>
+  )
+}
+
+interface BlowProps {
+  readonly fault: (typeof blows)[number]
+  readonly busy: boolean
+  strike(): void
+}
+
+/** A fault that happens once, at the press of its button. */
+function Blow({ fault, busy, strike }: BlowProps) {
+  const t = useT()
+  return (
+    <div className="row spread">
+      <div className="grow">
+        <div className="label">{t(`faults.${fault}`)}</div>
+        <div className="quiet small">{t(`faults.${fault}.hint`)}</div>
+      </div>
+      <Button
+        kind="danger"
+        size="slim"
+        disabled={busy}
+        aria-label={`${t('faults.now')}: ${t(`faults.${fault}`)}`}
+        onClick={strike}
+      >
+        {t('faults.now')}
+      </Button>
+    </div>
   )
 }

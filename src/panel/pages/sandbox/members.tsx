@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { personName } from './names.ts'
 
 export interface MembersProps {
@@ -21,7 +21,6 @@ const roles = ['owner', 'admin', 'member'] as const
 
 export function Members({ group, person, people, onClose }: MembersProps) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const inside = new Set(group.members.map((member) => member.person.id))
   const outside = people.filter(({ id, deactivated }) => !inside.has(id) && !deactivated)
@@ -35,28 +34,13 @@ export function Members({ group, person, people, onClose }: MembersProps) {
     <Dialog title={t('members.title')} open onClose={onClose}>
       <ul className="records">
         {group.members.map((member) => (
-          <li key={member.person.id} className="record">
-            <span className="grow label clip">
-              <bdi>{personName(member.person)}</bdi>
-              {member.person.id === person.id && ` (${t('messenger.you')})`}
-            </span>
-            <Choice
-              label={t('members.role', { name: personName(member.person) })}
-              hidesLabel
-              value={member.role}
-              options={roles.map((role) => [role, t(`members.role.${role}`)])}
-              onChange={(role) =>
-                changing.mutate(() => setRole(group.id, member.person.id, role as Role))
-              }
-            />
-            <Button
-              kind="bare"
-              size="slim"
-              icon="cross"
-              aria-label={t('members.remove', { name: personName(member.person) })}
-              onClick={() => changing.mutate(() => removeMember(group.id, member.person.id))}
-            />
-          </li>
+          <MemberRow
+            key={member.person.id}
+            member={member}
+            isYou={member.person.id === person.id}
+            change={(role) => changing.mutate(() => setRole(group.id, member.person.id, role))}
+            remove={() => changing.mutate(() => removeMember(group.id, member.person.id))}
+          />
         ))}
       </ul>
       {newcomer !== undefined && outside.length > 0 && (
@@ -80,14 +64,43 @@ export function Members({ group, person, people, onClose }: MembersProps) {
           </Button>
         </div>
       )}
-      {changing.error && (
-        <p className="wrong" role="alert">
-          {reason(changing.error)}
-        </p>
-      )}
+      <Wrong cause={changing.error} />
       <div className="actions">
         <Button onClick={onClose}>{t('close')}</Button>
       </div>
     </Dialog>
+  )
+}
+
+interface MemberRowProps {
+  readonly member: Group['members'][number]
+  readonly isYou: boolean
+  change(role: Role): void
+  remove(): void
+}
+
+function MemberRow({ member, isYou, change, remove }: MemberRowProps) {
+  const t = useT()
+  return (
+    <li className="record">
+      <span className="grow label clip">
+        <bdi>{personName(member.person)}</bdi>
+        {isYou && ` (${t('messenger.you')})`}
+      </span>
+      <Choice
+        label={t('members.role', { name: personName(member.person) })}
+        hidesLabel
+        value={member.role}
+        options={roles.map((role) => [role, t(`members.role.${role}`)])}
+        onChange={(role) => change(role as Role)}
+      />
+      <Button
+        kind="bare"
+        size="slim"
+        icon="cross"
+        aria-label={t('members.remove', { name: personName(member.person) })}
+        onClick={remove}
+      />
+    </li>
   )
 }

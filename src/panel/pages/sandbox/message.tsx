@@ -84,7 +84,6 @@ export function Bubble(props: BubbleProps) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
-  const { hour } = useFormats()
   const summary = useSummary()
   const acting = useMutation({
     mutationFn: (act: () => Promise<unknown>) => act(),
@@ -122,18 +121,7 @@ export function Bubble(props: BubbleProps) {
           message={message}
           vote={(options) => acting.mutate(() => hands.vote(message, options))}
         />
-        <span className="foot quiet tiny">
-          {message.reactions?.map((one) => (
-            <span key={one.person.id} className="reaction" title={personName(one.person)}>
-              {one.emoji ?? '★'}
-            </span>
-          ))}
-          <span className="grow" />
-          {message.edit_date !== undefined && <span>{t('messenger.edited')}</span>}
-          <time dateTime={new Date(message.date * 1000).toISOString()}>
-            {hour(message.date * 1000)}
-          </time>
-        </span>
+        <Foot message={message} />
         {rows.length > 0 && <Keyboard message={message} rows={rows} hands={hands} />}
       </div>
       <MessageMenu
@@ -147,5 +135,25 @@ export function Bubble(props: BubbleProps) {
         react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
       />
     </li>
+  )
+}
+
+/** The reactions to a message, and when it was written. */
+function Foot({ message }: { readonly message: Message }) {
+  const t = useT()
+  const { hour } = useFormats()
+  return (
+    <span className="foot quiet tiny">
+      {message.reactions?.map((one) => (
+        <span key={one.person.id} className="reaction" title={personName(one.person)}>
+          {one.emoji ?? '★'}
+        </span>
+      ))}
+      <span className="grow" />
+      {message.edit_date !== undefined && <span>{t('messenger.edited')}</span>}
+      <time dateTime={new Date(message.date * 1000).toISOString()}>
+        {hour(message.date * 1000)}
+      </time>
+    </span>
   )
 }

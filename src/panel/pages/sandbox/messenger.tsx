@@ -161,19 +161,7 @@ export function Messenger({ person, people }: MessengerProps) {
           back={() => show()}
         />
       ) : (
-        <div className="window nothing">
-          <Empty
-            icon="send"
-            title={t('messenger.choose')}
-            action={
-              <Button kind="first" onClick={() => setChoosing(true)}>
-                {t('messenger.newChat')}
-              </Button>
-            }
-          >
-            {t('messenger.chooseText')}
-          </Empty>
-        </div>
+        <NoChat choose={() => setChoosing(true)} />
       )}
       {isChoosing && (
         <NewChatDialog
@@ -183,6 +171,25 @@ export function Messenger({ person, people }: MessengerProps) {
           onClose={() => setChoosing(false)}
         />
       )}
+    </div>
+  )
+}
+
+function NoChat({ choose }: { choose(): void }) {
+  const t = useT()
+  return (
+    <div className="window nothing">
+      <Empty
+        icon="send"
+        title={t('messenger.choose')}
+        action={
+          <Button kind="first" onClick={choose}>
+            {t('messenger.newChat')}
+          </Button>
+        }
+      >
+        {t('messenger.chooseText')}
+      </Empty>
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { handlesOf, personName } from './names.ts'
 
@@ -95,13 +96,7 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
     setMembers(next)
   }
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!making.isPending) making.mutate()
-      }}
-    >
+    <Form by={making}>
       <Field
         label={t('messenger.groupTitle')}
         required
@@ -127,6 +122,6 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
           {t('messenger.make')}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

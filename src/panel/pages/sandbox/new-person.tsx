@@ -8,7 +8,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { useFieldReason, useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { useFieldReason, Wrong } from '../../ui/states.tsx'
 
 /** What can be wrong in the eyes of the service. */
 const fields = ['first_name', 'phone', 'username', 'password'] as const
@@ -18,16 +19,12 @@ export interface NewPersonProps {
   onClose(): void
 }
 
-export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
-  const t = useT()
-  const reason = useReason()
-  const fieldReason = useFieldReason()
+type Entries = Readonly<Record<'name' | 'phone' | 'username' | 'password', string>>
+
+function useRegistration(entries: Entries, onMade: (person: Person) => void) {
+  const { name, phone, username, password } = entries
   const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const [phone, setPhone] = useState('')
-  const [username, setUsername] = useState('')
-  const [password, setPassword] = useState('')
-  const making = useMutation({
+  return useMutation({
     mutationFn: () =>
       createPerson({
         first_name: name.trim(),
@@ -40,17 +37,21 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
       onMade(person)
     },
   })
+}
+
+export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
+  const t = useT()
+  const fieldReason = useFieldReason()
+  const [name, setName] = useState('')
+  const [phone, setPhone] = useState('')
+  const [username, setUsername] = useState('')
+  const [password, setPassword] = useState('')
+  const making = useRegistration({ name, phone, username, password }, onMade)
   const wrongIn = (name: string) => fieldReason(making.error, name)
   const isShown = fields.some((name) => wrongIn(name) !== undefined)
   return (
     <Dialog title={t('people.make')} open onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!making.isPending) making.mutate()
-        }}
-      >
+      <Form by={making}>
         <Field
           label={t('people.name')}
           required
@@ -71,38 +72,59 @@ export function NewPersonDialog({ onMade, onClose }: NewPersonProps) {
           wrong={wrongIn('phone')}
           onChange={(event) => setPhone(latinDigits(event.target.value))}
         />
-        <Field
-          label={t('people.username')}
-          hint={t('people.usernameHint')}
-          className="ltr"
-          autoComplete="off"
-          pattern="@?[A-Za-z][A-Za-z0-9_]{3,31}"
-          value={username}
-          wrong={wrongIn('username')}
-          onChange={(event) => setUsername(event.target.value)}
+        <SignInFields
+          username={username}
+          password={password}
+          wrongIn={wrongIn}
+          setUsername={setUsername}
+          setPassword={setPassword}
         />
-        <Field
-          label={t('people.password')}
-          hint={t('people.passwordHint')}
-          className="ltr"
-          autoComplete="off"
-          maxLength={256}
-          value={password}
-          wrong={wrongIn('password')}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-        {making.error && !isShown && (
-          <p className="wrong" role="alert">
-            {reason(making.error)}
-          </p>
-        )}
+        {!isShown && <Wrong cause={making.error} />}
         <div className="actions">
           <Button onClick={onClose}>{t('cancel')}</Button>
           <Button type="submit" kind="first" busy={making.isPending}>
             {t('people.make')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
+  )
+}
+
+interface SignInFieldsProps {
+  readonly username: string
+  readonly password: string
+  wrongIn(name: (typeof fields)[number]): string | undefined
+  setUsername(username: string): void
+  setPassword(password: string): void
+}
+
+/** By which the person is found, and what a link asks for after the code. */
+function SignInFields(props: SignInFieldsProps) {
+  const { username, password, wrongIn, setUsername, setPassword } = props
+  const t = useT()
+  return (
+    <>
+      <Field
+        label={t('people.username')}
+        hint={t('people.usernameHint')}
+        className="ltr"
+        autoComplete="off"
+        pattern="@?[A-Za-z][A-Za-z0-9_]{3,31}"
+        value={username}
+        wrong={wrongIn('username')}
+        onChange={(event) => setUsername(event.target.value)}
+      />
+      <Field
+        label={t('people.password')}
+        hint={t('people.passwordHint')}
+        className="ltr"
+        autoComplete="off"
+        maxLength={256}
+        value={password}
+        wrong={wrongIn('password')}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+    </>
   )
 }

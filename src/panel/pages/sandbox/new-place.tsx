@@ -7,7 +7,8 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Wrong } from '../../ui/states.tsx'
 
 export interface NewContentProps {
   write(content: Omit<Written, 'to'>): Promise<unknown>
@@ -18,7 +19,6 @@ const DECIMAL = '-?[0-9]{1,3}(\\.[0-9]+)?'
 
 export function NewPlaceDialog({ write, onClose }: NewContentProps) {
   const t = useT()
-  const reason = useReason()
   const [latitude, setLatitude] = useState('35.6997')
   const [longitude, setLongitude] = useState('51.3381')
   const [title, setTitle] = useState('')
@@ -35,13 +35,7 @@ export function NewPlaceDialog({ write, onClose }: NewContentProps) {
   const coordinate = { inputMode: 'decimal', className: 'ltr', pattern: DECIMAL } as const
   return (
     <Dialog title={t('messenger.place')} open onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!sending.isPending) sending.mutate()
-        }}
-      >
+      <Form by={sending}>
         <Field
           label={t('messenger.latitude')}
           {...coordinate}
@@ -71,18 +65,14 @@ export function NewPlaceDialog({ write, onClose }: NewContentProps) {
             onChange={(event) => setAddress(event.target.value)}
           />
         )}
-        {sending.error && (
-          <p className="wrong" role="alert">
-            {reason(sending.error)}
-          </p>
-        )}
+        <Wrong cause={sending.error} />
         <div className="actions">
           <Button onClick={onClose}>{t('cancel')}</Button>
           <Button type="submit" kind="first" busy={sending.isPending}>
             {t('messenger.send')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

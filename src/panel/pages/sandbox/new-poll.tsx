@@ -6,14 +6,14 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { useReason } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import type { NewContentProps } from './new-place.tsx'
 
 const MOST_OPTIONS = 12
 
 export function NewPollDialog({ write, onClose }: NewContentProps) {
   const t = useT()
-  const reason = useReason()
   const id = useId()
   const [question, setQuestion] = useState('')
   const [lines, setLines] = useState('')
@@ -30,13 +30,7 @@ export function NewPollDialog({ write, onClose }: NewContentProps) {
   })
   return (
     <Dialog title={t('messenger.poll')} open onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isChoice && !sending.isPending) sending.mutate()
-        }}
-      >
+      <Form by={sending} isReady={isChoice}>
         <Field
           label={t('messenger.question')}
           required
@@ -62,18 +56,14 @@ export function NewPollDialog({ write, onClose }: NewContentProps) {
           </span>
         </div>
         <Toggle label={t('messenger.multiple')} on={isMultiple} onChange={setMultiple} />
-        {sending.error && (
-          <p className="wrong" role="alert">
-            {reason(sending.error)}
-          </p>
-        )}
+        <Wrong cause={sending.error} />
         <div className="actions">
           <Button onClick={onClose}>{t('cancel')}</Button>
           <Button type="submit" kind="first" busy={sending.isPending} disabled={!isChoice}>
             {t('messenger.send')}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }
