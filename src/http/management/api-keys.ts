@@ -54,12 +54,9 @@ export interface ApiKeyRoutesOptions extends Authenticated {
 
 const tags = ['api keys']
 
-export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = async (
-  app,
-  { keyService, source, now, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<ApiKeyRoutesOptions>
 
+const readingRoutes: Routes = async (app, { keyService }) => {
   app.get(
     '/api_keys',
     {
@@ -78,6 +75,14 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
     },
   )
 
+  app.get(
+    '/api_keys/:id',
+    { schema: { tags, summary: 'One key', params: KeyParams, response: answers(ApiKeyRecord) } },
+    async (request) => ok(await keyService.find(userOf(request), idOf(request.params.id))),
+  )
+}
+
+const creatingRoute: Routes = async (app, { keyService, source, now }) => {
   app.post(
     '/api_keys',
     {
@@ -98,13 +103,9 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       )
     },
   )
+}
 
-  app.get(
-    '/api_keys/:id',
-    { schema: { tags, summary: 'One key', params: KeyParams, response: answers(ApiKeyRecord) } },
-    async (request) => ok(await keyService.find(userOf(request), idOf(request.params.id))),
-  )
-
+const changingRoute: Routes = async (app, { keyService, now }) => {
   app.patch(
     '/api_keys/:id',
     {
@@ -122,7 +123,9 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       return ok(await keyService.change(userOf(request), idOf(request.params.id), change))
     },
   )
+}
 
+const endingRoutes: Routes = async (app, { keyService }) => {
   app.post(
     '/api_keys/:id/rotate',
     {
@@ -156,6 +159,13 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox<ApiKeyRoutesOptions> = asyn
       return ok(true as const)
     },
   )
+}
+
+export const apiKeyRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [readingRoutes, creatingRoute, changingRoute, endingRoutes]) {
+    await app.register(routes, options)
+  }
 }
 
 function future<None extends null | undefined>(time: string | None, now: number): Date | None {

@@ -13,8 +13,10 @@ export interface AccountRoutesOptions {
   readonly accounts: Accounts
 }
 
+const tags = ['auth']
+
 /** Bodies of these routes are a few hundred bytes. */
-const BODY_LIMIT = 65_536
+const bodyLimit = 65_536
 
 const strict = { additionalProperties: false }
 const Phone = Type.String({ maxLength: 40, description: 'In international form: +14155550123' })
@@ -52,13 +54,9 @@ const Jwk = Type.Object({
 
 const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
 
-export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (
-  app,
-  { accounts },
-) => {
-  const tags = ['auth']
-  const bodyLimit = BODY_LIMIT
+type Routes = FastifyPluginAsyncTypebox<AccountRoutesOptions>
 
+const sendingRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/sendOtp',
     {
@@ -78,7 +76,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
       return ok({ challenge_id: challengeId, phone, ...times, channel })
     },
   )
+}
 
+const loginRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/login',
     {
@@ -98,7 +98,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
       return ok(presentSignIn(signedIn))
     },
   )
+}
 
+const refreshRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/refresh',
     {
@@ -118,7 +120,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
       return ok(presentSignIn(signedIn))
     },
   )
+}
 
+const logoutRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/logout',
     {
@@ -135,7 +139,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
       return ok(true as const)
     },
   )
+}
 
+const signingKeysRoute: Routes = async (app, { accounts }) => {
   app.get(
     '/.well-known/jwks.json',
     {
@@ -150,6 +156,12 @@ export const authRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async
       return await accounts.signingKeys.jwks()
     },
   )
+}
+
+export const authRoutes: Routes = async (app, options) => {
+  for (const routes of [sendingRoute, loginRoute, refreshRoute, logoutRoute, signingKeysRoute]) {
+    await app.register(routes, options)
+  }
 }
 
 function presentSignIn({ user, accessToken, expiresIn, refreshToken }: SignedIn) {

@@ -1,6 +1,7 @@
 /** One credential: look, settings, restart, delete. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential/actor.ts'
 import type { ReceiveSettingsService } from '../../credentials/receive-settings.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
@@ -32,22 +33,19 @@ export interface CredentialRoutesOptions extends Authenticated {
 const tags = ['credentials']
 const params = CredentialParams
 
-export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions> = async (
-  app,
-  { source, settings, credentials, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<CredentialRoutesOptions>
 
-  const owned = (userId: number, text: string) => findCredential(source, userId, idOf(text))
-
+const readingRoute: Routes = async (app, { source }) => {
   app.get(
     '/platforms/credentials/:credential_id',
     {
       schema: { tags, summary: 'One linked account', params, response: answers(CredentialRecord) },
     },
-    async (request) => ok(await owned(userOf(request), request.params.credential_id)),
+    async (request) => ok(await ownCredential(source, request)),
   )
+}
 
+const settingsRoute: Routes = async (app, { source, settings }) => {
   app.patch(
     '/platforms/credentials/:credential_id/settings',
     {
@@ -60,23 +58,27 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
       },
     },
     async (request) => {
-      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      const { credential_id } = await ownCredential(source, request)
       await settings.change(credential_id, request.body)
-      return ok(await owned(userOf(request), request.params.credential_id))
+      return ok(await ownCredential(source, request))
     },
   )
+}
 
+const restartRoute: Routes = async (app, { source, credentials }) => {
   app.post(
     '/platforms/credentials/:credential_id/restart',
     { schema: { tags, summary: 'Connects anew', params, response: answers(CredentialRecord) } },
     async (request) => {
-      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      const { credential_id } = await ownCredential(source, request)
       const actor = await credentials.find(credential_id)
       await actor.ask({ type: 'credential.restart' })
-      return ok(await owned(userOf(request), request.params.credential_id))
+      return ok(await ownCredential(source, request))
     },
   )
+}
 
+const deletingRoute: Routes = async (app, { source, credentials }) => {
   app.delete(
     '/platforms/credentials/:credential_id',
     {
@@ -88,10 +90,24 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<CredentialRoutesOptions
       },
     },
     async (request) => {
-      const { credential_id } = await owned(userOf(request), request.params.credential_id)
+      const { credential_id } = await ownCredential(source, request)
       const actor = await credentials.find(credential_id)
       await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
       return ok(true as const)
     },
   )
+}
+
+export const credentialRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [readingRoute, settingsRoute, restartRoute, deletingRoute]) {
+    await app.register(routes, options)
+  }
+}
+
+function ownCredential(
+  source: RecordSource,
+  request: FastifyRequest<{ Params: Static<typeof CredentialParams> }>,
+) {
+  return findCredential(source, userOf(request), idOf(request.params.credential_id))
 }

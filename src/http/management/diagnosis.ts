@@ -1,7 +1,7 @@
 /** Diagnosis of a key: five steps in order, each with what was seen and what to do. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
@@ -52,15 +52,12 @@ export interface DiagnosisRoutesOptions extends Authenticated {
   readonly diagnoses: Diagnoses
 }
 
-export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> = async (
-  app,
-  { keyService, diagnoses, authenticate },
-) => {
-  forUsers(app, authenticate)
-  app.addHook('onClose', () => diagnoses.stop())
-  const tags = ['api keys']
-  const response = answers(DiagnosisRecord)
+const tags = ['api keys']
+const response = answers(DiagnosisRecord)
 
+type Routes = FastifyPluginAsyncTypebox<DiagnosisRoutesOptions>
+
+const startRoute: Routes = async (app, { keyService, diagnoses }) => {
   app.post(
     '/api_keys/:id/diagnosis',
     {
@@ -87,7 +84,9 @@ export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> 
       return ok(present(diagnosis))
     },
   )
+}
 
+const stepRoutes: Routes = async (app, { diagnoses }) => {
   app.post(
     '/api_keys/:id/diagnosis/:diagnosis_id/next',
     {
@@ -95,7 +94,7 @@ export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> 
     },
     async (request) => {
       const { all = false, send_to } = request.body ?? {}
-      const diagnosis = await found(request.params, userOf(request))
+      const diagnosis = await found(diagnoses, request.params, userOf(request))
       await diagnosis.actor.ask({
         type: 'diagnosis.next',
         all,
@@ -108,12 +107,20 @@ export const diagnosisRoutes: FastifyPluginAsyncTypebox<DiagnosisRoutesOptions> 
   app.get(
     '/api_keys/:id/diagnosis/:diagnosis_id',
     { schema: { tags, summary: 'What was found so far', params: Params, response } },
-    async (request) => ok(present(await found(request.params, userOf(request)))),
+    async (request) => ok(present(await found(diagnoses, request.params, userOf(request)))),
   )
-
-  const found = (params: { id: string; diagnosis_id: string }, userId: number) =>
-    diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
 }
+
+export const diagnosisRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  app.addHook('onClose', () => options.diagnoses.stop())
+  for (const routes of [startRoute, stepRoutes]) {
+    await app.register(routes, options)
+  }
+}
+
+const found = (diagnoses: Diagnoses, params: Static<typeof Params>, userId: number) =>
+  diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
 
 function present({ stored, actor }: Diagnosis) {
   const { findings } = actor.snapshot.context

@@ -32,26 +32,21 @@ export interface LinkPageAnswersOptions {
   now(): number
 }
 
-export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOptions> = async (
-  app,
-  { links, pages, now },
-) => {
-  const uses = new Gcra<string>(perNetwork)
-  const tags = ['linking']
-  const bodyLimit = 4_096
-  const response = answers(PageRecord)
+type Routes = FastifyPluginAsyncTypebox<LinkPageAnswersOptions>
 
-  app.addHook('onRequest', async ({ ip }) => {
-    const retryAfterSeconds = uses.take(networksOf(ip).narrow)
-    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
-  })
+const tags = ['linking']
+const bodyLimit = 4_096
+const response = answers(PageRecord)
 
+const showingRoute: Routes = async (app, options) => {
   app.get(
     '/link-pages/:token',
     { schema: { tags, summary: 'What a link page shows', params: Params, response } },
-    async (request) => ok(record(await found(request, request.params.token))),
+    async (request) => ok(recordOf(options, await flowOf(options, request, request.params.token))),
   )
+}
 
+const answeringRoutes: Routes = async (app, options) => {
   app.post(
     '/link-pages/:token/answer',
     {
@@ -66,13 +61,13 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
     },
     async (request) => {
       const { otp, password } = request.body
-      const flow = await found(request, request.params.token)
+      const flow = await flowOf(options, request, request.params.token)
       if (otp === undefined && password === undefined) throw missingField('otp')
       await flow.actor.ask({
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
-      return ok(record(flow))
+      return ok(recordOf(options, flow))
     },
   )
 
@@ -88,21 +83,39 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
       },
     },
     async (request) => {
-      const flow = await found(request, request.params.token)
-      await flow.actor.ask({ type: 'link.resend', now: now() })
-      return ok(record(flow))
+      const flow = await flowOf(options, request, request.params.token)
+      await flow.actor.ask({ type: 'link.resend', now: options.now() })
+      return ok(recordOf(options, flow))
     },
   )
+}
 
-  /** The one who started the flow finds in their log what was done on its page. */
-  async function found({ audit }: FastifyRequest, token: string): Promise<LinkFlow> {
-    const { sessionId, userId } = await pages.find(token)
-    audit.userId = userId
-    return links.find(sessionId, userId)
+export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOptions> = async (
+  app,
+  options,
+) => {
+  const uses = new Gcra<string>(perNetwork)
+  app.addHook('onRequest', async ({ ip }) => {
+    const retryAfterSeconds = uses.take(networksOf(ip).narrow)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  })
+  for (const routes of [showingRoute, answeringRoutes]) {
+    await app.register(routes, options)
   }
+}
 
-  function record(flow: LinkFlow) {
-    const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
-    return shown
-  }
+/** The audit names the user who started the flow: they see in their log what happened on its page. */
+async function flowOf(
+  { links, pages }: LinkPageAnswersOptions,
+  { audit }: FastifyRequest,
+  token: string,
+): Promise<LinkFlow> {
+  const { sessionId, userId } = await pages.find(token)
+  audit.userId = userId
+  return links.find(sessionId, userId)
+}
+
+function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow) {
+  const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
+  return shown
 }

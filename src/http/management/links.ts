@@ -42,12 +42,9 @@ export interface LinkRoutesOptions extends Authenticated {
 const tags = ['linking']
 const response = answers(LinkRecord)
 
-export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
-  app,
-  { links, source, now, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<LinkRoutesOptions>
 
+const startRoute: Routes = async (app, options) => {
   app.post(
     '/platforms/:platform/link/start',
     {
@@ -61,20 +58,22 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     },
     async (request) => {
       const { method, credential_id, ...fields } = request.body
-      const platform = links.platform(request.params.platform)
+      const platform = options.links.platform(request.params.platform)
       const userId = userOf(request)
-      if (credential_id !== undefined) await belongs(userId, credential_id, platform)
-      const flow = await links.start({
+      if (credential_id !== undefined) await checkAccount(options, userId, credential_id, platform)
+      const flow = await options.links.start({
         userId,
         platform: platform.id,
         method: chosen(platform, method, fields),
         fields: fields as Record<string, string>,
         relinks: credential_id,
       })
-      return ok(await record(flow))
+      return ok(await recordOf(options, flow))
     },
   )
+}
 
+const verifyRoute: Routes = async (app, options) => {
   app.post(
     '/platforms/:platform/link/verify',
     {
@@ -88,7 +87,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     },
     async (request) => {
       const { session_id, otp, password } = request.body
-      const flow = await found(request.params.platform, session_id, userOf(request))
+      const flow = await flowOf(options, request.params.platform, session_id, userOf(request))
       if (otp === undefined && password === undefined) {
         throw missingField('otp')
       }
@@ -96,27 +95,33 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
-      return ok(await record(flow))
+      return ok(await recordOf(options, flow))
     },
   )
+}
 
+const stateRoute: Routes = async (app, options) => {
   app.get(
     '/platforms/:platform/link/:session_id',
     { schema: { tags, summary: 'The state of the flow', params: SessionParams, response } },
     async (request) => {
       const { platform, session_id } = request.params
-      return ok(await record(await found(platform, session_id, userOf(request))))
+      return ok(
+        await recordOf(options, await flowOf(options, platform, session_id, userOf(request))),
+      )
     },
   )
+}
 
+const resendAndCancelRoutes: Routes = async (app, options) => {
   app.post(
     '/platforms/:platform/link/:session_id/resend',
     { schema: { tags, summary: 'Sends a new code', params: SessionParams, response } },
     async (request) => {
       const { platform, session_id } = request.params
-      const flow = await found(platform, session_id, userOf(request))
-      await flow.actor.ask({ type: 'link.resend', now: now() })
-      return ok(await record(flow))
+      const flow = await flowOf(options, platform, session_id, userOf(request))
+      await flow.actor.ask({ type: 'link.resend', now: options.now() })
+      return ok(await recordOf(options, flow))
     },
   )
 
@@ -125,32 +130,49 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
     { schema: { tags, summary: 'Cancels the flow', params: SessionParams, response } },
     async (request) => {
       const { platform, session_id } = request.params
-      const flow = await found(platform, session_id, userOf(request))
+      const flow = await flowOf(options, platform, session_id, userOf(request))
       await flow.actor.ask({ type: 'link.cancel' })
-      return ok(await record(flow))
+      return ok(await recordOf(options, flow))
     },
   )
+}
 
-  /** Or every step would be taken, and the last one refused. */
-  async function belongs(userId: number, credentialId: number, { id }: Platform): Promise<void> {
-    const { platform } = await findCredential(source, userId, credentialId)
-    if (platform !== id) throw invalidField('credential_id', 'is an account of another platform')
+export const linkRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [startRoute, verifyRoute, stateRoute, resendAndCancelRoutes]) {
+    await app.register(routes, options)
   }
+}
 
-  async function found(platform: string, sessionId: string, userId: number): Promise<LinkFlow> {
-    if (!/^[\w-]{22}$/.test(sessionId)) throw failed('not_found')
-    const flow = await links.find(sessionId, userId)
-    if (flow.link.platform !== platform) throw failed('not_found')
-    return flow
-  }
+/** An account of another platform is refused here: the last step would refuse it anyway. */
+async function checkAccount(
+  { source }: LinkRoutesOptions,
+  userId: number,
+  credentialId: number,
+  { id }: Platform,
+): Promise<void> {
+  const { platform } = await findCredential(source, userId, credentialId)
+  if (platform !== id) throw invalidField('credential_id', 'is an account of another platform')
+}
 
-  async function record(flow: LinkFlow) {
-    const { credentialId } = flow.actor.snapshot.context
-    const { userId } = flow.link
-    const credential =
-      credentialId === undefined ? undefined : await findCredential(source, userId, credentialId)
-    return linkRecord(flow, now(), credential)
-  }
+async function flowOf(
+  { links }: LinkRoutesOptions,
+  platform: string,
+  sessionId: string,
+  userId: number,
+): Promise<LinkFlow> {
+  if (!/^[\w-]{22}$/.test(sessionId)) throw failed('not_found')
+  const flow = await links.find(sessionId, userId)
+  if (flow.link.platform !== platform) throw failed('not_found')
+  return flow
+}
+
+async function recordOf({ source, now }: LinkRoutesOptions, flow: LinkFlow) {
+  const { credentialId } = flow.actor.snapshot.context
+  const { userId } = flow.link
+  const credential =
+    credentialId === undefined ? undefined : await findCredential(source, userId, credentialId)
+  return linkRecord(flow, now(), credential)
 }
 
 /** The named method, or the one that takes the given fields. */

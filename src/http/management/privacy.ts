@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
@@ -39,11 +40,11 @@ export interface PrivacyRoutesOptions {
 const tags = ['account']
 const security = [{ jwt: [] }]
 
-export const privacyRoutes: FastifyPluginAsyncTypebox<PrivacyRoutesOptions> = async (
-  app,
-  { accounts, eraser, exportUser },
-) => {
-  const onRequest = authenticate(accounts, { pat: false })
+type Routes<Needed extends keyof PrivacyRoutesOptions> = FastifyPluginAsyncTypebox<
+  Pick<PrivacyRoutesOptions, Needed> & { readonly onRequest: onRequestAsyncHookHandler }
+>
+
+const exportRoute: Routes<'exportUser'> = async (app, { onRequest, exportUser }) => {
   const exporting = new Set<number>()
 
   app.get(
@@ -80,7 +81,9 @@ export const privacyRoutes: FastifyPluginAsyncTypebox<PrivacyRoutesOptions> = as
       return reply.send(stream as never)
     },
   )
+}
 
+const eraseRoute: Routes<'eraser'> = async (app, { onRequest, eraser }) => {
   app.delete(
     '/user',
     {
@@ -103,4 +106,13 @@ export const privacyRoutes: FastifyPluginAsyncTypebox<PrivacyRoutesOptions> = as
       return ok({ erased })
     },
   )
+}
+
+export const privacyRoutes: FastifyPluginAsyncTypebox<PrivacyRoutesOptions> = async (
+  app,
+  { accounts, eraser, exportUser },
+) => {
+  const onRequest = authenticate(accounts, { pat: false })
+  await app.register(exportRoute, { onRequest, exportUser })
+  await app.register(eraseRoute, { onRequest, eraser })
 }

@@ -25,13 +25,11 @@ export interface TimelineRoutesOptions extends Authenticated {
   readonly streams: EventStreams
 }
 
-export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = async (
-  app,
-  { source, timeline, node, draining, streams, authenticate },
-) => {
-  forUsers(app, authenticate)
-  const tags = ['credentials']
+const tags = ['credentials']
 
+type Routes = FastifyPluginAsyncTypebox<TimelineRoutesOptions>
+
+const storedTimelineRoute: Routes = async (app, { source, timeline }) => {
   app.get(
     '/platforms/credentials/:credential_id/transitions',
     {
@@ -59,7 +57,9 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
       return ok({ ...page, items: page.items.map(recordOf) })
     },
   )
+}
 
+const liveTimelineRoute: Routes = async (app, options) => {
   app.get(
     '/platforms/credentials/:credential_id/events',
     {
@@ -73,9 +73,12 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
       },
     },
     async (request, reply) => {
+      const { source, timeline, node, draining, streams } = options
       const credentialId = idOf(request.params.credential_id)
       const stream = streams.open(userOf(request))
-      const stop = timeline.watch(credentialId, (one) => stream.tell('transition', shown(one)))
+      const stop = timeline.watch(credentialId, (one) =>
+        stream.tell('transition', shown(one, node)),
+      )
       try {
         const record = await findCredential(source, userOf(request), credentialId)
         if (draining.aborted) throw failed('unavailable', 'the service is going down', RETRY)
@@ -88,21 +91,28 @@ export const timelineRoutes: FastifyPluginAsyncTypebox<TimelineRoutesOptions> = 
       stream.ended.then(stop)
     },
   )
-
-  const shown = (transition: Transition): Static<typeof LiveTransition> => ({
-    at: new Date(transition.at).toISOString(),
-    from: transition.from,
-    to: transition.to,
-    event: transition.event,
-    reason: transition.reason ?? null,
-    state: transition.publicState,
-    action: transition.action,
-    actor: `credential:${transition.credentialId}`,
-    node,
-    duration_ms: Math.round(transition.durationMs),
-    repeats: transition.isRepeat ?? false,
-  })
 }
+
+export const timelineRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [storedTimelineRoute, liveTimelineRoute]) {
+    await app.register(routes, options)
+  }
+}
+
+const shown = (transition: Transition, node: string): Static<typeof LiveTransition> => ({
+  at: new Date(transition.at).toISOString(),
+  from: transition.from,
+  to: transition.to,
+  event: transition.event,
+  reason: transition.reason ?? null,
+  state: transition.publicState,
+  action: transition.action,
+  actor: `credential:${transition.credentialId}`,
+  node,
+  duration_ms: Math.round(transition.durationMs),
+  repeats: transition.isRepeat ?? false,
+})
 
 interface Row {
   readonly id: number

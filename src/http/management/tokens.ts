@@ -1,6 +1,7 @@
 /** Personal access tokens of the signed-in user: /user/tokens. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { PersonalToken } from '../../database/entities/accounts.ts'
@@ -17,15 +18,19 @@ const TokenBody = Type.Object(
   { additionalProperties: false },
 )
 
-export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts }> = async (
-  app,
-  { accounts },
-) => {
-  const tags = ['account']
-  // A token that could make tokens would never have to expire.
-  const onRequest = authenticate(accounts, { pat: false })
-  const security = [{ jwt: [] }]
+interface TokenRoutesOptions {
+  readonly accounts: Accounts
+}
 
+type Routes = FastifyPluginAsyncTypebox<{
+  readonly tokens: Accounts['tokens']
+  readonly onRequest: onRequestAsyncHookHandler
+}>
+
+const tags = ['account']
+const security = [{ jwt: [] }]
+
+const listRoute: Routes = async (app, { tokens, onRequest }) => {
   app.get(
     '/user/tokens',
     {
@@ -39,11 +44,13 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
       },
     },
     async ({ user, query }) => {
-      const { items, nextBefore } = await accounts.tokens.list(user.id, query)
+      const { items, nextBefore } = await tokens.list(user.id, query)
       return ok({ items: items.map(present), next_before: nextBefore })
     },
   )
+}
 
+const createRoute: Routes = async (app, { tokens, onRequest }) => {
   app.post(
     '/user/tokens',
     {
@@ -58,11 +65,13 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
     },
     async ({ user, body }) => {
       const wanted = { name: body.name, expiresInDays: body.expires_in_days }
-      const { token, record } = await accounts.tokens.create(user.id, wanted)
+      const { token, record } = await tokens.create(user.id, wanted)
       return ok({ ...present(record), token })
     },
   )
+}
 
+const deleteRoute: Routes = async (app, { tokens, onRequest }) => {
   app.delete(
     '/user/tokens/:id',
     {
@@ -78,10 +87,22 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Account
       },
     },
     async ({ user, params }) => {
-      await accounts.tokens.delete(params.id, user.id)
+      await tokens.delete(params.id, user.id)
       return ok(true as const)
     },
   )
+}
+
+export const tokenRoutes: FastifyPluginAsyncTypebox<TokenRoutesOptions> = async (
+  app,
+  { accounts },
+) => {
+  const { tokens } = accounts
+  // A token that could make tokens would never have to expire.
+  const onRequest = authenticate(accounts, { pat: false })
+  for (const routes of [listRoute, createRoute, deleteRoute]) {
+    await app.register(routes, { tokens, onRequest })
+  }
 }
 
 const present = (record: PersonalToken) => ({

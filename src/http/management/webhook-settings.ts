@@ -48,28 +48,9 @@ export interface WebhookSettingsOptions extends Authenticated {
 const tags = ['api keys']
 const params = KeyParams
 
-export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOptions> = async (
-  app,
-  { keyService, keys, port, allowPrivate, pace, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<WebhookSettingsOptions>
 
-  async function usable(userId: number, id: string) {
-    const key = await keyService.usable(userId, idOf(id))
-    return { key, actor: await keys.find(key.api_key_id) }
-  }
-
-  const targetOf = (url: string, secretToken: string | undefined, connections: number) => {
-    checkSecretToken(secretToken ?? '')
-    return {
-      url: parseWebhookUrl(url, allowPrivate).href,
-      ipAddress: undefined,
-      secretToken: secretToken || undefined,
-      certificate: undefined,
-      maxConnections: connections,
-    } satisfies WebhookTarget
-  }
-
+const settingRoute: Routes = async (app, options) => {
   app.put(
     '/api_keys/:id/webhook',
     {
@@ -84,36 +65,40 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
     async (request) => {
       const { url, secret_token, max_connections, allowed_updates, drop_pending_updates } =
         request.body
-      const { key, actor } = await usable(userOf(request), request.params.id)
+      const { key, actor } = await usableKey(options, userOf(request), request.params.id)
       if (!mayReceive(key)) {
         throw failed('forbidden', 'the key lacks the scope bot:receive', {
           reason: 'missing_scope',
           params: { scope: 'bot:receive' },
         })
       }
-      pace(key.api_key_id)
+      options.pace(key.api_key_id)
       const given = wholeUrl(url, actor.webhook?.url)
-      const target = targetOf(given, secret_token, max_connections)
+      const target = targetOf(options, given, secret_token, max_connections)
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
       if (allowed_updates) await asOwner(actor.allow(kindsFrom(allowed_updates)))
-      return ok(await keyService.find(userOf(request), key.api_key_id))
+      return ok(await options.keyService.find(userOf(request), key.api_key_id))
     },
   )
+}
 
+const removingRoute: Routes = async (app, options) => {
   app.delete(
     '/api_keys/:id/webhook',
     {
       schema: { tags, summary: 'Removes the webhook', params, response: answers(ApiKeyRecord) },
     },
     async (request) => {
-      const { key, actor } = await usable(userOf(request), request.params.id)
+      const { key, actor } = await usableKey(options, userOf(request), request.params.id)
       if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
       await asOwner(actor.changeWebhook({ kind: 'delete', dropTo: undefined }))
-      return ok(await keyService.find(userOf(request), key.api_key_id))
+      return ok(await options.keyService.find(userOf(request), key.api_key_id))
     },
   )
+}
 
+const testingRoute: Routes = async (app, options) => {
   app.post(
     '/api_keys/:id/webhook/test',
     {
@@ -127,13 +112,15 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
     },
     async (request) => {
       const { url, secret_token } = request.body
-      const { key, actor } = await usable(userOf(request), request.params.id)
-      pace(key.api_key_id)
+      const { key, actor } = await usableKey(options, userOf(request), request.params.id)
+      options.pace(key.api_key_id)
       const current = actor.webhook
       const target =
-        url === undefined ? current : targetOf(wholeUrl(url, current?.url), secret_token, 1)
+        url === undefined
+          ? current
+          : targetOf(options, wholeUrl(url, current?.url), secret_token, 1)
       if (!target) throw failed('bad_request', 'the key has no webhook')
-      const endpoint = port.open(actor.facts, target)
+      const endpoint = options.port.open(actor.facts, target)
       try {
         const signal = AbortSignal.timeout(TEST_MS)
         const {
@@ -153,4 +140,32 @@ export const webhookSettingsRoutes: FastifyPluginAsyncTypebox<WebhookSettingsOpt
       }
     },
   )
+}
+
+export const webhookSettingsRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [settingRoute, removingRoute, testingRoute]) {
+    await app.register(routes, options)
+  }
+}
+
+async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: number, id: string) {
+  const key = await keyService.usable(userId, idOf(id))
+  return { key, actor: await keys.find(key.api_key_id) }
+}
+
+function targetOf(
+  { allowPrivate }: WebhookSettingsOptions,
+  url: string,
+  secretToken: string | undefined,
+  connections: number,
+): WebhookTarget {
+  checkSecretToken(secretToken ?? '')
+  return {
+    url: parseWebhookUrl(url, allowPrivate).href,
+    ipAddress: undefined,
+    secretToken: secretToken || undefined,
+    certificate: undefined,
+    maxConnections: connections,
+  }
 }

@@ -34,12 +34,9 @@ export interface WebhookRoutesOptions extends Authenticated {
 
 const tags = ['api keys']
 
-export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = async (
-  app,
-  { keyService, db, secrets, keys, now, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<WebhookRoutesOptions>
 
+const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
   app.get(
     '/api_keys/:id/webhook/secret',
     {
@@ -73,7 +70,9 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
       return ok(present(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()))
     },
   )
+}
 
+const replayRoute: Routes = async (app, { keyService, db, keys }) => {
   app.post(
     '/api_keys/:id/webhook/replay',
     {
@@ -103,6 +102,13 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
       return ok({ from_update_id: after + 1 })
     },
   )
+}
+
+export const webhookRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [secretRoutes, replayRoute]) {
+    await app.register(routes, options)
+  }
 }
 
 function present({ secret, createdAt, previous }: SigningSecret, now: number) {
