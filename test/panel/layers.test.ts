@@ -1,4 +1,4 @@
-/** The panel runs alone: of the service it imports the types of records, and the service imports nothing of it. */
+/** The panel runs alone: of the service it imports types and shared rules, and the service imports nothing of it. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,20 +14,25 @@ const importsOf = (file: string) =>
 const panel = find('src/panel/**/*.{ts,tsx}')
 const { dependencies } = JSON.parse(read('package.json'))
 
-/** The schemas that the routes answer by: their types are the panel's, their code is not. */
-const isSchema = (target: string) =>
-  target.startsWith('src/records/') || target === 'src/http/sandbox/schemas.ts'
+/** Records and codes of the service: their types are the panel's, too, their code is not. */
+const hasTypes = (target: string) =>
+  /^(src\/records|machines)\//.test(target) || target === 'src/http/sandbox/schemas.ts'
+/** Rules by which both decide; they need nothing of the service to run. */
+const rules = ['machines/api-key/terms.ts']
 const typesOf = (file: string) =>
   [...read(file).matchAll(/^import type [^'`]* from '([^']+)'/gm)].map(([, by = '']) => by)
 
-t.test('the panel imports itself, types of records and packages of its own', async (t) => {
+t.test('the panel imports itself, shared types and rules, and packages of its own', async (t) => {
   t.ok(panel.length > 80)
   for (const file of panel) {
     for (const specifier of importsOf(file)) {
       if (specifier.startsWith('.')) {
         const target = join(file, '..', specifier)
-        const isRecordType = isSchema(target) && typesOf(file).includes(specifier)
-        t.ok(target.startsWith('src/panel/') || isRecordType, `${file} imports ${specifier}`)
+        const isType = hasTypes(target) && typesOf(file).includes(specifier)
+        t.ok(
+          target.startsWith('src/panel/') || rules.includes(target) || isType,
+          `${file} imports ${specifier}`,
+        )
       } else {
         const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
         t.ok(name in dependencies && !name.startsWith('node:'), `${file} imports ${specifier}`)
