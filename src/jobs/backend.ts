@@ -58,6 +58,7 @@ export interface JobWorker {
     event: 'failed',
     listener: (job: RunningJob | undefined, error: Error, previous: string) => void,
   ): unknown
+  waitUntilReady(): Promise<unknown>
   run(): Promise<void>
   pause(doNotWaitActive: boolean): Promise<void>
   resume(): void

@@ -51,7 +51,11 @@ export async function openQueues(
     }
   }
   try {
-    const ready = () => Promise.all(parts.map(({ queue }) => queue.waitUntilReady()))
+    // A worker that is not ready may lose its connection in the handshake, and would never work again.
+    const ready = () =>
+      Promise.all(
+        parts.flatMap((part) => [part.queue, part.worker]).map((it) => it.waitUntilReady()),
+      )
     await within(READY_MILLISECONDS, undefined, ready)
   } catch (cause) {
     abandon()

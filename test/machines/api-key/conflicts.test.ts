@@ -9,6 +9,7 @@ const conflict = (requestId: string) => ({
     ok: false,
     failure: {
       code: 'conflict',
+      reason: 'other_poll',
       description:
         'terminated by other getUpdates request; make sure that only one bot instance is running',
     },

@@ -3,6 +3,12 @@ import t from 'tap'
 import type { Failure, Reply } from '../../../machines/model/protocol.ts'
 import { admit, begin, held, page, poll, reading } from './rig.ts'
 
+const lacking: Failure = {
+  code: 'forbidden',
+  reason: 'missing_scope',
+  params: { scope: 'bot:receive' },
+  description: 'the key lacks the scope bot:receive',
+}
 const unauthorized: Failure = { code: 'unauthorized', description: '' }
 const refusal = (requestId: string, failure = unauthorized) => ({
   type: 'reply',
@@ -27,7 +33,6 @@ t.test('a call goes on if the key has its scope', async (t) => {
   const walk = begin({ terms: sendOnly })
   t.same(walk.send(admit('a', { scope: 'bot:send' })).replies, [yes('a')])
   t.same(walk.send(admit('b')).replies, [yes('b')], 'a call that needs none')
-  const lacking: Failure = { code: 'forbidden', description: 'the key lacks the scope bot:receive' }
   t.same(walk.send(admit('c', { scope: 'bot:receive' })).replies, [refusal('c', lacking)])
   t.same(walk.send(poll('p')).replies, [refusal('p', lacking)])
   t.same(walk.effects, [], 'nothing is read or confirmed')
@@ -75,7 +80,6 @@ t.test('a later expiry revives an expired key', async (t) => {
 
 t.test('a poll that waits is refused at once when its scope is taken away', async (t) => {
   const walk = held().send({ type: 'key.changed', requestId: 'c', terms: sendOnly })
-  const lacking: Failure = { code: 'forbidden', description: 'the key lacks the scope bot:receive' }
   t.same(byId(walk.replies), [yes('c'), refusal('p1', lacking)])
   t.equal(walk.state, 'usable.quiet')
   t.equal(walk.send(poll('p2')).outcome?.ok, false)

@@ -2,18 +2,31 @@
 import t from 'tap'
 import type { Resume } from '../../../machines/credential/setup.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
+import type { FailureReason } from '../../../machines/model/reason.ts'
 import { begin, command, online, type Place, perform, places, stopped } from './rig.ts'
 
 const show = (state: string, action: string) => ({ state, action })
-const refusal = (code: Failure['code'], description: string, retryAfterSeconds?: number) => ({
+const refusal = (
+  code: Failure['code'],
+  reason: FailureReason,
+  description: string,
+  retryAfterSeconds?: number,
+): Failure => ({
   code,
+  reason,
   description,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 })
+const limited: Failure = { code: 'rate_limited', description: '', retryAfterSeconds: 30 }
 
-const reconnecting = refusal('unavailable', 'the credential is reconnecting', 5)
-const deaf = refusal('unavailable', 'the credential is connected but nothing flows', 10)
-const gone = refusal('not_found', '')
+const reconnecting = refusal('unavailable', 'reconnecting', 'the credential is reconnecting', 5)
+const deaf = refusal(
+  'unavailable',
+  'no_traffic',
+  'the credential is connected but nothing flows',
+  10,
+)
+const gone: Failure = { code: 'not_found', description: '' }
 
 /** What operators see, and why an operation is refused; undefined where it is taken up. */
 const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
@@ -24,30 +37,37 @@ const table: Record<Place, [ReturnType<typeof show>, Failure | undefined]> = {
   'live.online.checking': [show('active', 'none'), undefined],
   'live.deaf.pausing': [show('degraded', 'wait'), deaf],
   'live.deaf.checking': [show('degraded', 'wait'), deaf],
-  'live.limited.quiet': [show('degraded', 'wait'), refusal('rate_limited', '', 30)],
-  'live.limited.checking': [show('degraded', 'wait'), refusal('rate_limited', '', 30)],
+  'live.limited.quiet': [show('degraded', 'wait'), limited],
+  'live.limited.checking': [show('degraded', 'wait'), limited],
   'live.leaving.noting': [show('deactivated', 'none'), gone],
   'live.leaving.pausing': [show('deactivated', 'none'), gone],
   'live.leaving.signingOut': [show('deactivated', 'none'), gone],
   'live.leaving.returning': [show('deactivated', 'none'), gone],
   waiting: [show('connecting', 'wait'), reconnecting],
-  crashed: [show('degraded', 'wait'), refusal('unavailable', 'the credential is restarting', 1)],
+  crashed: [
+    show('degraded', 'wait'),
+    refusal('unavailable', 'restarting', 'the credential is restarting', 1),
+  ],
   stalled: [show('connecting', 'wait'), reconnecting],
   replaced: [
     show('failed', 'restart'),
-    refusal('forbidden', 'another client took the session; restart the credential'),
+    refusal(
+      'forbidden',
+      'replaced_elsewhere',
+      'another client took the session; restart the credential',
+    ),
   ],
   signedOut: [
     show('logged_out', 'link_again'),
-    refusal('forbidden', 'the credential is logged out; link it again'),
+    refusal('forbidden', 'logged_out', 'the credential is logged out; link it again'),
   ],
   invalid: [
     show('invalid', 'contact_platform'),
-    refusal('forbidden', 'the account is banned or gone; contact the platform'),
+    refusal('forbidden', 'account_gone', 'the account is banned or gone; contact the platform'),
   ],
   failed: [
     show('failed', 'restart'),
-    refusal('forbidden', 'the credential has failed; restart it'),
+    refusal('forbidden', 'credential_failed', 'the credential has failed; restart it'),
   ],
   'deactivating.noting': [show('deactivated', 'none'), gone],
   'deactivating.wiping': [show('deactivated', 'none'), gone],
