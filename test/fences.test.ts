@@ -26,7 +26,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'media/paths.ts media_path': 'a path to a file: the same for every node',
   'media/paths.ts media_path_count': 'a count that only grows',
   'bot-api/profile.ts bot_profile': user,
-  'diagnosis/store.ts diagnosis': 'a run is its user’s, and has no owner',
+  'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/store-requests.ts request_log': history,
   'observability/store-usage.ts usage_hour': 'an amount that is added',
   'observability/upkeep.ts usage_hour': old,

@@ -17,7 +17,7 @@ import type { Config } from '../config/config.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow } from '../database/entities/columns.ts'
-import { Diagnosis as DiagnosisRow } from '../database/entities/diagnoses.ts'
+import { Diagnosis } from '../database/entities/diagnoses.ts'
 import type { KeyService } from '../keys/service.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import { examiner } from './examine.ts'
@@ -44,13 +44,13 @@ export class DiagnosisStore {
   async create(facts: DiagnosisFacts): Promise<void> {
     const { diagnosisId: id, userId, apiKeyId, credentialId, sendTo = null, opens = null } = facts
     await this.#db.records(async (em) => {
-      await em.nativeDelete(DiagnosisRow, { createdAt: { $lt: databaseNow('7 days') } })
-      await em.insert(DiagnosisRow, { id, userId, apiKeyId, credentialId, sendTo, opens })
+      await em.nativeDelete(Diagnosis, { createdAt: { $lt: databaseNow('7 days') } })
+      await em.insert(Diagnosis, { id, userId, apiKeyId, credentialId, sendTo, opens })
     })
   }
 
   async load(diagnosisId: string): Promise<StoredDiagnosis | undefined> {
-    const found = await this.#db.records((em) => em.findOne(DiagnosisRow, { id: diagnosisId }))
+    const found = await this.#db.records((em) => em.findOne(Diagnosis, { id: diagnosisId }))
     if (!found) return undefined
     const { userId, apiKeyId, credentialId, sendTo, opens, findings, createdAt } = found
     return {
@@ -68,7 +68,7 @@ export class DiagnosisStore {
   async saveFindings(diagnosisId: string, findings: readonly Finding[]): Promise<void> {
     const stored: readonly Finding[] = JSON.parse(JSON.stringify(findings, wellFormed))
     await this.#db.records((em) =>
-      em.nativeUpdate(DiagnosisRow, { id: diagnosisId }, { findings: stored }),
+      em.nativeUpdate(Diagnosis, { id: diagnosisId }, { findings: stored }),
     )
   }
 }
@@ -118,7 +118,7 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
 
 const IDLE_MS = 600_000
 
-export interface Diagnosis {
+export interface RunningDiagnosis {
   readonly stored: StoredDiagnosis
   readonly actor: DiagnosisActor
 }
@@ -144,7 +144,7 @@ export class Diagnoses {
     )
   }
 
-  async start(request: DiagnosisRequest): Promise<Diagnosis> {
+  async start(request: DiagnosisRequest): Promise<RunningDiagnosis> {
     this.#actors.passivate(IDLE_MS)
     const diagnosisId = randomBytes(16).toString('base64url')
     await this.#store.create({ diagnosisId, findings: [], ...request })
@@ -152,7 +152,7 @@ export class Diagnoses {
   }
 
   /** Rejects with `not_found`, also for what another user or another key has. */
-  async find(diagnosisId: string, userId: number, apiKeyId: number): Promise<Diagnosis> {
+  async find(diagnosisId: string, userId: number, apiKeyId: number): Promise<RunningDiagnosis> {
     const actor = await this.#actors.find(diagnosisId)
     const stored = this.#stored.get(actor)
     if (stored?.userId !== userId || stored.apiKeyId !== apiKeyId) throw failed('not_found')

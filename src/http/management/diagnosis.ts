@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
-import type { Diagnoses, Diagnosis } from '../../diagnosis/diagnoses.ts'
+import type { Diagnoses, RunningDiagnosis } from '../../diagnosis/diagnoses.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
@@ -122,7 +122,7 @@ export const diagnosisRoutes: Routes = async (app, options) => {
 const found = (diagnoses: Diagnoses, params: Static<typeof Params>, userId: number) =>
   diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
 
-function present({ stored, actor }: Diagnosis) {
+function present({ stored, actor }: RunningDiagnosis) {
   const { findings } = actor.snapshot.context
   const cause = causeOf(findings)
   const next = nextStep(findings)
