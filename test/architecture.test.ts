@@ -207,7 +207,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/jobs/redis-queues.ts': ['this.#go', 'this.#open'],
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['flush'],
-  'src/sandbox/messages/outbox.ts': ['this.#drain'],
+  'src/sandbox/messages/send.ts': ['this.#drain'],
   'src/platforms/sandbox/platform.ts': ['session.open'],
   'src/platforms/sandbox/session.ts': ['this.#readOn'],
   'src/platforms/xmpp/media/measure.ts': ['reader.cancel'],

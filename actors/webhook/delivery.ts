@@ -21,9 +21,8 @@ import type {
   WebhookEndpoint,
   WebhookUpdate,
 } from '../ports/webhooks.ts'
-import { Feed } from './feed.ts'
+import { Feed, Reading } from './feed.ts'
 import { Lanes } from './lanes.ts'
-import { Reading } from './reading.ts'
 import { Saver } from './saver.ts'
 
 interface DeliveryStart {

@@ -5,8 +5,7 @@ import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { troubleOf } from './reasons.ts'
-import { refusalOf, sendingRefusal } from './sending-refusal.ts'
+import { refusalOf, sendingRefusal, troubleOf } from './reasons.ts'
 
 export interface Check {
   readonly check: 'session' | 'connection' | 'identity' | 'receive' | 'send'

@@ -20,11 +20,11 @@ import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities/credentials.ts'
 import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
-import type { HealthBuffer } from './health-buffer.ts'
+import type { HealthBuffer } from './health.ts'
+import { Irregularities } from './health.ts'
 import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
-import { Irregularities } from './irregularities.ts'
 import { storedReason } from './reasons.ts'
-import type { TimelineBuffer } from './timeline-buffer.ts'
+import type { TimelineBuffer } from './timeline.ts'
 
 export interface ClaimedCredential extends CredentialFacts {
   readonly next: number

@@ -2,7 +2,7 @@
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Json } from '../../actors/ports/platform.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
-import type { Irregularities } from '../credentials/irregularities.ts'
+import type { Irregularities } from '../credentials/health.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 

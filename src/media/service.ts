@@ -1,6 +1,6 @@
 /** Receives or fetches media, inspects their bytes, makes them fit for their kind and stores them. */
 import { pipeline, type Readable, Transform } from 'node:stream'
-import { blobMoved, isWatched } from '../../actors/credential/transfers.ts'
+import { blobMoved, isWatched } from '../../actors/credential/perform.ts'
 import type { Media, MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Log } from '../database/log.ts'

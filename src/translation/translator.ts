@@ -12,7 +12,7 @@ import type {
   PublicOperation,
 } from '../../machines/model/operation.ts'
 import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
-import type { Names } from '../bot-api/present/names.ts'
+import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'
 import { deletionDraft, draftOf } from '../bot-api/present/update.ts'
 import { isIdentityConflict } from '../database/at-fault.ts'

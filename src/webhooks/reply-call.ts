@@ -3,10 +3,10 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { Arguments } from '../bot-api/arguments.ts'
+import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
 import { type CallExecution, execute } from '../bot-api/execute.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
-import { formEntries, jsonEntries, utf8 } from '../http/bot/parameters.ts'
+import { jsonEntries } from '../http/bot/parameters.ts'
 import type { Reply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536

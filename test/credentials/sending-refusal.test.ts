@@ -1,7 +1,7 @@
 /** What is said of a test message that was not sent, and what to do about it. */
 import t from 'tap'
 import type { Failure } from '../../machines/model/protocol.ts'
-import { sendingRefusal } from '../../src/credentials/sending-refusal.ts'
+import { sendingRefusal } from '../../src/credentials/reasons.ts'
 import { inWords } from '../../src/diagnosis/words.ts'
 
 const cases: readonly (readonly [Failure, code: string, detail: string, remedy: RegExp])[] = [

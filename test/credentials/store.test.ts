@@ -1,8 +1,8 @@
 /** The row of a credential: taken over from a node that still writes, and kept empty once it was wiped. */
 import t, { type Test } from 'tap'
-import { HealthBuffer } from '../../src/credentials/health-buffer.ts'
+import { HealthBuffer } from '../../src/credentials/health.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
-import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
+import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { Transition } from '../../actors/ports/ports.ts'
 import type { Reason } from '../../machines/model/reason.ts'
-import { TimelineBuffer } from '../../src/credentials/timeline-buffer.ts'
+import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 

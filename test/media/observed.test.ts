@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { watchBlobs } from '../../actors/credential/transfers.ts'
+import { watchBlobs } from '../../actors/credential/perform.ts'
 import { observed } from '../../src/media/service.ts'
 
 const pieces = ['one', 'two', 'three'].map((piece) => Buffer.from(piece))

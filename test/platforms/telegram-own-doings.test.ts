@@ -1,7 +1,7 @@
 /** What an account of Telegram does through its session is not told to it as news. */
 import t from 'tap'
 import { createClient } from '../../src/platforms/telegram/client.ts'
-import { keepOwnDoings } from '../../src/platforms/telegram/own-doings.ts'
+import { keepOwnDoings } from '../../src/platforms/telegram/intake.ts'
 import { noPeers } from '../../src/platforms/telegram/storage/peers.ts'
 import { SessionStorage } from '../../src/platforms/telegram/storage/session-storage.ts'
 import { UpdateState } from '../../src/platforms/telegram/storage/update-state.ts'

@@ -6,7 +6,7 @@ import {
   grants,
   permissionsOf,
   rightsOf,
-} from '../../src/platforms/telegram/reading/rights.ts'
+} from '../../src/platforms/telegram/reading/memberships.ts'
 
 const banned = (...names: string[]) => ({
   _: 'chatBannedRights' as const,

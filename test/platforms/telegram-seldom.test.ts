@@ -1,6 +1,6 @@
 /** What a gap has swallowed is told once of each gap, and not only of the first one. */
 import t from 'tap'
-import { seldom } from '../../src/platforms/telegram/seldom.ts'
+import { seldom } from '../../src/platforms/telegram/intake.ts'
 
 t.test('what is true of many is told once, and again later', async (t) => {
   let now = 0

@@ -1,6 +1,6 @@
 /** However what comes in is cut, it is read as the same, and in one go. */
 import t from 'tap'
-import { Pieces } from '../../src/platforms/xmpp/pieces.ts'
+import { Pieces } from '../../src/platforms/xmpp/transport.ts'
 
 t.test('what is cut anywhere comes out whole', async (t) => {
   const said = `<a b='1 > 0'><c/> \n text &gt; </a>\n<d>${' '.repeat(40)}</d>`

@@ -4,7 +4,7 @@ import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 import { forBusiness } from '../sending.ts'
-import { permissions, permissionsOf } from './permissions.ts'
+import { permissions, permissionsOf } from './members.ts'
 
 type Parameters = Readonly<Record<string, ParameterType>>
 

@@ -10,7 +10,7 @@ import {
   kindsFrom,
 } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
-import { outError } from '../../credentials/out-error.ts'
+import { outError } from '../../credentials/reasons.ts'
 import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
 import type { Arguments } from '../arguments.ts'
 import { uploadOf } from '../media.ts'

@@ -11,11 +11,9 @@ import type {
   TopicLook,
   Venue,
 } from '../../../machines/model/content.ts'
+import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
-import { mediaJson, photoJson } from './media.ts'
-import type { Names } from './names.ts'
-import { pollJson } from './poll.ts'
-import { entitiesJson } from './text.ts'
+import { entitiesJson, mediaJson, photoJson, pollJson } from './content.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
 export const previewJson = (preview: Preview | undefined) =>

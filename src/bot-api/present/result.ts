@@ -1,12 +1,10 @@
 /** What an operation resolved with, in the reference's JSON. */
 import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
-import { chatJson, present } from './chat.ts'
-import { photoJson, sizeJson, stickerSetJson } from './media.ts'
-import { inviteJson, memberJson, permissionsJson } from './membership.ts'
+import type { Names } from './chat.ts'
+import { chatJson, inviteJson, memberJson, permissionsJson, present } from './chat.ts'
+import { photoJson, pollJson, sizeJson, stickerSetJson } from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
-import type { Names } from './names.ts'
-import { pollJson } from './poll.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
 export const fullChatJson = (chat: Chat, ids: Names) => ({

@@ -3,11 +3,10 @@ import type { Chat, Reaction } from '../../../machines/model/content.ts'
 import type { Happening, Telling } from '../../../machines/model/happening.ts'
 import { kindNumber, type UpdateKind } from '../../../machines/model/update-kinds.ts'
 import type { Draft } from '../../updates/row.ts'
-import { chatJson, present, surfaceOfId, userJson } from './chat.ts'
-import { inviteJson, memberJson } from './membership.ts'
+import type { Names } from './chat.ts'
+import { chatJson, inviteJson, memberJson, present, surfaceOfId, userJson } from './chat.ts'
+import { pollJson } from './content.ts'
 import { bareMessageJson, messageJson } from './message.ts'
-import type { Names } from './names.ts'
-import { pollJson } from './poll.ts'
 
 type Told = Exclude<Happening, { kind: 'deleted' }>
 type Shown = readonly [kind: UpdateKind, chatId: number, value: object]

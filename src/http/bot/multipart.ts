@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { formEntries } from '../../bot-api/arguments.ts'
 import { lend } from '../../media/give-back.ts'
 import type { Upload } from '../../media/media.ts'
 import { TooLarge } from '../../media/spool.ts'
-import { formEntries } from './parameters.ts'
 
 /** Names of files that stand without quotes, as grammY writes them: the parser would drop their spaces and quotes. */
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]

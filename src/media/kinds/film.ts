@@ -1,7 +1,8 @@
 /** Videos, animations and video notes: MP4 that plays before all of it has arrived. */
-import { isTooCostly } from '../budget.ts'
+
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
+import { isTooCostly } from '../transcoder.ts'
 import { asDocument } from './document.ts'
 import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
 import { called, lasting } from './sound.ts'

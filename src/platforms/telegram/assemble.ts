@@ -6,16 +6,19 @@ import type { MediaService } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
-import { type Application, type Client, createClient, type DataCentreAddress } from './client.ts'
+import {
+  type Application,
+  type Client,
+  createClient,
+  type DataCentreAddress,
+  namePeopleRightly,
+} from './client.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
-import { Intake } from './intake.ts'
-import { namePeopleRightly } from './naming-people.ts'
-import { keepOwnDoings } from './own-doings.ts'
+import { Intake, keepOwnDoings, seldom } from './intake.ts'
 import { KnownPolls } from './reading/known-polls.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { Recovery } from './recovery.ts'
-import { seldom } from './seldom.ts'
 import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
 import { Places } from './storage/places.ts'

@@ -1,7 +1,7 @@
-/** Files of the network: found again by their names, read from any place on, and uploaded. */
+/** Files of the network: named, found again by their names, read from any place on, and uploaded. */
 import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
 import { Long, type tl } from '@mtcute/node'
-import { blobMoved } from '../../../actors/credential/transfers.ts'
+import { blobMoved } from '../../../actors/credential/perform.ts'
 import { within } from '../../../actors/host/time.ts'
 import type { FileStream } from '../../../actors/ports/platform.ts'
 import type { Media } from '../../../machines/model/content.ts'
@@ -10,9 +10,75 @@ import type { MediaService } from '../../media/media.ts'
 import { webStreamOf } from '../../media/web-stream.ts'
 import { wrongFile } from '../kit/failures.ts'
 import type { Calls } from './calls.ts'
-import { type FileName, readFileName } from './file-name.ts'
 import { findMessage } from './find-message.ts'
-import { ReadAhead } from './read-ahead.ts'
+
+/** How a file of the network is found again: by the message, chat or person that shows it, and its own number. */
+export type FileName = {
+  readonly chat: string
+  /** Its number on the network. */
+  readonly id: string
+  /** Which size of a picture it is; absent: the file itself. */
+  readonly size?: string
+} & (
+  | { readonly of: 'message'; readonly message: number }
+  /** The picture of a chat or a person. */
+  | { readonly of: 'peer' }
+  /** One of the pictures that a person has shown. */
+  | { readonly of: 'profile' }
+)
+
+/** References to files grow old, numbers do not: so the names are made of numbers alone. */
+export function writeFileName(file: FileName): string {
+  const place = file.of === 'message' ? `${file.message}` : file.of
+  return [file.chat, place, file.id, ...(file.size === undefined ? [] : [file.size])].join('.')
+}
+
+export function readFileName(native: string): FileName | undefined {
+  const found = /^(-?\d+)\.(\d+|peer|profile)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
+  if (!found) return undefined
+  const [, chat = '', place = '', id = '', size] = found
+  const named = { chat, id, ...(size !== undefined && { size }) }
+  if (place === 'peer' || place === 'profile') return { ...named, of: place }
+  return { ...named, of: 'message', message: Number(place) }
+}
+
+/** How far a download runs ahead of its reader: the library itself fetches a whole file, however slowly it is read. */
+export class ReadAhead {
+  readonly #limit: number
+  #asked = 0
+  #taken = 0
+  #waiting: (() => void)[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Resolves once the next `bytes` may be asked for. They count from where they begin, so the first ones never wait. */
+  readonly turn = async (bytes: number): Promise<void> => {
+    const from = this.#asked
+    this.#asked += bytes
+    while (from - this.#taken > this.#limit) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  take(bytes: number): void {
+    this.#taken += bytes
+    this.#wake()
+  }
+
+  /** Nobody waits any more: the library looks itself whether the download is over. */
+  end(): void {
+    this.#taken = Number.POSITIVE_INFINITY
+    this.#wake()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
 
 type Located = tl.RawDocument | tl.RawPhoto
 

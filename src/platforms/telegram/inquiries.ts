@@ -6,10 +6,10 @@ import { RecentMap } from '../kit/recent-map.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 import { nativeOf } from './natives.ts'
-import { ownMembership } from './own-standing.ts'
 import type { KnownPolls } from './reading/known-polls.ts'
 import { chatOf, personById } from './reading/peers.ts'
 import type { Standings } from './standings.ts'
+import { ownMembership } from './standings.ts'
 
 interface InquiryOptions {
   readonly calls: Calls

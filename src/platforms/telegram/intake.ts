@@ -1,11 +1,79 @@
-/** What the library tells of, gathered until it is counted, and committed together with that count. */
+/** Gathers the news of the library until it is counted, leaves out repeats and own acts, and commits it with that count. */
+
 import type { RawUpdateInfo } from '@mtcute/core'
+import type { tl } from '@mtcute/node'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
+import type { Client } from './client.ts'
 import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
+
+/** What the account has done here is no news to it: known from the network's answer on, and forgotten once counted. */
+const UPDATES: readonly string[] = [
+  'updates',
+  'updatesCombined',
+  'updateShort',
+  'updateShortMessage',
+  'updateShortChatMessage',
+  'updateShortSentMessage',
+] satisfies readonly tl.TypeUpdates['_'][]
+
+export function keepOwnDoings(client: Client): void {
+  const { mt, updates } = client
+  if (!updates) return
+  const call = mt.call.bind(mt)
+  // Only after writing down whom the answer speaks of would the library know: a list of what was missed,
+  // asked for meanwhile, has it as well and would be told first.
+  const noting: Client['mt']['call'] = async (request, params) => {
+    const answer = await call(request, params)
+    // Whoever gave up waiting does not learn of it: then it is news.
+    const isAwaited = params?.abortSignal?.aborted !== true
+    if (isAwaited && isUpdates(answer)) updates._addToNoDispatchIndex(answer)
+    return answer
+  }
+  mt.call = noting
+  const save = updates._saveUpdatesStorage.bind(updates)
+  updates._saveUpdatesStorage = (isWhole) => {
+    forgetCounted(updates)
+    return save(isWhole)
+  }
+}
+
+const isUpdates = (answer: unknown): answer is tl.TypeUpdates =>
+  typeof answer === 'object' && answer !== null && '_' in answer && UPDATES.includes(`${answer._}`)
+
+/** What is counted is not told any more, and the library itself keeps the numbers of much of it for ever. */
+function forgetCounted({
+  noDispatchPts,
+  noDispatchMsg,
+  pts,
+  cpts,
+}: NonNullable<Client['updates']>): void {
+  for (const [box, own] of noDispatchPts) {
+    const counted = (box === 0 ? pts : cpts.get(box)) ?? 0
+    for (const one of own) if (one <= counted) own.delete(one)
+    if (own.size > 0) continue
+    noDispatchPts.delete(box)
+    noDispatchMsg.delete(box)
+  }
+}
+
+/** The same is told no more often than once in so many milliseconds. */
+export function seldom<What>(
+  milliseconds: number,
+  tell: (what: What) => void,
+  now: () => number = () => performance.now(),
+): (what: What) => void {
+  const told = new Map<What, number>()
+  return (what) => {
+    const last = told.get(what)
+    if (last !== undefined && now() - last < milliseconds) return
+    told.set(what, now())
+    tell(what)
+  }
+}
 
 interface IntakeOptions extends Omit<Reader, 'peers'> {
   readonly state: UpdateState

@@ -1,10 +1,165 @@
-/** Where the library would go on behind a gap, what was missed is asked for, or read from the chats, first. */
+/** Recovers missed messages: asks for the gap, or reads the chats where the network no longer lists it, before the library goes on. */
 import type { tl } from '@mtcute/node'
+import type { Calls } from './calls.ts'
 import type { Client } from './client.ts'
+import { type DialogPage, dialogPages, topMessageOf } from './dialogs.ts'
 import { wordOf } from './failures.ts'
-import type { RecoveryOptions } from './history.ts'
-import { readAccount } from './missed-account.ts'
-import { isBroadcast, onlyLive, readChannel } from './missed-channel.ts'
+import { History, isMissed, type RecoveryOptions, type Since } from './history.ts'
+import { nativeOf } from './natives.ts'
+import { COMMON, type UpdateState } from './storage/update-state.ts'
+
+/** Messages that the network no longer lists after too long a gap, read from the chats one by one. */
+type Counts = Pick<tl.updates.RawState, 'pts' | 'qts' | 'date' | 'seq'>
+
+/** What is counted may be some seconds behind the time that is noted with it. */
+const SLACK_SECONDS = 300
+/** More chats than that are not looked through. */
+const PAGES = 50
+
+/** As if the network had listed everything up to these counts. */
+export async function readAccount(
+  options: RecoveryOptions,
+  { pts, qts, date, seq }: Counts,
+): Promise<tl.updates.RawDifferenceSlice> {
+  const { calls, state, bounds, log, skipped, ending: signal } = options
+  const since = sinceOf(state, COMMON)
+  const chats = new Map<string, Since>()
+  const moved: tl.RawUpdateChannelTooLong[] = []
+  let isWhole = false
+  for await (const page of dialogPages(calls, { signal, looks: true }, PAGES)) {
+    let isRecent = false
+    for (const dialog of page.dialogs) {
+      if (dialog._ !== 'dialog') continue
+      const { peer } = dialog
+      const top = topMessageOf(page, dialog)
+      if (top && top.date >= since.date) isRecent = true
+      if (peer._ !== 'peerChannel') {
+        if (top && isMissed(top, since)) chats.set(nativeOf(peer), since)
+        continue
+      }
+      const joined = top && newcomer(options, page, peer.channelId, since)
+      if (joined && isMissed(top, joined)) chats.set(nativeOf(peer), joined)
+      moved.push(...movedOf(state, peer.channelId, dialog, joined !== undefined))
+    }
+    isWhole = !isRecent || page._ === 'messages.dialogs'
+    if (isWhole) break
+  }
+  if (!isWhole) {
+    log.warn({ pages: PAGES }, 'older chats of a gap that was too long were skipped')
+    skipped('messages')
+  }
+  const history = new History(calls, bounds, signal)
+  for (const [native, from] of chats) await history.read(native, from)
+  history.tell(options)
+  skipped('changes')
+  return {
+    _: 'updates.differenceSlice',
+    ...history.listed(),
+    newEncryptedMessages: [],
+    otherUpdates: moved,
+    intermediateState: { _: 'updates.state', pts, qts, date, seq, unreadCount: 0 },
+  }
+}
+
+export const sinceOf = (state: UpdateState, box: number): Since => ({
+  message: state.newest(box),
+  date: state.date - SLACK_SECONDS,
+})
+
+/** Of a newcomer everything is read up to its count. */
+function movedOf(
+  state: UpdateState,
+  channelId: number,
+  { pts = 0 }: tl.RawDialog,
+  isNewcomer: boolean,
+): tl.RawUpdateChannelTooLong[] {
+  const known = state.channelCount(channelId)
+  if (known === undefined ? !isNewcomer : pts <= known) return []
+  return [{ _: 'updateChannelTooLong', channelId, pts: known ?? pts }]
+}
+
+/** A channel that the account came into meanwhile: what was written there since is news. */
+function newcomer(
+  { state, account }: RecoveryOptions,
+  { chats }: DialogPage,
+  channelId: number,
+  since: Since,
+): Since | undefined {
+  if (state.channelCount(channelId) !== undefined) return undefined
+  const chat = chats.find((one) => one.id === channelId)
+  if (chat?._ !== 'channel' || (chat.broadcast && !account.recoverChannels)) return undefined
+  return { message: undefined, date: since.date, joined: chat.date }
+}
+
+/** What a channel has more than the account has heard: read from its history, or kept back where that is not wanted. */
+type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
+
+const UNCOUNTED = -1
+
+/** As if the network had listed everything up to this count. */
+export async function readChannel(
+  options: RecoveryOptions,
+  channelId: number,
+  { pts, chats, users, timeout }: Place,
+): Promise<tl.updates.RawChannelDifference> {
+  const { calls, state, bounds, account, ending } = options
+  const history = new History(calls, bounds, ending)
+  if (account.recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
+    const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
+    await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
+    history.tell(options)
+    options.skipped('changes')
+  }
+  const listed = history.listed()
+  return {
+    _: 'updates.channelDifference',
+    final: true,
+    pts,
+    newMessages: listed.newMessages,
+    otherUpdates: [],
+    chats: [...chats, ...listed.chats],
+    users: [...users, ...listed.users],
+    ...(timeout !== undefined && { timeout }),
+  }
+}
+
+function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
+  const chat = chats.find((one) => one.id === channelId)
+  return chat?._ === 'channel' && { joined: chat.date }
+}
+
+/** What was posted while the account was listening was not missed, even where the library asks for it once more. */
+export function onlyLive(
+  difference: tl.updates.RawChannelDifference,
+  since: number,
+): tl.updates.RawChannelDifference {
+  const { newMessages, otherUpdates } = difference
+  const live = newMessages.filter(
+    (message) => message._ !== 'messageEmpty' && message.date >= since,
+  )
+  const told = live.map((message) => {
+    // With a count, as the network tells what is new: without one it would be told as recovered. With a count that
+    // something of the account's own may have, the library would keep it back.
+    return { _: 'updateNewChannelMessage', message, pts: UNCOUNTED, ptsCount: 0 } as const
+  })
+  const others = otherUpdates.filter((update) => {
+    if (update._ !== 'updateEditChannelMessage') return true
+    return update.message._ === 'message' && (update.message.editDate ?? 0) >= since
+  })
+  return { ...difference, newMessages: [], otherUpdates: [...told, ...others] }
+}
+
+/** Only administrators write there. */
+export async function isBroadcast(
+  calls: Calls,
+  channelId: number,
+  chats: readonly tl.TypeChat[],
+): Promise<boolean> {
+  const named = chats.find((one) => one._ === 'channel' && one.id === channelId)
+  const known = named ? undefined : await calls.known([{ _: 'peerChannel', channelId }])
+  const chat = named ?? known?.chats.get(channelId)
+  return chat?._ === 'channel' && chat.broadcast === true
+}
 
 type Asking<Answer> = () => Promise<Answer>
 type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest

@@ -1,4 +1,5 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
+import { Long } from '@mtcute/node'
 import { handle } from '../../../actors/ports/handlers.ts'
 import type {
   FileStream,
@@ -9,14 +10,38 @@ import type {
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { SessionLife } from '../kit/session-life.ts'
-import { type ChannelPlace, getAcquainted } from './acquaintance.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
+import type { CallOptions, Calls } from './calls.ts'
+import { dialogPages } from './dialogs.ts'
 import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './identity.ts'
 import { handlers } from './operations/handlers.ts'
 import { forgetAccount } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
+
+/** How far a channel is: its count of events, and its newest message. */
+export interface ChannelPlace {
+  readonly pts: number
+  readonly message: number
+}
+
+/** Resolves with the account's channels; the people and chats are remembered on the way. */
+export async function getAcquainted(
+  calls: Calls,
+  options: CallOptions,
+): Promise<ReadonlyMap<number, ChannelPlace>> {
+  const channels = new Map<number, ChannelPlace>()
+  await calls.call({ _: 'contacts.getContacts', hash: Long.ZERO }, options)
+  for await (const { dialogs } of dialogPages(calls, options)) {
+    for (const dialog of dialogs) {
+      if (dialog._ !== 'dialog' || dialog.peer._ !== 'peerChannel') continue
+      const { peer, pts, topMessage: message } = dialog
+      if (pts !== undefined) channels.set(peer.channelId, { pts, message })
+    }
+  }
+  return channels
+}
 
 const SIGN_OUT_MS = 5_000
 

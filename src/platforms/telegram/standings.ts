@@ -1,6 +1,89 @@
-/** What the account itself is in channels: the network says only that something has changed there, and not what. */
-import type { tl } from '@mtcute/node'
+/** The standing of the account in channels: remembered, and asked of the network when it has changed. */
+import { PeersIndex, type tl } from '@mtcute/node'
+import type { Person } from '../../../machines/model/content.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import type { Member } from '../../../machines/model/membership.ts'
+import type { Calls } from './calls.ts'
+import { memberOf } from './reading/memberships.ts'
+import { chatOfGroup, personById, SOMEBODY, type View } from './reading/peers.ts'
+
+/** Who has changed what the account is in a channel, asked of the network. */
+interface Asking {
+  readonly calls: Calls
+  readonly self: string
+  readonly signal: AbortSignal
+}
+
+export async function ownMembership(
+  asking: Asking,
+  channel: tl.RawChannel | tl.RawChannelForbidden,
+  before: Member['status'],
+): Promise<Happening> {
+  const { self } = asking
+  const chat = chatOfGroup(channel)
+  const { after, by, person, at } = await now(asking, channel)
+  // After a restart it may look as if the account had only now come in.
+  const key = before === 'left' && after.status !== 'kicked' ? `${at}` : crypto.randomUUID()
+  return {
+    kind: 'member',
+    sourceKey: `mb:${chat.native}:${self}:${key}`,
+    direction: by.native === self ? 'own' : 'incoming',
+    at,
+    chat,
+    by,
+    isSelf: true,
+    before: { person, status: before },
+    after,
+  }
+}
+
+interface Now {
+  readonly after: Member
+  readonly by: Person
+  readonly person: Person
+  readonly at: number
+}
+
+async function now(
+  { calls, self, signal }: Asking,
+  channel: tl.RawChannel | tl.RawChannelForbidden,
+): Promise<Now> {
+  const status = standingIn(channel)
+  const peer = { _: 'peerUser', userId: Number(self) } as const
+  if (channel._ === 'channelForbidden' || status === 'left') {
+    const person = personById(peer.userId, { self, peers: await calls.known([peer]) })
+    const at = Math.floor(Date.now() / 1000)
+    // The network does not tell outsiders who has put them out.
+    return { after: { person, status }, by: status === 'left' ? person : SOMEBODY, person, at }
+  }
+  const found = await calls.call(
+    {
+      _: 'channels.getParticipant',
+      channel: await calls.channel(chatOfGroup(channel).native, signal),
+      participant: { _: 'inputPeerSelf' },
+    },
+    { signal, looks: true },
+  )
+  const view: View = { self, peers: PeersIndex.from(found) }
+  const { participant } = found
+  const after = memberOf(participant, view)
+  const at = 'date' in participant ? participant.date : channel.date
+  const by = personById(doerOf(participant) ?? peer.userId, view)
+  return { after, by, person: after.person, at }
+}
+
+function doerOf(participant: tl.TypeChannelParticipant): number | undefined {
+  switch (participant._) {
+    case 'channelParticipantAdmin':
+      return participant.promotedBy
+    case 'channelParticipantBanned':
+      return participant.kickedBy
+    case 'channelParticipantSelf':
+      return participant.inviterId
+    default:
+      return undefined
+  }
+}
 
 type Status = Member['status']
 

@@ -10,9 +10,39 @@ import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, mostRemembered, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
-import { RecentIds } from './recent-ids.ts'
 import type { Sent } from './sent.ts'
 import { Repeats, type Unarchived, unarchivedOf } from './unarchived.ts'
+
+/** Within this time a server has shown all that it gave an id before. */
+const settledMilliseconds = 5_000
+const MOST_ARCHIVE_IDS = 100
+
+export class RecentIds {
+  /** The oldest first. */
+  readonly #stored: { readonly id: string; readonly at: number }[] = []
+  #before: string | undefined
+
+  constructor(before: string | undefined) {
+    this.#before = before
+  }
+
+  /** What the archive has up to this id is stored for certain; `undefined`: nothing is. */
+  get before(): string | undefined {
+    return this.#before
+  }
+
+  add(id: string, now = performance.now()) {
+    if (this.#stored.at(-1)?.id === id) return
+    this.#stored.push({ id, at: now })
+    for (;;) {
+      const [oldest] = this.#stored
+      const isSettled = oldest !== undefined && now - oldest.at >= settledMilliseconds
+      if (!oldest || (!isSettled && this.#stored.length <= MOST_ARCHIVE_IDS)) return
+      this.#stored.shift()
+      this.#before = oldest.id
+    }
+  }
+}
 
 interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */

@@ -5,9 +5,31 @@ import { type Client, client, type Element, type StreamManagement, type Way } fr
 import { isPublicAddress } from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
-import { Pieces } from './pieces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { SaltedKeys } from './sasl/salted-keys.ts'
+
+/** What keeps a connection alive, and has to go where it belongs: not before the greeting of the next stream. */
+const longestPause = 16
+
+export class Pieces {
+  #rest: string[] = []
+
+  /** All that is complete by now. */
+  take(text: string): string {
+    const end = text.lastIndexOf('>') + 1
+    if (end === 0 && !isPause(text)) {
+      this.#rest.push(text)
+      return ''
+    }
+    const tail = text.slice(end)
+    const isWhole = isPause(tail)
+    const whole = this.#rest.join('') + (isWhole ? text : text.slice(0, end))
+    this.#rest = isWhole ? [] : [tail]
+    return whole
+  }
+}
+
+const isPause = (text: string) => text.length <= longestPause && text.trim() === ''
 
 export interface Login {
   readonly local: string

@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/database.ts'
 import { parseChatId, parseMessageId } from '../delivery/mapping.ts'
 import type { Call } from '../network/context.ts'
 import { accessOf, assertMay } from './access.ts'
-import { announce } from './announce.ts'
+import { announce } from './transaction.ts'
 
 const done: OperationResult = { kind: 'done' }
 

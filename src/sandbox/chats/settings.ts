@@ -5,9 +5,8 @@ import { parseChatId } from '../delivery/mapping.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertGroup, assertMay } from './access.ts'
-import { announce } from './announce.ts'
 import { changeMember } from './members.ts'
-import { lockChat } from './transaction.ts'
+import { announce, lockChat } from './transaction.ts'
 
 const done: OperationResult = { kind: 'done' }
 

@@ -1,6 +1,23 @@
-/** Changes a chat within one transaction that locks it: changes run one after the other and see each other's results. */
+/** Changes a chat within one transaction that locks it, and announces the change in it. */
+import type { Message, Service } from '../../../machines/model/content.ts'
 import type { Database, Queryable } from '../../database/database.ts'
-import type { Outbox, Wake } from '../network/context.ts'
+import type { ActingPerson, Outbox, Wake } from '../network/context.ts'
+
+/** `native` names the chat. The device that made the change receives the message, too. */
+export const announce = (
+  { outbox }: { readonly outbox: Outbox },
+  { person }: ActingPerson,
+  native: number,
+  facts: Service,
+  topic?: number | null,
+): Promise<Message> =>
+  outbox.send({
+    sender: person,
+    native,
+    request: crypto.randomUUID(),
+    content: { kind: 'service', ...facts },
+    ...(topic != null && { topic }),
+  })
 
 /** All changes in a transaction are made together or not at all. */
 export interface ChatTransaction {

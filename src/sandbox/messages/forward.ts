@@ -15,8 +15,7 @@ import {
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { prepareContent, takesCaption } from './content.ts'
-import { sentBefore } from './outbox.ts'
-import { envelopeOf } from './send.ts'
+import { envelopeOf, sentBefore } from './send.ts'
 
 export async function forwardOrCopy(
   call: Call,

@@ -1,14 +1,164 @@
-/** Sends one message, or several media as an album, of which all are sent or none. */
+/** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
+
 import { randomInt } from 'node:crypto'
-import type { Content, MediaKind } from '../../../machines/model/content.ts'
+import type { Content, MediaKind, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import { openPrivateChat } from '../chats/private-chat.ts'
 import { messageOf, parseChatId, parseMessageId, parseTopicId } from '../delivery/mapping.ts'
+import { type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
-import type { Call, OutgoingMessage } from '../network/context.ts'
-import { prepareContent } from './content.ts'
-import { sentBefore } from './outbox.ts'
+import type { Call, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
+import { neededPermission, prepareContent } from './content.ts'
+import { refusalOf } from './refusal.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
+import { sendStatement } from './send-statement.ts'
+
+/** Sends messages: those that arrive while a statement is under way go together into the next one. */
+const LARGEST_BATCH = 200
+/** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
+const LANES = 2
+
+/** The messages as their sender sees them; undefined where they were not admitted. */
+type Sent = readonly MessageView[] | undefined
+
+/** Messages that are sent together or not at all. */
+interface Waiting {
+  readonly messages: readonly OutgoingMessage[]
+  resolve(sent: Sent): void
+  reject(cause: unknown): void
+}
+
+type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
+
+export class BatchedOutbox implements Outbox {
+  readonly #db: Queryable
+  readonly #lanes: readonly Lane[]
+
+  constructor(db: Queryable, wake: Wake) {
+    this.#db = db
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake))
+  }
+
+  within(tx: Queryable, wake: Wake): Outbox {
+    return new BatchedOutbox(tx, wake)
+  }
+
+  async send(message: OutgoingMessage): Promise<Message> {
+    const [sent] = await this.sendTogether([message])
+    return sent!
+  }
+
+  /** One round trip when all is well. Else it finds out why: the messages were sent before, or their chat is not open. */
+  async sendTogether(messages: readonly OutgoingMessage[]): Promise<Message[]> {
+    const sent =
+      (await this.#send(messages)) ??
+      (await this.#allSentBefore(messages)) ??
+      (await this.#sendAfterOpening(messages))
+    return sent.map(messageOf)
+  }
+
+  #send(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    // Messages to one chat use one lane, which keeps their order.
+    const lane = this.#lanes[Math.abs(messages[0]?.native ?? 0) % LANES]!
+    return lane.send(messages)
+  }
+
+  async #allSentBefore(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    const sent = await Promise.all(messages.map((message) => sentBefore(this.#db, message)))
+    const known = sent.filter((view) => view !== undefined)
+    return known.length === messages.length ? known : undefined
+  }
+
+  async #sendAfterOpening(messages: readonly OutgoingMessage[]): Promise<readonly MessageView[]> {
+    const [first] = messages
+    await openPrivateChat(this.#db, first!.sender, first!.native)
+    const sent = await this.#send(messages)
+    if (sent) return sent
+    throw await refusalOf(this.#db, messages)
+  }
+}
+
+/** Finds the message that an earlier, equal request has sent. */
+export async function sentBefore(
+  db: Queryable,
+  { sender, request }: Pick<OutgoingMessage, 'sender' | 'request'>,
+): Promise<MessageView | undefined> {
+  const [view] = await db.query<MessageView>(
+    `select ${messageJson('m')} as message, ${viewColumns}
+     from sandbox_message m ${viewJoins('m', 'm.sender_id')}
+     where m.sender_id = $1 and m.request_id = $2`,
+    [sender, request],
+  )
+  return view
+}
+
+class Lane {
+  readonly #db: Queryable
+  readonly #wake: Wake
+  #waiting: Waiting[] = []
+  #isBusy = false
+
+  constructor(db: Queryable, wake: Wake) {
+    this.#db = db
+    this.#wake = wake
+  }
+
+  send(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    const { promise, resolve, reject } = Promise.withResolvers<Sent>()
+    this.#waiting.push({ messages, resolve, reject })
+    if (!this.#isBusy) void this.#drain()
+    return promise
+  }
+
+  async #drain() {
+    this.#isBusy = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, LARGEST_BATCH)
+      this.#waiting = this.#waiting.slice(LARGEST_BATCH)
+      await this.#sendTogether(batch)
+    }
+    this.#isBusy = false
+  }
+
+  async #sendTogether(batch: readonly Waiting[]): Promise<void> {
+    const messages = batch.flatMap((waiting) => waiting.messages)
+    const given = messages.map((message, ord) => ({
+      ...message,
+      ord,
+      needs: neededPermission(message.content),
+    }))
+    try {
+      const rows = await this.#db.query<SentRow>(sendStatement, [JSON.stringify(given)])
+      const sent = new Map(rows.map((row) => [row.ord, row]))
+      this.#wake(rows[0]?.woken ?? [])
+      let ord = 0
+      for (const { messages, resolve } of batch) {
+        const views = messages.flatMap(() => sent.get(ord++) ?? [])
+        resolve(views.length === messages.length ? views : undefined)
+      }
+    } catch (cause) {
+      await this.#sendApart(batch, cause)
+    }
+  }
+
+  /** One message failed, a repeated request or one to a chat that was deleted meanwhile: the others are sent alone. */
+  async #sendApart(batch: readonly Waiting[], cause: unknown) {
+    if (!isOfOneMessage(cause)) for (const { reject } of batch) reject(cause)
+    else if (batch.length === 1) batch[0]!.resolve(undefined)
+    else for (const waiting of batch) await this.#sendTogether([waiting])
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+/** A deleted chat gives its message no number. */
+const NOT_NULL_VIOLATION = '23502'
+
+const isOfOneMessage = (cause: unknown) =>
+  cause instanceof Error &&
+  'code' in cause &&
+  (cause.code === UNIQUE_VIOLATION || cause.code === NOT_NULL_VIOLATION)
 
 type MediaContent = Content & { readonly kind: 'media' }
 /** A message that still lacks its content. */

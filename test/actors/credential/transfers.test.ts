@@ -1,6 +1,6 @@
 /** Whoever waits for a file to arrive learns that it moves, and of no other. */
 import t from 'tap'
-import { blobMoved, blobsIn, isWatched, watchBlobs } from '../../../actors/credential/transfers.ts'
+import { blobMoved, blobsIn, isWatched, watchBlobs } from '../../../actors/credential/perform.ts'
 import type { Media } from '../../../machines/model/content.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 

@@ -1,7 +1,7 @@
 /** What of the log is acknowledged, and what a restart makes of it. */
 
 import t from 'tap'
-import { Reading } from '../../../actors/webhook/reading.ts'
+import { Reading } from '../../../actors/webhook/feed.ts'
 import fc from '../../support/fast-check.ts'
 
 const updates = (...ids: readonly number[]) => ids.map((updateId) => ({ updateId }))

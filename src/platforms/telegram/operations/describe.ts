@@ -4,9 +4,9 @@ import type { Handlers } from '../../../../actors/ports/handlers.ts'
 import type { Chat } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import { findMessageWithPeers } from '../find-message.ts'
+import { permissionsOf } from '../reading/memberships.ts'
 import { messageOf } from '../reading/message.ts'
 import { chatOf, pictureOf, type View } from '../reading/peers.ts'
-import { permissionsOf } from '../reading/rights.ts'
 import { type Context, looking } from './context.ts'
 
 export const descriptions: Handlers<Context> = {

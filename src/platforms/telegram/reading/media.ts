@@ -1,7 +1,7 @@
 /** Pictures and files of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Media, MediaKind } from '../../../../machines/model/content.ts'
-import { type FileName, writeFileName } from '../file-name.ts'
+import { type FileName, writeFileName } from '../files.ts'
 
 type PlaceOf<Name> = Name extends FileName ? Omit<Name, 'id' | 'size'> : never
 /** Where the file is shown. */

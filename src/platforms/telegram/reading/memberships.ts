@@ -1,11 +1,149 @@
-/** Changes of membership: told by themselves, or seen in what is announced in a chat. */
+/** Members of chats, their rights, invite links and changes of membership in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Message, Person } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
-import type { Member } from '../../../../machines/model/membership.ts'
-import { inviteOf } from './invites.ts'
-import { memberOf, memberOfGroup } from './members.ts'
+import type { Invite, Member } from '../../../../machines/model/membership.ts'
+import {
+  PERMISSIONS,
+  type Permission,
+  RIGHTS,
+  type Right,
+} from '../../../../machines/model/rights.ts'
+import { nativeOf } from '../natives.ts'
 import { chatOf, personById, type View } from './peers.ts'
+
+/** Rights and permissions: the network lists what is forbidden to members and what is allowed to administrators. */
+type Ban = Exclude<keyof tl.RawChatBannedRights, '_' | 'untilDate'>
+type Grant = Exclude<keyof tl.RawChatAdminRights, '_'>
+
+/** What takes each permission away. */
+export const bans: Readonly<Record<Permission, readonly Ban[]>> = {
+  send_messages: ['sendPlain'],
+  send_audios: ['sendAudios'],
+  send_documents: ['sendDocs'],
+  send_photos: ['sendPhotos'],
+  send_videos: ['sendVideos'],
+  send_video_notes: ['sendRoundvideos'],
+  send_voice_notes: ['sendVoices'],
+  send_polls: ['sendPolls'],
+  send_other_messages: ['sendStickers', 'sendGifs', 'sendGames', 'sendInline'],
+  add_web_page_previews: ['embedLinks'],
+  change_info: ['changeInfo'],
+  invite_users: ['inviteUsers'],
+  pin_messages: ['pinMessages'],
+  manage_topics: ['manageTopics'],
+  react_to_messages: ['sendReactions'],
+  edit_tag: ['editRank'],
+}
+
+export const grants: Readonly<Record<Right, Grant>> = {
+  manage_chat: 'other',
+  delete_messages: 'deleteMessages',
+  manage_video_chats: 'manageCall',
+  restrict_members: 'banUsers',
+  promote_members: 'addAdmins',
+  change_info: 'changeInfo',
+  invite_users: 'inviteUsers',
+  post_stories: 'postStories',
+  edit_stories: 'editStories',
+  delete_stories: 'deleteStories',
+  post_messages: 'postMessages',
+  edit_messages: 'editMessages',
+  pin_messages: 'pinMessages',
+  manage_topics: 'manageTopics',
+  manage_direct_messages: 'manageDirectMessages',
+  manage_tags: 'manageRanks',
+}
+
+export const permissionsOf = (rights: tl.RawChatBannedRights): Permission[] =>
+  PERMISSIONS.filter((permission) => !bans[permission].some((ban) => rights[ban] === true))
+
+export const rightsOf = (rights: tl.RawChatAdminRights): Right[] =>
+  RIGHTS.filter((right) => rights[grants[right]] === true)
+
+/** Members of chats in neutral terms. */
+export function memberOf(participant: tl.TypeChannelParticipant, view: View): Member {
+  switch (participant._) {
+    case 'channelParticipantCreator': {
+      const { userId, adminRights, rank } = participant
+      const anonymous = adminRights.anonymous && { isAnonymous: true }
+      const person = personById(userId, view)
+      return { person, status: 'creator', rights: RIGHTS, ...anonymous, ...titleOf(rank) }
+    }
+    case 'channelParticipantAdmin': {
+      const { userId, adminRights, rank, canEdit } = participant
+      return {
+        person: personById(userId, view),
+        status: 'administrator',
+        rights: rightsOf(adminRights),
+        isEditable: canEdit === true,
+        ...(adminRights.anonymous && { isAnonymous: true }),
+        ...titleOf(rank),
+      }
+    }
+    case 'channelParticipantBanned': {
+      const { peer, bannedRights, left } = participant
+      const person = personOf(peer, view)
+      const until = bannedRights.untilDate > 0 && { until: bannedRights.untilDate }
+      if (bannedRights.viewMessages) return { person, status: 'kicked', ...until }
+      const permissions = permissionsOf(bannedRights)
+      const outside = left && { isOutside: true }
+      return { person, status: 'restricted', permissions, ...outside, ...until }
+    }
+    case 'channelParticipantLeft':
+      return { person: personOf(participant.peer, view), status: 'left' }
+    default:
+      return { person: personById(participant.userId, view), status: 'member' }
+  }
+}
+
+/** In a small group all administrators may do the same. */
+const OF_GROUPS: readonly Right[] = [
+  'manage_chat',
+  'delete_messages',
+  'manage_video_chats',
+  'restrict_members',
+  'change_info',
+  'invite_users',
+  'pin_messages',
+]
+
+export function memberOfGroup(participant: tl.TypeChatParticipant, view: View): Member {
+  const person = personById(participant.userId, view)
+  switch (participant._) {
+    case 'chatParticipantCreator':
+      return { person, status: 'creator', rights: RIGHTS }
+    case 'chatParticipantAdmin':
+      return { person, status: 'administrator', rights: OF_GROUPS }
+    default:
+      return { person, status: 'member' }
+  }
+}
+
+const titleOf = (rank: string | undefined) => (rank ? { title: rank } : {})
+
+const personOf = (peer: tl.TypePeer, view: View): Person =>
+  peer._ === 'peerUser' ? personById(peer.userId, view) : { native: nativeOf(peer), firstName: '' }
+
+/** Undefined where anybody may ask to come in, and no link is needed for it. */
+export function inviteOf(
+  invite: tl.TypeExportedChatInvite | undefined,
+  view: View,
+): Invite | undefined {
+  if (invite?._ !== 'chatInviteExported') return undefined
+  const { link, adminId, title, expireDate, usageLimit, requested } = invite
+  return {
+    link,
+    creator: personById(adminId, view),
+    isPrimary: invite.permanent === true,
+    isRevoked: invite.revoked === true,
+    needsApproval: invite.requestNeeded === true,
+    ...(title && { name: title }),
+    ...(expireDate !== undefined && { expiresAt: expireDate }),
+    ...(usageLimit !== undefined && { memberLimit: usageLimit }),
+    ...(requested !== undefined && { pendingRequests: requested }),
+  }
+}
 
 type Told = tl.RawUpdateChannelParticipant | tl.RawUpdateChatParticipant
 

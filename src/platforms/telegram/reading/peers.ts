@@ -1,7 +1,7 @@
 /** People and chats as the network shows them, in neutral terms. */
 import type { PeersIndex, tl } from '@mtcute/node'
 import type { Chat, Media, Person, Surface } from '../../../../machines/model/content.ts'
-import { writeFileName } from '../file-name.ts'
+import { writeFileName } from '../files.ts'
 import { nativeOf } from '../natives.ts'
 
 /** Who sees it, and whom the network named along with it. */

@@ -6,7 +6,7 @@ import {
   RIGHTS,
   type Right,
 } from '../../../../machines/model/rights.ts'
-import { bans, grants } from '../reading/rights.ts'
+import { bans, grants } from '../reading/memberships.ts'
 
 /** Bans everything that is not permitted; `until` 0: for ever. */
 export function bannedRights(

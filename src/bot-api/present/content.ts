@@ -1,9 +1,59 @@
-/** Media in the reference's JSON: every kind has its own member and its own fields. */
-import type { Content, Media, StickerSet } from '../../../machines/model/content.ts'
+/** Contents of messages in the reference's JSON: media, formatted texts and polls. */
+import type { Content, Media, Poll, StickerSet, Text } from '../../../machines/model/content.ts'
+import { detectEntities } from '../entities/detect.ts'
+import { mergeDetected } from '../entities/merge.ts'
+import type { MessageEntity } from '../entities/types.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { present } from './chat.ts'
-import type { Names } from './names.ts'
-import { entitiesJson } from './text.ts'
+import { type Names, present } from './chat.ts'
+
+/** The entities of the network, and those that every text carries by its words. */
+export function entitiesJson(name: string, text: Text, ids: Names): object {
+  const merged = mergeDetected(markedJson(text, ids), detectEntities(text.text))
+  return merged.length > 0 ? { [name]: merged } : {}
+}
+
+/** The entities of the network alone. */
+export const markedJson = ({ entities }: Text, ids: Names): MessageEntity[] =>
+  entities.map(({ person, customEmojiId, unixTime, timeFormat, ...entity }) => ({
+    ...entity,
+    ...(customEmojiId && { custom_emoji_id: customEmojiId }),
+    ...(unixTime !== undefined && { unix_time: unixTime }),
+    ...(timeFormat && { date_time_format: timeFormat }),
+    ...(person && { user: { id: ids.chat(person), is_bot: false, first_name: '' } }),
+  })) as MessageEntity[]
+
+/** Polls in the reference's JSON. */
+export function pollJson(poll: Poll, ids: Names): object {
+  return {
+    id: poll.id ?? '',
+    question: poll.question.text,
+    ...marked('question_entities', poll.question, ids),
+    options: poll.options.map(({ text, voters }, place) => ({
+      persistent_id: `${place}`,
+      text: text.text,
+      ...marked('text_entities', text, ids),
+      voter_count: voters,
+    })),
+    total_voter_count: poll.voters,
+    is_closed: poll.isClosed,
+    is_anonymous: poll.isAnonymous,
+    type: poll.isQuiz ? 'quiz' : 'regular',
+    allows_multiple_answers: poll.isMultiple,
+    allows_revoting: !poll.isQuiz,
+    members_only: false,
+    ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
+    ...(poll.explanation && {
+      explanation: poll.explanation.text,
+      ...marked('explanation_entities', poll.explanation, ids),
+    }),
+    ...present({ open_period: poll.openSeconds, close_date: poll.closesAt }),
+  }
+}
+
+function marked(name: string, text: Text, ids: Names): object {
+  const entities = markedJson(text, ids)
+  return entities.length > 0 ? { [name]: entities } : {}
+}
 
 export function mediaJson(content: Content & { kind: 'media' }, ids: Names): object {
   const { media, caption, captionAbove, spoiler } = content
