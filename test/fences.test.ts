@@ -13,8 +13,8 @@ const old = 'what is old or belongs to a deleted account goes, whoever removes i
 /** By file and table: why a statement needs no fence. */
 const unfenced: Readonly<Record<string, string>> = {
   'credentials/identity.ts credential': 'the same facts, sealed',
-  'credentials/timeline-buffer.ts credential_transition': history,
-  'credentials/timeline-retention.ts credential_transition': old,
+  'credentials/timeline.ts credential_transition':
+    'history is kept, whoever wrote it; what is old goes',
   'identities/retention.ts message_identity': old,
   'identities/store.ts chat_identity': 'the integer comes from a sequence: it is given once',
   'keys/changes.ts api_key': user,
@@ -23,8 +23,8 @@ const unfenced: Readonly<Record<string, string>> = {
   'links/finish.ts credential_log': 'a new credential has no owner yet',
   'links/finish.ts link_session': 'a link is its user’s, and has no owner',
   'links/store.ts link_session': 'a link is its user’s, and has no owner',
-  'media/paths.ts media_path': 'a path to a file: the same for every node',
-  'media/paths.ts media_path_count': 'a count that only grows',
+  'media/downloads.ts media_path': 'a path to a file: the same for every node',
+  'media/downloads.ts media_path_count': 'a count that only grows',
   'bot-api/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/store-requests.ts request_log': history,
