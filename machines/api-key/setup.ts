@@ -1,5 +1,6 @@
 /** The setup of the API key machine: its context, the rules of getUpdates, and the effects it asks for. */
 import { assign, emit, raise, setup } from 'xstate'
+import { confirm } from '../model/cursor.ts'
 import * as port from '../model/effects.ts'
 import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from '../model/update-kinds.ts'
@@ -18,18 +19,6 @@ import {
 } from './events.ts'
 import { otherPoll, unauthorized } from './refusals.ts'
 import { hasExpired, hasScope, mayReceive, receivesAt } from './terms.ts'
-
-/** How far past the next id an offset still counts as a confirmation (the reference's figure). */
-const FUTURE_SLACK = 10
-
-/**
- * Confirms everything below `offset`, where it is plausible. Far in the future it confirms nothing. Slightly ahead
- * it confirms what exists and no more: unlike the reference, an update that comes later is not skipped.
- */
-export function confirm(cursor: number, offset: number, next: number): number {
-  if (offset <= 0 || offset > next + FUTURE_SLACK) return cursor
-  return Math.max(cursor, Math.min(offset, next) - 1)
-}
 
 export interface ApiKeyInput {
   readonly apiKeyId: number
