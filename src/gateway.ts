@@ -1,7 +1,7 @@
 /** The composition root: builds the service stage by stage, and stops it in reverse order. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/ports/platform.ts'
-import { createAccounts } from './accounts/accounts.ts'
+import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
 import { type Core, createCore } from './composition/core.ts'
@@ -130,7 +130,7 @@ function openAccounts(
   opened.defer(() => sender.close())
   const { otp, codeLength, callsPerUser } = config.limits
   const usual = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
-  return createAccounts({
+  return new Accounts({
     ...storage,
     sender,
     issuer: config.baseUrls[0],

@@ -206,7 +206,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/jobs/jobs.ts': ['handlers.set', 'remind'],
   'src/jobs/redis-queues.ts': ['this.#go', 'this.#open'],
   'src/observability/metrics.ts': ['censuses.set'],
-  'src/observability/request-journal.ts': ['flush'],
+  'src/observability/request-journal.ts': ['this.flush'],
   'src/sandbox/messages/send.ts': ['this.#drain'],
   'src/platforms/sandbox/platform.ts': ['session.open'],
   'src/platforms/sandbox/session.ts': ['this.#readOn'],

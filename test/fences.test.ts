@@ -27,9 +27,9 @@ const unfenced: Readonly<Record<string, string>> = {
   'media/downloads.ts media_path_count': 'a count that only grows',
   'bot-api/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
-  'observability/store-requests.ts request_log': history,
-  'observability/store-usage.ts usage_hour': 'an amount that is added',
-  'observability/upkeep.ts usage_hour': old,
+  'observability/journal-tables.ts request_log': history,
+  'observability/journal-tables.ts usage_hour':
+    'an amount that is added; what is old goes, whoever removes it',
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/postgres.ts xmpp_room': old,
   'privacy/wipe.ts credential_log': old,

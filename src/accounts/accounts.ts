@@ -1,6 +1,8 @@
 /** Accounts: signing in with a one-time code, staying signed in, and tokens for scripts. */
+
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import type { UserSession } from '../database/entities/accounts.ts'
 import type { Log } from '../database/log.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { Gcra, type RateLimit } from '../security/rate-limits.ts'
@@ -8,16 +10,15 @@ import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { createCodes, type SentCode } from './codes.ts'
+import { Codes, type SentCode } from './codes.ts'
 import { defaultOtpLimits, type OtpLimits } from './limits.ts'
-import { createPersonalTokens } from './personal-tokens.ts'
+import { PersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
-import type { Page } from './records.ts'
+import type { Page, PageOf } from './records.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import type { OtpSender } from './senders/sender.ts'
-import { createSessions } from './sessions.ts'
-import { createSigningKeys, LIFETIME_SECONDS } from './signing-keys.ts'
-import { tidy } from './tidy.ts'
+import { Sessions } from './sessions.ts'
+import { LIFETIME_SECONDS, SigningKeys } from './signing-keys.ts'
 import { createUsers, type User } from './users.ts'
 
 export interface AccountsOptions {
@@ -46,104 +47,140 @@ export interface SignedIn {
 const UPKEEP_SECONDS = 3_600
 const callsPerUser: RateLimit = { perSecond: 10, burst: 600 }
 
-export function createAccounts(options: AccountsOptions) {
-  const { db, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
-  const limits = { ...defaultOtpLimits, ...options.limits }
-  const codeLength = options.codeLength ?? (sender.channel === 'sms' ? 8 : 6)
-  const domain = new URL(issuer).hostname
+export class Accounts {
+  readonly tokens: PersonalTokens
+  readonly signingKeys: SigningKeys
+  /** Counts the management calls of each user. */
+  readonly calls: Gcra<number>
+  readonly #db: Database
+  readonly #jobs: Jobs
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #codes: Codes
+  readonly #users: ReturnType<typeof createUsers>
+  readonly #sessions: Sessions
+  readonly #refreshTokens: ReturnType<typeof createRefreshTokens>
+  readonly #accessTokens: ReturnType<typeof createAccessTokens>
 
-  const codes = createCodes({ db, vault, jobs, sender, limits, codeLength, domain, clock, log })
-  const users = createUsers(db, vault)
-  const sessions = createSessions(db, clock)
-  const refreshTokens = createRefreshTokens(db, sessions, clock, log)
-  const signingKeys = createSigningKeys(db, vault, clock)
-  const accessTokens = createAccessTokens(signingKeys, issuer, clock)
-  const tokens = createPersonalTokens(db, clock)
+  constructor(options: AccountsOptions) {
+    const { db, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
+    const limits = { ...defaultOtpLimits, ...options.limits }
+    const codeLength = options.codeLength ?? (sender.channel === 'sms' ? 8 : 6)
+    const domain = new URL(issuer).hostname
+    this.#db = db
+    this.#jobs = jobs
+    this.#log = log
+    this.#clock = clock
+    this.#codes = new Codes({ db, vault, jobs, sender, limits, codeLength, domain, clock, log })
+    this.#users = createUsers(db, vault)
+    this.#sessions = new Sessions(db, clock)
+    this.#refreshTokens = createRefreshTokens(db, this.#sessions, clock, log)
+    this.signingKeys = new SigningKeys(db, vault, clock)
+    this.#accessTokens = createAccessTokens(this.signingKeys, issuer, clock)
+    this.tokens = new PersonalTokens(db, clock)
+    this.calls = new Gcra<number>(options.callLimit ?? callsPerUser)
+  }
 
-  async function signedIn(user: User, sessionId: number, refreshToken: string): Promise<SignedIn> {
-    const accessToken = await accessTokens.sign({ userId: user.id, sessionId })
+  /** To be called before the jobs start. */
+  async start(): Promise<void> {
+    const [codes, jobs] = [this.#codes, this.#jobs]
+    jobs.onSendCode((id, signal) => codes.deliver(id, signal))
+    jobs.onReminder('accounts', () => this.#upkeep())
+    await this.signingKeys.current()
+    await this.#upkeep()
+    await codes.resume()
+    jobs.onBack(() => {
+      codes.resume().catch((err) => this.#log.warn({ err }, 'codes were not handed over again'))
+    })
+  }
+
+  async sendOtp(phone: string, client: Client): Promise<SentCode> {
+    return await this.#codes.send(parsePhone(phone), 'sign_in', client)
+  }
+
+  async login(text: string, otp: string, client: Client, challengeId?: string): Promise<SignedIn> {
+    const phone = parsePhone(text)
+    await this.#codes.use(phone, 'sign_in', { code: otp, challengeId }, client)
+    const index = this.#codes.indexOf(phone.number)
+    const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
+    const opened = await this.#db.transaction(async (tx) => {
+      const sessionId = await this.#sessions.open(tx, user.id, client)
+      return { sessionId, refreshToken: await this.#refreshTokens.issue(tx, sessionId) }
+    })
+    return await this.#signedIn(user, opened.sessionId, opened.refreshToken)
+  }
+
+  async refresh(refreshToken: string, client: Client): Promise<SignedIn> {
+    const refreshed = await this.#refreshTokens.refresh(refreshToken, client)
+    const user = await this.#users.get(refreshed.userId)
+    return await this.#signedIn(user, refreshed.sessionId, refreshed.refreshToken)
+  }
+
+  logout(refreshToken: string): Promise<void> {
+    return this.#refreshTokens.revoke(refreshToken)
+  }
+
+  user(id: number): Promise<User> {
+    return this.#users.get(id)
+  }
+
+  /** Everywhere, scripts too. */
+  async signOut(userId: number): Promise<void> {
+    await this.#sessions.endAll(userId)
+    await this.tokens.deleteAll(userId)
+  }
+
+  sessions(userId: number, page: Page): Promise<PageOf<UserSession>> {
+    return this.#sessions.list(userId, page)
+  }
+
+  async endSession(id: number, userId: number): Promise<void> {
+    if (!(await this.#sessions.endOwn(id, userId))) throw failed('not_found')
+  }
+
+  /** Whether the session has not ended; the access token it was entered with may have. */
+  async isSignedIn(sessionId: number, userId: number): Promise<boolean> {
+    return (await this.#sessions.ownerOf(sessionId)) === userId
+  }
+
+  /** The user and session of an access token; rejects when the session has ended. */
+  async verifyAccessToken(token: string) {
+    const claims = await this.#accessTokens.verify(token)
+    if ((await this.#sessions.ownerOf(claims.sessionId)) === claims.userId) return claims
+    throw failed('unauthorized', 'the session has ended')
+  }
+
+  async #signedIn(user: User, sessionId: number, refreshToken: string): Promise<SignedIn> {
+    const accessToken = await this.#accessTokens.sign({ userId: user.id, sessionId })
     return { user, accessToken, expiresIn: LIFETIME_SECONDS, refreshToken }
   }
 
-  async function upkeep(): Promise<void> {
+  async #upkeep(): Promise<void> {
     const at = secondsAfter(new Date(), UPKEEP_SECONDS)
-    await jobs.remind({ kind: 'accounts', id: 'upkeep', at })
-    await tidy(db, clock())
-    await signingKeys.rotate()
-  }
-
-  return {
-    tokens,
-    signingKeys,
-    calls: new Gcra<number>(options.callLimit ?? callsPerUser),
-
-    /** To be called before the jobs start. */
-    async start(): Promise<void> {
-      jobs.onSendCode((id, signal) => codes.deliver(id, signal))
-      jobs.onReminder('accounts', upkeep)
-      await signingKeys.current()
-      await upkeep()
-      await codes.resume()
-      jobs.onBack(() => {
-        codes.resume().catch((err) => log.warn({ err }, 'codes were not handed over again'))
-      })
-    },
-
-    async sendOtp(phone: string, client: Client): Promise<SentCode> {
-      return await codes.send(parsePhone(phone), 'sign_in', client)
-    },
-
-    async login(
-      text: string,
-      otp: string,
-      client: Client,
-      challengeId?: string,
-    ): Promise<SignedIn> {
-      const phone = parsePhone(text)
-      await codes.use(phone, 'sign_in', { code: otp, challengeId }, client)
-      const index = codes.indexOf(phone.number)
-      const user = await users.findOrCreate(phone.number, index, clock())
-      const opened = await db.transaction(async (tx) => {
-        const sessionId = await sessions.open(tx, user.id, client)
-        return { sessionId, refreshToken: await refreshTokens.issue(tx, sessionId) }
-      })
-      return await signedIn(user, opened.sessionId, opened.refreshToken)
-    },
-
-    async refresh(refreshToken: string, client: Client): Promise<SignedIn> {
-      const refreshed = await refreshTokens.refresh(refreshToken, client)
-      const user = await users.get(refreshed.userId)
-      return await signedIn(user, refreshed.sessionId, refreshed.refreshToken)
-    },
-
-    logout: (refreshToken: string) => refreshTokens.revoke(refreshToken),
-
-    user: (id: number) => users.get(id),
-
-    /** Everywhere, scripts too. */
-    async signOut(userId: number): Promise<void> {
-      await sessions.endAll(userId)
-      await tokens.deleteAll(userId)
-    },
-
-    sessions: (userId: number, page: Page) => sessions.list(userId, page),
-
-    async endSession(id: number, userId: number): Promise<void> {
-      if (!(await sessions.endOwn(id, userId))) throw failed('not_found')
-    },
-
-    /** Whether the session has not ended, whatever became of the access token it was entered with. */
-    async isSignedIn(sessionId: number, userId: number): Promise<boolean> {
-      return (await sessions.ownerOf(sessionId)) === userId
-    },
-
-    /** Who is calling with an access token of a session that has not ended. */
-    async verifyAccessToken(token: string) {
-      const claims = await accessTokens.verify(token)
-      if ((await sessions.ownerOf(claims.sessionId)) === claims.userId) return claims
-      throw failed('unauthorized', 'the session has ended')
-    },
+    await this.#jobs.remind({ kind: 'accounts', id: 'upkeep', at })
+    await tidy(this.#db, this.#clock())
+    await this.signingKeys.rotate()
   }
 }
 
-export type Accounts = ReturnType<typeof createAccounts>
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+/** Wrong tries for a phone are forgotten after a month without one; a locked phone is unlocked by it. */
+const FAILURES_KEPT = 30 * DAY
+
+/** Expired codes are kept for an hour, so that a late user learns that the code has expired. */
+const leftovers: readonly (readonly [statement: string, secondsKept: number])[] = [
+  ['delete from otp_challenge where expires_at < $1', HOUR],
+  ['delete from otp_failures where failed_at < $1', FAILURES_KEPT],
+  ['delete from quota where used_at < $1', DAY],
+  ['delete from user_session where expires_at < $1', 0],
+  ['delete from personal_token where expires_at < $1', 30 * DAY],
+]
+
+/** Deletes rows of sign-in that nothing reads any more. */
+export async function tidy(db: Database, now: Date): Promise<void> {
+  for (const [statement, secondsKept] of leftovers) {
+    await db.query(statement, [secondsAfter(now, -secondsKept)])
+  }
+}

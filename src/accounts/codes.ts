@@ -29,7 +29,7 @@ export interface CodesOptions {
 }
 
 export interface SentCode {
-  /** Binds the code to who asked for it: given with the code, it keeps tries of strangers apart. */
+  /** Binds the code to the client that asked for it: with it, tries of strangers do not count against them. */
   readonly challengeId: string
   readonly phone: string
   readonly expiresIn: number
@@ -51,7 +51,7 @@ const store = `
     (phone_index, purpose, requester, id, code_mac, message_sealed, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-/** Void with the code that was used: what the same network asked for before. */
+/** The code that was used ends, and with it the earlier ones that the same network asked for. */
 const useUp = `
   with used as (delete from otp_challenge where id = $1 returning phone_index, purpose, requester),
   older as (
@@ -63,88 +63,105 @@ const useUp = `
 
 const unsentAt = (now: Date) => ({ expiresAt: { $gt: now }, messageSealed: { $ne: null } })
 
-export function createCodes(options: CodesOptions) {
-  const { db, vault, jobs, sender, limits, codeLength, domain, clock, log } = options
-  const pepper = vault.derive('otp-pepper')
-  const indexOf = phoneIndex(vault)
+const placeOf = (id: string) => ({ table: 'otp_challenge', column: 'message_sealed', row: id })
 
-  const macOf = (id: string, phone: string, code: string) =>
-    createHmac('sha256', pepper).update(`${id}|${phone}|${code}`).digest()
-  const placeOf = (id: string) => ({ table: 'otp_challenge', column: 'message_sealed', row: id })
+export class Codes {
+  readonly #options: CodesOptions
+  readonly #pepper: Buffer
+  /** The keyed hash under which a phone is stored. */
+  readonly indexOf: (phone: string) => Buffer
 
-  return {
-    indexOf,
+  constructor(options: CodesOptions) {
+    this.#options = options
+    this.#pepper = options.vault.derive('otp-pepper')
+    this.indexOf = phoneIndex(options.vault)
+  }
 
-    /** The same answer for every phone, whether an account has it or not. */
-    async send(phone: Phone, purpose: CodePurpose, { ip }: Client): Promise<SentCode> {
-      const now = clock()
-      const index = indexOf(phone.number)
-      const id = randomBytes(16).toString('hex')
-      const code = randomInt(10 ** codeLength)
-        .toString()
-        .padStart(codeLength, '0')
-      const message: CodeMessage = { phone: phone.number, code, text: textOf(code, domain, limits) }
-      const sealed = await vault.seal('otp', placeOf(id), Buffer.from(JSON.stringify(message)))
+  /** The same answer for every phone, whether an account has it or not. */
+  async send(phone: Phone, purpose: CodePurpose, { ip }: Client): Promise<SentCode> {
+    const { db, jobs, sender, limits, clock, log } = this.#options
+    const now = clock()
+    const index = this.indexOf(phone.number)
+    const id = randomBytes(16).toString('hex')
+    const code = this.#newCode()
+    const sealed = await this.#sealMessage(id, phone, code)
 
-      const resendIn = await db.transaction(async (tx) => {
-        const requester = await requesterOf(tx, index, ip)
-        const sending = { phoneKey: index.toString('hex'), country: phone.country, requester }
-        const delay = await admitSending(tx, sending, limits, now, log)
-        const mac = macOf(id, phone.number, code)
-        const expiresAt = secondsAfter(now, limits.lifetime)
-        const row = [index, purpose, requester.network, id, mac, sealed, now, expiresAt]
-        await tx.query(store, row)
-        return delay
-      })
-      await jobs.sendCode(id)
-      const { channel } = sender
-      const { lifetime: expiresIn } = limits
-      return { challengeId: id, phone: phone.number, expiresIn, resendIn, channel }
-    },
+    const resendIn = await db.transaction(async (tx) => {
+      const requester = await requesterOf(tx, index, ip)
+      const sending = { phoneKey: index.toString('hex'), country: phone.country, requester }
+      const delay = await admitSending(tx, sending, limits, now, log)
+      const mac = this.#macOf(id, phone.number, code)
+      const expiresAt = secondsAfter(now, limits.lifetime)
+      const row = [index, purpose, requester.network, id, mac, sealed, now, expiresAt]
+      await tx.query(store, row)
+      return delay
+    })
+    await jobs.sendCode(id)
+    const { channel } = sender
+    const { lifetime: expiresIn } = limits
+    return { challengeId: id, phone: phone.number, expiresIn, resendIn, channel }
+  }
 
-    /** Resolves once for the right code; rejects for everything else. */
-    async use(
-      phone: Phone,
-      purpose: CodePurpose,
-      { code, challengeId }: GivenCode,
-      { ip }: Client,
-    ): Promise<void> {
-      const now = clock()
-      const index = indexOf(phone.number)
-      const requester = await requesterOf(db, index, ip)
-      const target = { phone: index, purpose, requester, challengeId }
-      const challenge = await findChallenge(db, target, now)
-      // Tries of who asked for the code are bounded by the challenge, those of anybody else by their network.
-      const isStranger = challenge === undefined || challenge.bond === 'far'
-      const giveBack = isStranger ? await admitTry(db, ip, limits, now) : undefined
-      const { id, mac } = await takeTry(db, target, challenge, limits, now)
-      if (!sameHash(mac, macOf(id, phone.number, code))) throw wrongCode()
-      const used = await db.query(useUp, [id])
-      if (used.length === 0) throw wrongCode()
-      await forgive(db, index)
-      await giveBack?.()
-    },
+  /** Resolves once for the right code; rejects for everything else. */
+  async use(
+    phone: Phone,
+    purpose: CodePurpose,
+    { code, challengeId }: GivenCode,
+    { ip }: Client,
+  ): Promise<void> {
+    const { db, limits, clock } = this.#options
+    const now = clock()
+    const index = this.indexOf(phone.number)
+    const requester = await requesterOf(db, index, ip)
+    const target = { phone: index, purpose, requester, challengeId }
+    const challenge = await findChallenge(db, target, now)
+    // The challenge bounds the tries of the one who asked for the code; their network bounds those of all others.
+    const isStranger = challenge === undefined || challenge.bond === 'far'
+    const giveBack = isStranger ? await admitTry(db, ip, limits, now) : undefined
+    const { id, mac } = await takeTry(db, target, challenge, limits, now)
+    if (!sameHash(mac, this.#macOf(id, phone.number, code))) throw wrongCode()
+    const used = await db.query(useUp, [id])
+    if (used.length === 0) throw wrongCode()
+    await forgive(db, index)
+    await giveBack?.()
+  }
 
-    /** The job's part: a code that was replaced or is too old is not sent any more. */
-    async deliver(id: string, signal: AbortSignal): Promise<void> {
-      const unsent = { id, ...unsentAt(clock()) }
-      const found = await db.records((em) => em.findOne(OtpChallenge, unsent))
-      if (!found?.messageSealed) return
-      const message = JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
-      await sender.send(message, signal)
-      await db.records((em) => em.nativeUpdate(OtpChallenge, { id }, { messageSealed: null }))
-    },
+  /** The job's part: a code that was replaced or is too old is not sent any more. */
+  async deliver(id: string, signal: AbortSignal): Promise<void> {
+    const { db, vault, sender, clock } = this.#options
+    const unsent = { id, ...unsentAt(clock()) }
+    const found = await db.records((em) => em.findOne(OtpChallenge, unsent))
+    if (!found?.messageSealed) return
+    const message = JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
+    await sender.send(message, signal)
+    await db.records((em) => em.nativeUpdate(OtpChallenge, { id }, { messageSealed: null }))
+  }
 
-    /** Hands over again what a lost queue has forgotten. */
-    async resume(): Promise<void> {
-      const unsent = unsentAt(clock())
-      const found = await db.records((em) => em.find(OtpChallenge, unsent, { fields: ['id'] }))
-      for (const { id } of found) await jobs.sendCode(id)
-    },
+  /** Hands over again what a lost queue has forgotten. */
+  async resume(): Promise<void> {
+    const { db, jobs, clock } = this.#options
+    const unsent = unsentAt(clock())
+    const found = await db.records((em) => em.find(OtpChallenge, unsent, { fields: ['id'] }))
+    for (const { id } of found) await jobs.sendCode(id)
+  }
+
+  #newCode(): string {
+    const { codeLength } = this.#options
+    return randomInt(10 ** codeLength)
+      .toString()
+      .padStart(codeLength, '0')
+  }
+
+  async #sealMessage(id: string, phone: Phone, code: string): Promise<Buffer> {
+    const { vault, domain, limits } = this.#options
+    const message: CodeMessage = { phone: phone.number, code, text: textOf(code, domain, limits) }
+    return await vault.seal('otp', placeOf(id), Buffer.from(JSON.stringify(message)))
+  }
+
+  #macOf(id: string, phone: string, code: string): Buffer {
+    return createHmac('sha256', this.#pepper).update(`${id}|${phone}|${code}`).digest()
   }
 }
-
-export type Codes = ReturnType<typeof createCodes>
 
 /** The last line lets a browser offer the code on this site, and on no other. */
 function textOf(code: string, domain: string, { lifetime }: OtpLimits): string {

@@ -33,66 +33,74 @@ const use = `
   )
   select user_id from found`
 
-export function createPersonalTokens(db: Database, clock: Clock) {
-  const owners = new Recent<string, number | undefined>(clock)
+export class PersonalTokens {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #owners: Recent<string, number | undefined>
 
-  async function find(token: string): Promise<number | undefined> {
-    if (!isToken('pat', token)) return undefined
-    const hash = hashSecret(token)
-    return owners.get(hash.toString('base64'), async () => {
-      const [row] = await db.query<{ user_id: number }>(use, [hash, clock()])
-      return row?.user_id
-    })
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#owners = new Recent(clock)
   }
 
-  return {
-    /** The token itself is in this answer and nowhere else. */
-    async create(userId: number, { name, expiresInDays }: NewToken) {
-      const token = newToken('pat')
-      const now = clock()
-      const expires = secondsAfter(now, expiresInDays * DAY)
-      const values = [userId, name, hashSecret(token), token.slice(-4), now, expires]
-      const [added] = await db.transaction(async (tx) => {
-        await holdUser(tx, userId)
-        return await tx.query<{ id: number }>(add, values)
+  /** The token itself is in this answer and nowhere else. */
+  async create(userId: number, { name, expiresInDays }: NewToken) {
+    const token = newToken('pat')
+    const now = this.#clock()
+    const expires = secondsAfter(now, expiresInDays * DAY)
+    const values = [userId, name, hashSecret(token), token.slice(-4), now, expires]
+    const [added] = await this.#db.transaction(async (tx) => {
+      await holdUser(tx, userId)
+      return await tx.query<{ id: number }>(add, values)
+    })
+    if (!added) {
+      throw failed('conflict', `there are ${MAX_PER_USER} tokens already`, {
+        reason: 'tokens_full',
+        params: { count: MAX_PER_USER },
       })
-      if (!added) {
-        throw failed('conflict', `there are ${MAX_PER_USER} tokens already`, {
-          reason: 'tokens_full',
-          params: { count: MAX_PER_USER },
-        })
-      }
-      const record = await db.records((em) => em.findOneOrFail(PersonalToken, { id: added.id }))
-      return { token, record }
-    },
+    }
+    const record = await this.#db.records((em) => em.findOneOrFail(PersonalToken, { id: added.id }))
+    return { token, record }
+  }
 
-    async list(userId: number, page: Page): Promise<PageOf<PersonalToken>> {
-      const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
-      const found = await db.records((em) =>
-        em.find(PersonalToken, { userId, ...beforeId(page) }, newest),
-      )
-      return toPage(found, page.limit)
-    },
+  async list(userId: number, page: Page): Promise<PageOf<PersonalToken>> {
+    const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
+    const found = await this.#db.records((em) =>
+      em.find(PersonalToken, { userId, ...beforeId(page) }, newest),
+    )
+    return toPage(found, page.limit)
+  }
 
-    async delete(id: number, userId: number): Promise<void> {
-      const deleted = await db.records((em) => em.nativeDelete(PersonalToken, { id, userId }))
-      if (deleted === 0) throw failed('not_found')
-      owners.forgetAll()
-    },
+  async delete(id: number, userId: number): Promise<void> {
+    const deleted = await this.#db.records((em) => em.nativeDelete(PersonalToken, { id, userId }))
+    if (deleted === 0) throw failed('not_found')
+    this.#owners.forgetAll()
+  }
 
-    async deleteAll(userId: number): Promise<void> {
-      await db.records((em) => em.nativeDelete(PersonalToken, { userId }))
-      owners.forgetAll()
-    },
+  async deleteAll(userId: number): Promise<void> {
+    await this.#db.records((em) => em.nativeDelete(PersonalToken, { userId }))
+    this.#owners.forgetAll()
+  }
 
-    /** The user a token stands for. Looked up by its hash, so nothing can be learnt from the time it takes. */
-    async ownerOf(token: string): Promise<number> {
-      const owner = await find(token)
-      if (owner === undefined) throw failed('unauthorized')
-      return owner
-    },
+  /** The user of a token. Looked up by its hash, so the time it takes reveals nothing. */
+  async ownerOf(token: string): Promise<number> {
+    const owner = await this.#find(token)
+    if (owner === undefined) throw failed('unauthorized')
+    return owner
+  }
 
-    /** Whether it was neither revoked nor has expired. */
-    opens: async (token: string): Promise<boolean> => (await find(token)) !== undefined,
+  /** Whether it was neither revoked nor has expired. */
+  async opens(token: string): Promise<boolean> {
+    return (await this.#find(token)) !== undefined
+  }
+
+  async #find(token: string): Promise<number | undefined> {
+    if (!isToken('pat', token)) return undefined
+    const hash = hashSecret(token)
+    return this.#owners.get(hash.toString('base64'), async () => {
+      const [row] = await this.#db.query<{ user_id: number }>(use, [hash, this.#clock()])
+      return row?.user_id
+    })
   }
 }

@@ -40,73 +40,79 @@ const liveAt = (now: Date) => ({
 
 const agentOf = ({ userAgent }: Client) => userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
 
-export function createSessions(db: Database, clock: Clock) {
-  const owners = new Recent<number, number | undefined>(clock)
+export class Sessions {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #owners: Recent<number, number | undefined>
 
-  return {
-    /** The oldest sign-in ends when there are too many. */
-    async open(tx: Queryable, userId: number, client: Client): Promise<number> {
-      await holdUser(tx, userId)
-      const now = clock()
-      const expires = secondsAfter(now, ABSOLUTE_SECONDS)
-      const values = [userId, client.ip, agentOf(client), now, expires]
-      const [opened] = await tx.query<{ id: number }>(open, values)
-      for (const { id } of await tx.query<{ id: number }>(endOldest, [userId, now])) {
-        owners.forget(id)
-      }
-      return opened!.id
-    },
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#owners = new Recent(clock)
+  }
 
-    /** Counts as use; resolves with the user, or with nothing when the session is over. */
-    async touch(tx: Queryable, id: number, client: Client): Promise<number | undefined> {
-      const now = clock()
-      const idleSince = secondsAfter(now, -IDLE_SECONDS)
-      const values = [id, now, idleSince, client.ip, agentOf(client)]
-      const [row] = await tx.query<Owner>(touch, values)
-      return row?.user_id
-    },
+  /** The oldest sign-in ends when there are too many. */
+  async open(tx: Queryable, userId: number, client: Client): Promise<number> {
+    await holdUser(tx, userId)
+    const now = this.#clock()
+    const expires = secondsAfter(now, ABSOLUTE_SECONDS)
+    const values = [userId, client.ip, agentOf(client), now, expires]
+    const [opened] = await tx.query<{ id: number }>(open, values)
+    for (const { id } of await tx.query<{ id: number }>(endOldest, [userId, now])) {
+      this.#owners.forget(id)
+    }
+    return opened!.id
+  }
 
-    async end(id: number): Promise<void> {
-      const ended = { endedAt: clock() }
-      await db.records((em) => em.nativeUpdate(UserSession, { id, endedAt: null }, ended))
-      owners.forget(id)
-    },
+  /** Counts as use; resolves with the user, or with nothing when the session is over. */
+  async touch(tx: Queryable, id: number, client: Client): Promise<number | undefined> {
+    const now = this.#clock()
+    const idleSince = secondsAfter(now, -IDLE_SECONDS)
+    const values = [id, now, idleSince, client.ip, agentOf(client)]
+    const [row] = await tx.query<Owner>(touch, values)
+    return row?.user_id
+  }
 
-    /** Every session of this user. */
-    async endAll(userId: number): Promise<void> {
-      const ended = { endedAt: clock() }
-      await db.records((em) => em.nativeUpdate(UserSession, { userId, endedAt: null }, ended))
-      owners.forgetAll()
-    },
+  async end(id: number): Promise<void> {
+    const ended = { endedAt: this.#clock() }
+    await this.#db.records((em) => em.nativeUpdate(UserSession, { id, endedAt: null }, ended))
+    this.#owners.forget(id)
+  }
 
-    /** Whether there was such a session of this user. */
-    async endOwn(id: number, userId: number): Promise<boolean> {
-      const now = clock()
-      const own = { id, userId, ...liveAt(now) }
-      const ended = await db.records((em) => em.nativeUpdate(UserSession, own, { endedAt: now }))
-      owners.forget(id)
-      return ended > 0
-    },
+  /** Every session of this user. */
+  async endAll(userId: number): Promise<void> {
+    const ended = { endedAt: this.#clock() }
+    await this.#db.records((em) => em.nativeUpdate(UserSession, { userId, endedAt: null }, ended))
+    this.#owners.forgetAll()
+  }
 
-    /** Live sessions as their user sees them, newest first. */
-    async list(userId: number, page: Page): Promise<PageOf<UserSession>> {
-      const live = { userId, ...liveAt(clock()), ...beforeId(page) }
-      const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
-      const found = await db.records((em) => em.find(UserSession, live, newest))
-      return toPage(found, page.limit)
-    },
+  /** Whether there was such a session of this user. */
+  async endOwn(id: number, userId: number): Promise<boolean> {
+    const now = this.#clock()
+    const own = { id, userId, ...liveAt(now) }
+    const ended = await this.#db.records((em) =>
+      em.nativeUpdate(UserSession, own, { endedAt: now }),
+    )
+    this.#owners.forget(id)
+    return ended > 0
+  }
 
-    /** The user of a live session. */
-    ownerOf(id: number): Promise<number | undefined> {
-      return owners.get(id, async () => {
-        const live = { id, ...liveAt(clock()) }
-        const found = await db.records((em) =>
-          em.findOne(UserSession, live, { fields: ['userId'] }),
-        )
-        return found?.userId
-      })
-    },
+  /** Live sessions as their user sees them, newest first. */
+  async list(userId: number, page: Page): Promise<PageOf<UserSession>> {
+    const live = { userId, ...liveAt(this.#clock()), ...beforeId(page) }
+    const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
+    const found = await this.#db.records((em) => em.find(UserSession, live, newest))
+    return toPage(found, page.limit)
+  }
+
+  /** The user of a live session. */
+  ownerOf(id: number): Promise<number | undefined> {
+    return this.#owners.get(id, async () => {
+      const live = { id, ...liveAt(this.#clock()) }
+      const found = await this.#db.records((em) =>
+        em.findOne(UserSession, live, { fields: ['userId'] }),
+      )
+      return found?.userId
+    })
   }
 }
-
-export type Sessions = ReturnType<typeof createSessions>

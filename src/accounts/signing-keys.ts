@@ -13,9 +13,9 @@ export const LEEWAY_SECONDS = 30
 
 const DAY = 86_400
 const SIGNS_FOR_SECONDS = 90 * DAY
-/** Whoever checks tokens by the published keys has this long to fetch a new one before it signs. */
+/** A service that checks tokens by the published keys has this long to fetch a new one before it signs. */
 const PUBLISHED_BEFORE_SECONDS = DAY
-/** What another node changed is seen after so long. */
+/** Changes by another node are seen after this time. */
 const RELOAD_MILLISECONDS = 5_000
 
 type Key = Awaited<ReturnType<typeof importJWK>>
@@ -33,114 +33,117 @@ const expireOthers = `
 
 const placeOf = (kid: string) => ({ table: 'signing_key', column: 'private_sealed', row: kid })
 
-export function createSigningKeys(db: Database, vault: Vault, clock: Clock) {
-  const imported = new Map<string, Promise<Key>>()
-  let loaded: { readonly rows: readonly SigningKey[]; readonly at: number } | undefined
+export class SigningKeys {
+  readonly #db: Database
+  readonly #vault: Vault
+  readonly #clock: Clock
+  readonly #imported = new Map<string, Promise<Key>>()
+  #loaded: { readonly rows: readonly SigningKey[]; readonly at: number } | undefined
 
-  async function rows(): Promise<readonly SigningKey[]> {
-    const now = clock()
-    const age = loaded ? now.getTime() - loaded.at : Number.POSITIVE_INFINITY
-    if (loaded && age >= 0 && age < RELOAD_MILLISECONDS) return loaded.rows
+  constructor(db: Database, vault: Vault, clock: Clock) {
+    this.#db = db
+    this.#vault = vault
+    this.#clock = clock
+  }
+
+  /** The key that signs now; makes one if there is none. */
+  async current(): Promise<{ readonly kid: string; readonly key: Key }> {
+    if (!(await this.#signing())) {
+      const now = this.#clock()
+      await this.#create(now, (newest) => newest !== undefined && newest.signsFrom <= now)
+    }
+    const row = await this.#signing()
+    if (!row) throw new Error('there is no key to sign with')
+    return { kid: row.kid, key: await this.#once(`private ${row.kid}`, () => this.#private(row)) }
+  }
+
+  /** Only keys of our own are ever used, whatever a token says of its key. */
+  async find(kid: string): Promise<Key | undefined> {
+    const row = (await this.#rows()).find((each) => each.kid === kid)
+    if (!row) return undefined
+    return await this.#once(
+      `public ${kid}`,
+      async () => await importJWK({ ...row.publicJwk }, ALGORITHM),
+    )
+  }
+
+  /** As RFC 7517 has them. */
+  async jwks() {
+    const keys = (await this.#rows()).map(({ kid, publicJwk: { kty, crv, x } }) => {
+      return { kty, crv, x, kid, alg: ALGORITHM, use: 'sig' }
+    })
+    return { keys }
+  }
+
+  /** To be called now and then: publishes the next key in time and deletes expired ones. */
+  async rotate(): Promise<void> {
+    const now = this.#clock()
+    const next = secondsAfter(now, PUBLISHED_BEFORE_SECONDS)
+    const isFresh = (key: Newest | undefined) =>
+      key !== undefined && secondsAfter(key.signsFrom, SIGNS_FOR_SECONDS) > next
+    const [newest] = await this.#rows()
+    if (newest && !isFresh(newest)) await this.#create(next, isFresh)
+    await this.#db.records((em) => em.nativeDelete(SigningKey, { expiresAt: { $lte: now } }))
+  }
+
+  /** In an emergency: every token signed with this key is void, on other nodes after a few seconds. */
+  async drop(kid: string): Promise<void> {
+    await this.#db.records((em) => em.nativeDelete(SigningKey, { kid }))
+    this.#loaded = undefined
+  }
+
+  async #signing(): Promise<SigningKey | undefined> {
+    const now = this.#clock()
+    return (await this.#rows()).find(({ signsFrom }) => signsFrom <= now)
+  }
+
+  async #rows(): Promise<readonly SigningKey[]> {
+    const now = this.#clock()
+    const age = this.#loaded ? now.getTime() - this.#loaded.at : Number.POSITIVE_INFINITY
+    if (this.#loaded && age >= 0 && age < RELOAD_MILLISECONDS) return this.#loaded.rows
     const published = { $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] }
     const newestFirst = { orderBy: { signsFrom: 'desc' } } as const
-    const rows = await db.records((em) => em.find(SigningKey, published, newestFirst))
-    loaded = { rows, at: now.getTime() }
+    const rows = await this.#db.records((em) => em.find(SigningKey, published, newestFirst))
+    this.#loaded = { rows, at: now.getTime() }
     return rows
   }
 
-  function once(name: string, load: () => Promise<Key>): Promise<Key> {
-    const known = imported.get(name)
+  #once(name: string, load: () => Promise<Key>): Promise<Key> {
+    const known = this.#imported.get(name)
     if (known) return known
     const key = load()
-    imported.set(name, key)
-    key.catch(() => imported.delete(name))
+    this.#imported.set(name, key)
+    key.catch(() => this.#imported.delete(name))
     return key
   }
 
-  async function privateKey({ kid, privateSealed }: SigningKey): Promise<Key> {
-    const jwk = JSON.parse((await vault.open(placeOf(kid), privateSealed)).toString())
+  async #private({ kid, privateSealed }: SigningKey): Promise<Key> {
+    const jwk = JSON.parse((await this.#vault.open(placeOf(kid), privateSealed)).toString())
     return await importJWK(jwk, ALGORITHM)
   }
 
-  /** Adds a key unless another node just did; the ones before it stay for as long as their tokens live. */
-  async function create(signsFrom: Date, unless: (newest: Newest | undefined) => boolean) {
+  /** Adds a key unless another node just did; the earlier ones stay for as long as their tokens live. */
+  async #create(signsFrom: Date, unless: (newest: Newest | undefined) => boolean): Promise<void> {
     const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
     const [publicJwk, privateJwk] = await Promise.all([
       exportJWK(pair.publicKey),
       exportJWK(pair.privateKey),
     ])
     const kid = await calculateJwkThumbprint(publicJwk)
-    const sealed = await vault.seal(
-      'signing',
-      placeOf(kid),
-      Buffer.from(JSON.stringify(privateJwk)),
-    )
-    await db.transaction(async (tx) => {
+    const secret = Buffer.from(JSON.stringify(privateJwk))
+    const sealed = await this.#vault.seal('signing', placeOf(kid), secret)
+    await this.#db.transaction(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtext('signing_key'))")
-      const now = clock()
+      const now = this.#clock()
       const [newest] = await tx.query<Newest>(newestKey, [now])
       if (unless(newest)) return
       await tx.query(add, [kid, publicJwk, sealed, now, signsFrom])
       const last = secondsAfter(signsFrom, LIFETIME_SECONDS + LEEWAY_SECONDS)
       await tx.query(expireOthers, [kid, last])
     })
-    loaded = undefined
-  }
-
-  const signing = async () => {
-    const now = clock()
-    return (await rows()).find(({ signsFrom }) => signsFrom <= now)
-  }
-
-  return {
-    async current(): Promise<{ readonly kid: string; readonly key: Key }> {
-      if (!(await signing())) {
-        const now = clock()
-        await create(now, (newest) => newest !== undefined && newest.signsFrom <= now)
-      }
-      const row = await signing()
-      if (!row) throw new Error('there is no key to sign with')
-      return { kid: row.kid, key: await once(`private ${row.kid}`, () => privateKey(row)) }
-    },
-
-    /** Only keys of our own are ever used, whatever a token says of its key. */
-    async find(kid: string): Promise<Key | undefined> {
-      const row = (await rows()).find((each) => each.kid === kid)
-      if (!row) return undefined
-      return await once(
-        `public ${kid}`,
-        async () => await importJWK({ ...row.publicJwk }, ALGORITHM),
-      )
-    },
-
-    /** As RFC 7517 has them. */
-    async jwks() {
-      const keys = (await rows()).map(({ kid, publicJwk: { kty, crv, x } }) => {
-        return { kty, crv, x, kid, alg: ALGORITHM, use: 'sig' }
-      })
-      return { keys }
-    },
-
-    /** To be called now and then: publishes the next key in time and forgets those nobody needs. */
-    async rotate(): Promise<void> {
-      const now = clock()
-      const next = secondsAfter(now, PUBLISHED_BEFORE_SECONDS)
-      const isFresh = (key: Newest | undefined) =>
-        key !== undefined && secondsAfter(key.signsFrom, SIGNS_FOR_SECONDS) > next
-      const [newest] = await rows()
-      if (newest && !isFresh(newest)) await create(next, isFresh)
-      await db.records((em) => em.nativeDelete(SigningKey, { expiresAt: { $lte: now } }))
-    },
-
-    /** In an emergency: every token signed with this key is void, on other nodes after a few seconds. */
-    async drop(kid: string): Promise<void> {
-      await db.records((em) => em.nativeDelete(SigningKey, { kid }))
-      loaded = undefined
-    },
+    this.#loaded = undefined
   }
 }
-
-export type SigningKeys = ReturnType<typeof createSigningKeys>
 
 /** In an emergency: every token signed so far is void, on all nodes within seconds; sign-ins live on and refresh. */
 export async function dropSigningKeys(db: Database): Promise<number> {

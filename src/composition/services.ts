@@ -12,7 +12,7 @@ import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/waiting
 import { LinkPages } from '../links/pages.ts'
 import { Downloads } from '../media/downloads.ts'
 import type { Logger } from '../observability/log.ts'
-import { createEraser } from '../privacy/erase.ts'
+import { Eraser } from '../privacy/erase.ts'
 import { exportUser } from '../privacy/export.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
@@ -117,7 +117,7 @@ function eraserOf(
   flush: () => Promise<void>,
 ) {
   const { db, vault, media } = storage
-  return createEraser({
+  return new Eraser({
     db,
     vault,
     log: logger,

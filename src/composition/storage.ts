@@ -8,7 +8,7 @@ import { createJobs } from '../jobs/jobs.ts'
 import { openMedia } from '../media/open.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import { openRequestJournal } from '../observability/request-journal.ts'
+import { RequestJournal } from '../observability/request-journal.ts'
 import { concerning } from '../process/start-failure.ts'
 import { openVault } from '../security/vault.ts'
 
@@ -44,7 +44,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const metrics = createMetrics({ ofProcess: true })
   const retentionDays = config.retention.requestDays
-  const journal = openRequestJournal({ database: db, metrics, log: logger, retentionDays })
+  const journal = new RequestJournal({ database: db, metrics, log: logger, retentionDays })
   opened.defer(() => journal.close())
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }

@@ -1,11 +1,11 @@
 /** What operators measure: every number that `/metrics` shows, and how the rest of the code reports it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MediaMeasures } from '../media/measures.ts'
-import { boundedLabel } from './bounded-label.ts'
-import { createMediaMetrics } from './media-metrics.ts'
 
 /** Seconds. Long polls last up to 50, so the scale goes beyond them. */
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
+/** A transcoding may take two minutes. */
+const lengths = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120]
 const commitLatency = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const commitSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
 
@@ -47,10 +47,30 @@ export interface MetricsOptions {
 }
 
 export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metrics {
-  const registers = [new Registry()]
-  const [registry] = registers as [Registry]
+  const registry = new Registry()
+  const registers = [registry]
   if (ofProcess) collectDefaultMetrics({ register: registry })
+  const gauge = gaugesOf(registers)
+  return {
+    ...requestMetrics(registers),
+    ...updateLogMetrics(registers),
+    ...serviceMetrics(registers),
+    actors: actorMetrics(registers),
+    openConnections: gauge('chapar_http_connections', 'Open connections to the API.'),
+    backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
+    waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
+    pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
+    jobQueueUp: gauge('chapar_job_queue_up', 'Whether the job queue takes jobs.'),
+    media: createMediaMetrics(registers),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
 
+type Registers = Registry[]
+
+/** HTTP requests and calls of bots. */
+function requestMetrics(registers: Registers): Pick<Metrics, 'answered' | 'botCalled'> {
   const http = new Histogram({
     name: 'chapar_http_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
@@ -65,6 +85,15 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     buckets: latency,
     registers,
   })
+  const methodLabel = boundedLabel(methodNames)
+  return {
+    answered: (method, route, status, seconds) =>
+      http.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seconds),
+    botCalled: (name, seconds) => bot.observe({ method: methodLabel(name) }, seconds),
+  }
+}
+
+function updateLogMetrics(registers: Registers): Pick<Metrics, 'committed'> {
   const appends = new Counter({
     name: 'chapar_log_appends_total',
     help: 'Updates stored in the log.',
@@ -82,6 +111,19 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     buckets: commitSizes,
     registers,
   })
+  return {
+    committed(updates, seconds) {
+      appends.inc(updates)
+      commits.observe(seconds)
+      commitSize.observe(updates)
+    },
+  }
+}
+
+/** Counts of what went wrong or was refused. */
+function serviceMetrics(
+  registers: Registers,
+): Pick<Metrics, 'actorRestarted' | 'recordsDropped' | 'connectionRefused'> {
   const restarts = new Counter({
     name: 'chapar_actor_restarts_total',
     help: 'Actors that were restarted after a crash.',
@@ -99,6 +141,14 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     labelNames: ['reason'],
     registers,
   })
+  return {
+    actorRestarted: (kind) => restarts.inc({ kind }),
+    recordsDropped: (count) => dropped.inc(count),
+    connectionRefused: (reason) => refused.inc({ reason }),
+  }
+}
+
+function actorMetrics(registers: Registers): Metrics['actors'] {
   const censuses = new Map<string, Census>()
   new Gauge({
     name: 'chapar_actors',
@@ -112,8 +162,14 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
       }
     },
   })
+  return (kind, census) => void censuses.set(kind, census)
+}
 
-  const gauge = (name: string, help: string) => (read: () => number | Promise<number>) => {
+/** Makes gauges whose value is read when the metrics are. */
+const gaugesOf =
+  (registers: Registers) =>
+  (name: string, help: string) =>
+  (read: () => number | Promise<number>): void => {
     new Gauge({
       name,
       help,
@@ -123,28 +179,62 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
       },
     })
   }
-  const methodLabel = boundedLabel(methodNames)
 
+/**
+ * Bounds the values of a label, since every value is a time series forever. The first `limit` distinct values pass; any
+ * further one is `other`.
+ */
+function boundedLabel(limit: number): (value: string) => string {
+  const known = new Set<string>()
+  return (value) => {
+    if (known.has(value)) return value
+    if (known.size >= limit) return 'other'
+    known.add(value)
+    return value
+  }
+}
+
+function createMediaMetrics(registers: Registry[]): MediaMeasures {
+  const ingests = new Counter({
+    name: 'chapar_media_ingests_total',
+    help: 'Files taken in, by what they were to be and what became of them.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  })
+  const bytesIn = new Counter({
+    name: 'chapar_media_received_bytes_total',
+    help: 'Bytes of the files taken in.',
+    registers,
+  })
+  const bytesOut = new Counter({
+    name: 'chapar_media_served_bytes_total',
+    help: 'Bytes of stored files that were asked for.',
+    registers,
+  })
+  const transcodings = new Histogram({
+    name: 'chapar_media_transcoding_seconds',
+    help: 'Time that ffmpeg took for a file.',
+    labelNames: ['outcome'],
+    buckets: lengths,
+    registers,
+  })
   return {
-    answered: (method, route, status, seconds) =>
-      http.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seconds),
-    botCalled: (name, seconds) => bot.observe({ method: methodLabel(name) }, seconds),
-    committed(updates, seconds) {
-      appends.inc(updates)
-      commits.observe(seconds)
-      commitSize.observe(updates)
+    ingested(kind, outcome, bytes) {
+      ingests.inc({ kind, outcome })
+      bytesIn.inc(bytes)
     },
-    actorRestarted: (kind) => restarts.inc({ kind }),
-    connectionRefused: (reason) => refused.inc({ reason }),
-    openConnections: gauge('chapar_http_connections', 'Open connections to the API.'),
-    recordsDropped: (count) => dropped.inc(count),
-    actors: (kind, census) => void censuses.set(kind, census),
-    backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
-    waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
-    pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
-    jobQueueUp: gauge('chapar_job_queue_up', 'Whether the job queue takes jobs.'),
-    media: createMediaMetrics(registers),
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
+    read: (bytes) => bytesOut.inc(bytes),
+    transcoded: (succeeded, seconds) =>
+      transcodings.observe({ outcome: succeeded ? 'made' : 'failed' }, seconds),
+    waiting(count) {
+      new Gauge({
+        name: 'chapar_media_tasks_waiting',
+        help: 'Pieces of work on files that wait for a thread.',
+        registers,
+        collect() {
+          this.set(count())
+        },
+      })
+    },
   }
 }

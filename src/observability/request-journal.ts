@@ -2,29 +2,11 @@
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { within } from '../http/health.ts'
+import { storeRequests, storeUsage, upkeep, upkeepEveryMs } from './journal-tables.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { RequestRecord } from './request-record.ts'
-import { storeRequests } from './store-requests.ts'
-import { storeUsage } from './store-usage.ts'
-import { upkeep, upkeepEveryMs } from './upkeep.ts'
-import {
-  createUsageTally,
-  type UsageCounts,
-  type UsageOwner,
-  type UsageRow,
-} from './usage-tally.ts'
-
-export interface RequestJournal {
-  /** Costs a push. A record that finds no room is dropped and counted. */
-  record(request: RequestRecord): void
-  /** Adds to the owner's figures of the current hour. */
-  count(owner: UsageOwner, counts: UsageCounts): void
-  /** Everything recorded before the call is stored, unless the database is away. */
-  flush(): Promise<void>
-  /** The last flush; gives up after a few seconds. */
-  close(): Promise<void>
-}
+import { type UsageCounts, type UsageOwner, type UsageRow, UsageTally } from './usage-tally.ts'
 
 export interface RequestJournalOptions {
   readonly database: Database
@@ -43,118 +25,130 @@ interface Batch {
   readonly usage: readonly UsageRow[]
 }
 
-export function openRequestJournal({
-  database,
-  metrics,
-  log,
-  retentionDays = 30,
-  batchSize = 500,
-  capacity = 20_000,
-  flushEveryMs = 1_000,
-  closeWithinMs = 5_000,
-}: RequestJournalOptions): RequestJournal {
-  const records: RequestRecord[] = []
-  const tally = createUsageTally()
+const defaults = {
+  retentionDays: 30,
+  batchSize: 500,
+  capacity: 20_000,
+  flushEveryMs: 1_000,
+  closeWithinMs: 5_000,
+}
+
+export class RequestJournal {
+  readonly #options: RequestJournalOptions & typeof defaults
+  readonly #records: RequestRecord[] = []
+  readonly #tally = new UsageTally()
   /** Taken out of the two above and not stored yet: a retry must not count it again. */
-  let batch: Batch | undefined
+  #batch: Batch | undefined
   /** Records that a flush still has to store. Later ones wait, or under load every batch would be a few rows. */
-  let due = 0
-  let isRepaired = false
-  let upkeepDue = 0
-  let timer: NodeJS.Timeout | undefined
-  let flushing: Promise<void> | undefined
+  #due = 0
+  #isRepaired = false
+  #upkeepDue = 0
+  #timer: NodeJS.Timeout | undefined
+  #flushing: Promise<void> | undefined
 
-  metrics.pendingRecords(() => records.length + (batch?.records.length ?? 0))
-
-  function nextBatch(): Batch | undefined {
-    if (due <= 0 || (records.length === 0 && tally.size === 0)) return undefined
-    due -= batchSize
-    const taken = records.splice(0, batchSize)
-    for (const record of taken) tally.countRequest(record)
-    return { records: taken, usage: tally.take() }
+  constructor(options: RequestJournalOptions) {
+    this.#options = { ...defaults, ...options }
+    options.metrics.pendingRecords(() => this.#records.length + (this.#batch?.records.length ?? 0))
+    void this.flush()
   }
 
-  async function store({ records, usage }: Batch): Promise<void> {
-    await database.transaction(async (tx) => {
+  /** Costs a push. A record that finds no room is dropped and counted. */
+  record(request: RequestRecord): void {
+    const { capacity, batchSize, metrics } = this.#options
+    if (this.#records.length >= capacity) {
+      metrics.recordsDropped(1)
+      return
+    }
+    // Only the push that fills a batch starts a flush: while the database is away, many more follow.
+    if (this.#records.push(request) === batchSize) void this.flush()
+    else this.#arm()
+  }
+
+  /** Adds to the owner's figures of the current hour. */
+  count(owner: UsageOwner, counts: UsageCounts): void {
+    this.#tally.count(owner, counts, Date.now())
+    this.#arm()
+  }
+
+  /** Everything recorded before the call is stored, unless the database is away. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    // There may be figures without a record.
+    this.#due = Math.max(1, this.#records.length)
+    this.#flushing ??= this.#drain()
+      .catch((cause) => this.#recover(cause))
+      .finally(() => {
+        this.#flushing = undefined
+        if (this.#batch || this.#records.length > 0 || this.#tally.size > 0) this.#arm()
+      })
+    return this.#flushing
+  }
+
+  /** The last flush; gives up after a few seconds. */
+  async close(): Promise<void> {
+    await within(this.#options.closeWithinMs, this.flush(), undefined)
+    clearTimeout(this.#timer)
+    this.#drop(this.#batch)
+    this.#due = this.#records.length
+    for (let lost = this.#nextBatch(); lost; lost = this.#nextBatch()) this.#drop(lost)
+  }
+
+  #arm(): void {
+    this.#timer ??= setTimeout(() => this.flush(), this.#options.flushEveryMs).unref()
+  }
+
+  async #drain(): Promise<void> {
+    const { database, retentionDays } = this.#options
+    if (Date.now() >= this.#upkeepDue) {
+      await upkeep(database, retentionDays)
+      this.#upkeepDue = Date.now() + upkeepEveryMs
+    }
+    this.#batch ??= this.#nextBatch()
+    for (; this.#batch; this.#batch = this.#nextBatch()) {
+      await this.#store(this.#batch)
+      this.#isRepaired = false
+    }
+  }
+
+  #nextBatch(): Batch | undefined {
+    const { batchSize } = this.#options
+    const isEmpty = this.#records.length === 0 && this.#tally.size === 0
+    if (this.#due <= 0 || isEmpty) return undefined
+    this.#due -= batchSize
+    const records = this.#records.splice(0, batchSize)
+    for (const record of records) this.#tally.countRequest(record)
+    return { records, usage: this.#tally.take() }
+  }
+
+  async #store({ records, usage }: Batch): Promise<void> {
+    await this.#options.database.transaction(async (tx) => {
       if (records.length > 0) await storeRequests(tx, records)
       if (usage.length > 0) await storeUsage(tx, usage)
     })
   }
 
-  async function drain(): Promise<void> {
-    if (Date.now() >= upkeepDue) {
-      await upkeep(database, retentionDays)
-      upkeepDue = Date.now() + upkeepEveryMs
-    }
-    for (batch ??= nextBatch(); batch; batch = nextBatch()) {
-      await store(batch)
-      isRepaired = false
-    }
-  }
-
-  /** An absent database is waited for. Anything else may be a missing partition, and else is the batch's own fault. */
-  function recover(error: unknown): void {
+  /** Waits for a database that is away. Any other error may be a missing partition; a second one is the batch's own. */
+  #recover(error: unknown): void {
+    const { log } = this.#options
     if (isUnavailable(error)) {
       log.warn({ err: error }, 'the request log waits for the database')
       return
     }
-    upkeepDue = 0
-    if (!isRepaired) {
+    this.#upkeepDue = 0
+    if (!this.#isRepaired) {
       log.warn({ err: error }, 'the request log could not be written, trying once more')
-      isRepaired = true
+      this.#isRepaired = true
       return
     }
-    log.error({ err: error, records: batch?.records.length ?? 0 }, 'dropped a request log batch')
-    drop(batch)
-    batch = undefined
-    isRepaired = false
+    const records = this.#batch?.records.length ?? 0
+    log.error({ err: error, records }, 'dropped a request log batch')
+    this.#drop(this.#batch)
+    this.#batch = undefined
+    this.#isRepaired = false
   }
 
-  function drop(lost: Batch | undefined): void {
-    if (lost) metrics.recordsDropped(Math.max(1, lost.records.length))
-  }
-
-  function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    // There may be figures without a record.
-    due = Math.max(1, records.length)
-    flushing ??= drain()
-      .catch(recover)
-      .finally(() => {
-        flushing = undefined
-        if (batch || records.length > 0 || tally.size > 0) arm()
-      })
-    return flushing
-  }
-
-  function arm(): void {
-    timer ??= setTimeout(flush, flushEveryMs).unref()
-  }
-
-  void flush()
-
-  return {
-    record(request) {
-      if (records.length >= capacity) {
-        metrics.recordsDropped(1)
-        return
-      }
-      // Only the push that fills a batch starts a flush: behind an absent database there are many more.
-      if (records.push(request) === batchSize) void flush()
-      else arm()
-    },
-    count(owner, counts) {
-      tally.count(owner, counts, Date.now())
-      arm()
-    },
-    flush,
-    async close() {
-      await within(closeWithinMs, flush(), undefined)
-      clearTimeout(timer)
-      drop(batch)
-      due = records.length
-      for (let lost = nextBatch(); lost; lost = nextBatch()) drop(lost)
-    },
+  #drop(lost: Batch | undefined): void {
+    if (lost) this.#options.metrics.recordsDropped(Math.max(1, lost.records.length))
   }
 }

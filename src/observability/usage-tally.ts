@@ -51,52 +51,46 @@ const measures: Readonly<Record<keyof UsageCounts, Measure>> = {
   bytesOut: 'bytes_out',
 }
 
-export interface UsageTally {
-  readonly size: number
-  count(owner: UsageOwner, counts: UsageCounts, at: number): void
-  countRequest(record: RequestRecord): void
+export class UsageTally {
+  #rows = new Map<string, UsageRow>()
+
+  get size(): number {
+    return this.#rows.size
+  }
+
+  count(owner: UsageOwner, counts: UsageCounts, at: number): void {
+    for (const name of Object.keys(counts) as (keyof UsageCounts)[]) {
+      this.#add(owner, at, measures[name], '', counts[name] ?? 0)
+    }
+  }
+
+  countRequest({ at, userId, credentialId, apiKeyId, ...record }: RequestRecord): void {
+    if (userId === null) return
+    const owner = {
+      userId,
+      credentialId: credentialId ?? undefined,
+      apiKeyId: apiKeyId ?? undefined,
+    }
+    this.#add(owner, at, 'request', record.method, 1)
+    if (record.errorCode !== null) this.#add(owner, at, 'error', String(record.errorCode), 1)
+    this.#add(owner, at, 'bytes_in', '', record.requestBytes)
+    this.#add(owner, at, 'bytes_out', '', record.responseBytes)
+  }
+
   /** Hands out everything counted so far and starts anew. */
-  take(): UsageRow[]
-}
+  take(): UsageRow[] {
+    const taken = [...this.#rows.values()]
+    this.#rows = new Map()
+    return taken
+  }
 
-export function createUsageTally(): UsageTally {
-  let rows = new Map<string, UsageRow>()
-
-  const add = (owner: UsageOwner, at: number, measure: Measure, label: string, amount: number) => {
+  #add(owner: UsageOwner, at: number, measure: Measure, label: string, amount: number): void {
     if (amount === 0) return
     const { userId, credentialId = 0, apiKeyId = 0 } = owner
     const hour = at - (at % hourMs)
     const key = `${userId} ${credentialId} ${apiKeyId} ${hour} ${measure} ${label}`
-    const row = rows.get(key)
+    const row = this.#rows.get(key)
     if (row) row.amount += amount
-    else rows.set(key, { userId, credentialId, apiKeyId, hour, measure, label, amount })
-  }
-
-  return {
-    get size() {
-      return rows.size
-    },
-    count(owner, counts, at) {
-      for (const name of Object.keys(counts) as (keyof UsageCounts)[]) {
-        add(owner, at, measures[name], '', counts[name] ?? 0)
-      }
-    },
-    countRequest({ at, userId, credentialId, apiKeyId, ...record }) {
-      if (userId === null) return
-      const owner = {
-        userId,
-        credentialId: credentialId ?? undefined,
-        apiKeyId: apiKeyId ?? undefined,
-      }
-      add(owner, at, 'request', record.method, 1)
-      if (record.errorCode !== null) add(owner, at, 'error', String(record.errorCode), 1)
-      add(owner, at, 'bytes_in', '', record.requestBytes)
-      add(owner, at, 'bytes_out', '', record.responseBytes)
-    },
-    take() {
-      const taken = [...rows.values()]
-      rows = new Map()
-      return taken
-    },
+    else this.#rows.set(key, { userId, credentialId, apiKeyId, hour, measure, label, amount })
   }
 }

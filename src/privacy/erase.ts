@@ -24,20 +24,67 @@ export interface EraserOptions {
   sweepFiles(): Promise<void>
 }
 
-export interface Eraser {
-  /** Resolves with whether it is done; otherwise it goes on, at the latest within the hour. */
-  erase(userId: number): Promise<boolean>
-  /** Goes on with what was cut off. */
-  resume(): Promise<void>
-}
-
 const AT_ONCE = 10
 
-export function createEraser(options: EraserOptions): Eraser {
-  const { db, vault, log } = options
-  const underWay = new Map<number, Promise<boolean>>()
+export class Eraser {
+  readonly #options: EraserOptions
+  readonly #underWay = new Map<number, Promise<boolean>>()
 
-  async function deleteAccounts(userId: number): Promise<boolean> {
+  constructor(options: EraserOptions) {
+    this.#options = options
+  }
+
+  /** Resolves with whether it is done; otherwise it goes on, at the latest within the hour. */
+  async erase(userId: number): Promise<boolean> {
+    const { db, signOut } = this.#options
+    const marked = await db.query(
+      'update app_user set erasing_at = coalesce(erasing_at, now()) where id = $1 returning id',
+      [userId],
+    )
+    if (marked.length === 0) throw failed('not_found')
+    await signOut(userId)
+    return await this.#once(userId)
+  }
+
+  /** Goes on with what was cut off. */
+  async resume(): Promise<void> {
+    const { db, log } = this.#options
+    const rows = await db.query<{ id: number }>(
+      'select id from app_user where erasing_at is not null order by id',
+    )
+    for (const { id } of rows) {
+      await this.#once(id).catch((err) =>
+        log.error({ err, userId: id }, 'a user was not erased yet'),
+      )
+    }
+  }
+
+  /** One erasure of a user at a time. */
+  #once(userId: number): Promise<boolean> {
+    const known = this.#underWay.get(userId)
+    if (known) return known
+    const erasing = this.#run(userId).finally(() => this.#underWay.delete(userId))
+    this.#underWay.set(userId, erasing)
+    return erasing
+  }
+
+  async #run(userId: number): Promise<boolean> {
+    const { endLinks, forgetKeys, flush, sweepFiles, log } = this.#options
+    await endLinks(userId)
+    if (!(await this.#deleteAccounts(userId))) return false
+    await forgetKeys(userId)
+    const isWiped = await inRounds(async () => {
+      await flush()
+      await this.#wipe(userId)
+    })
+    if (!isWiped) return false
+    await sweepFiles()
+    log.info({ userId }, 'a user was erased')
+    return true
+  }
+
+  async #deleteAccounts(userId: number): Promise<boolean> {
+    const { db, deleteAccount, log } = this.#options
     const rows = await db.query<{ id: number }>(
       'select id from credential where user_id = $1 and deactivated_at is null order by id',
       [userId],
@@ -45,7 +92,7 @@ export function createEraser(options: EraserOptions): Eraser {
     let isDone = true
     for (let at = 0; at < rows.length; at += AT_ONCE) {
       const deleting = rows.slice(at, at + AT_ONCE).map(async ({ id }) => {
-        await options.deleteAccount(id).catch((err) => {
+        await deleteAccount(id).catch((err) => {
           isDone = false
           log.warn(
             { err, credentialId: id },
@@ -58,14 +105,15 @@ export function createEraser(options: EraserOptions): Eraser {
     return isDone
   }
 
-  async function wipe(userId: number): Promise<void> {
+  async #wipe(userId: number): Promise<void> {
+    const { db, vault } = this.#options
     const credentials = await db.query<{ id: number }>(
       'select id from credential where user_id = $1',
       [userId],
     )
     for (const table of personalTables) {
-      if (table.name === 'media_blob') await orphanFiles(userId)
-      // Before the rows that tell whose keys they are: one that is cut off here goes on with them.
+      if (table.name === 'media_blob') await orphanFiles(db, userId)
+      // Keys are destroyed before the rows that name their owner: an erasure that is cut off here goes on with them.
       if (table.name === 'credential') {
         for (const { id } of credentials) await vault.shred(`credential:${id}`)
       }
@@ -74,56 +122,13 @@ export function createEraser(options: EraserOptions): Eraser {
       for (const id of ids) await wipeTable(db, table, id)
     }
   }
+}
 
-  /** Before their rows go: the sweep removes what is named here. */
-  async function orphanFiles(userId: number): Promise<void> {
-    await db.query(
-      `insert into media_object (object, since)
-       select object, '-infinity' from media_blob where user_id = $1 on conflict do nothing`,
-      [userId],
-    )
-  }
-
-  async function run(userId: number): Promise<boolean> {
-    await options.endLinks(userId)
-    if (!(await deleteAccounts(userId))) return false
-    await options.forgetKeys(userId)
-    const isWiped = await inRounds(async () => {
-      await options.flush()
-      await wipe(userId)
-    })
-    if (!isWiped) return false
-    await options.sweepFiles()
-    log.info({ userId }, 'a user was erased')
-    return true
-  }
-
-  function erase(userId: number): Promise<boolean> {
-    const known = underWay.get(userId)
-    if (known) return known
-    const erasing = run(userId).finally(() => underWay.delete(userId))
-    underWay.set(userId, erasing)
-    return erasing
-  }
-
-  return {
-    async erase(userId) {
-      const marked = await db.query(
-        'update app_user set erasing_at = coalesce(erasing_at, now()) where id = $1 returning id',
-        [userId],
-      )
-      if (marked.length === 0) throw failed('not_found')
-      await options.signOut(userId)
-      return await erase(userId)
-    },
-
-    async resume() {
-      const rows = await db.query<{ id: number }>(
-        'select id from app_user where erasing_at is not null order by id',
-      )
-      for (const { id } of rows) {
-        await erase(id).catch((err) => log.error({ err, userId: id }, 'a user was not erased yet'))
-      }
-    },
-  }
+/** Names the files for the sweep, before the rows that name them are deleted. */
+async function orphanFiles(db: Database, userId: number): Promise<void> {
+  await db.query(
+    `insert into media_object (object, since)
+     select object, '-infinity' from media_blob where user_id = $1 on conflict do nothing`,
+    [userId],
+  )
 }

@@ -110,14 +110,3 @@ export const personalTables: readonly PersonalTable[] = [
   ),
   ofUser('app_user', 'id', 'id = $1', { omit: ['phone_index', 'phone_sealed'] }),
 ]
-
-/** Tables of the service itself, with why they hold nothing of a user. */
-export const impersonalTables: Readonly<Record<string, string>> = {
-  migration: 'the schema',
-  signing_key: 'keys of the service',
-  data_key:
-    'keys; those of a user are destroyed with the user, and what was sealed with them is unreadable wherever it is left',
-  media_object: 'names of files that are about to be removed',
-  write_probe: 'when the database last took a write',
-  quota: 'keyed hashes and networks, for a day',
-}

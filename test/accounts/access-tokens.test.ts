@@ -8,7 +8,7 @@ import {
   sign,
 } from 'node:crypto'
 import t from 'tap'
-import { createSigningKeys } from '../../src/accounts/signing-keys.ts'
+import { SigningKeys } from '../../src/accounts/signing-keys.ts'
 import type { Database } from '../../src/database/database.ts'
 import { accountsRig, client, failureOf, issuer } from '../support/accounts.ts'
 import { busyMs } from '../support/busy.ts'
@@ -240,7 +240,7 @@ t.test('two nodes that both found no key make one', async (t) => {
       return rows
     },
   }
-  const nodes = [1, 2].map(() => createSigningKeys(slow, vault, () => new Date()))
+  const nodes = [1, 2].map(() => new SigningKeys(slow, vault, () => new Date()))
   const [one, other] = await Promise.all(nodes.map((node) => node.current()))
   t.equal(one?.kid, other?.kid)
   t.equal((await database.query('select from signing_key')).length, 1)

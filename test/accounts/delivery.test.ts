@@ -98,6 +98,8 @@ t.test(
     advance(150)
     const asked: string[] = []
     lost.sendCode = async (id) => void asked.push(id)
+    // The service before the restart listens no more.
+    listeners.length = 0
     await accounts.start()
     const [{ id } = { id: '' }] = await database.query<{ id: string }>(
       'select id from otp_challenge order by created_at desc limit 1',

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { httpSender } from '../../src/accounts/senders/http.ts'
+import { httpSender } from '../../src/accounts/senders/create.ts'
 import { kavenegar, twilio } from '../../src/accounts/senders/presets.ts'
 import type { HttpOptions } from '../../src/accounts/senders/sender.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'

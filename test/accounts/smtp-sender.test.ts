@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
-import { createSender } from '../../src/accounts/senders/create.ts'
-import { smtpSender } from '../../src/accounts/senders/smtp.ts'
+import { createSender, smtpSender } from '../../src/accounts/senders/create.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Your code is 123456.' }

@@ -1,6 +1,6 @@
 /** Strangers do not lock anybody out: their codes, their wrong tries and their network's figures are their own. */
 import t from 'tap'
-import { tidy } from '../../src/accounts/tidy.ts'
+import { tidy } from '../../src/accounts/accounts.ts'
 import { unlock } from '../../src/accounts/unlock.ts'
 import { accountsRig, client, failureOf, newPhone, noLimits, wrong } from '../support/accounts.ts'
 

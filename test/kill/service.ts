@@ -10,7 +10,7 @@ import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { openRequestJournal } from '../../src/observability/request-journal.ts'
+import { RequestJournal } from '../../src/observability/request-journal.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { PostgresRooms } from '../../src/platforms/xmpp/rooms/postgres.ts'
 import { openVault } from '../../src/security/vault.ts'
@@ -31,7 +31,7 @@ const db = openDatabase({
 const metrics = createMetrics()
 const probe = openWriteProbe({ url: KILL_DATABASE_URL, node: 'kill-test', log: logger })
 const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
-const journal = openRequestJournal({ database: db, metrics, log: logger })
+const journal = new RequestJournal({ database: db, metrics, log: logger })
 const vault = await openVault({ db, keyFile: KILL_KEY_FILE, log: logger })
 const noFiles = () => Promise.reject(new Error('no files here'))
 const platform =

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import {
-  openRequestJournal,
+  RequestJournal,
   type RequestJournalOptions,
 } from '../../src/observability/request-journal.ts'
 import type { RequestRecord } from '../../src/observability/request-record.ts'
@@ -24,7 +24,7 @@ export function journalOn(
   options: Partial<RequestJournalOptions> = {},
 ) {
   const metrics = createMetrics()
-  const journal = openRequestJournal({ database, metrics, log: quietLog, ...options })
+  const journal = new RequestJournal({ database, metrics, log: quietLog, ...options })
   t.teardown(() => journal.close())
   const dropped = async () =>
     Number(/dropped_total (\d+)/.exec(await metrics.text())?.[1] ?? Number.NaN)

@@ -1,7 +1,7 @@
 /** Accounts on a test database, with a clock to set and codes to read. */
 import type { Test } from 'tap'
 import type { Failure } from '../../machines/model/protocol.ts'
-import { type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
+import { Accounts, type AccountsOptions } from '../../src/accounts/accounts.ts'
 import type { Client } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
 import type { JobHandler, Jobs } from '../../src/jobs/jobs.ts'
@@ -62,14 +62,14 @@ export async function accountsRig(
     clock: () => time.now,
     ...options,
   }
-  const accounts = createAccounts(all)
+  const accounts = new Accounts(all)
   await accounts.start()
 
   async function signIn(phone = newPhone(), from: Client = client) {
     await accounts.sendOtp(phone, from)
     return await accounts.login(phone, codeFor(phone), from)
   }
-  const restart = () => createAccounts(all)
+  const restart = () => new Accounts(all)
   return { accounts, database, url, vault, messages, codeFor, time, advance, signIn, restart }
 }
 

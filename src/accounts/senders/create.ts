@@ -1,12 +1,153 @@
-/** The sender that the configuration names. */
-import { consoleSender } from './console.ts'
-import { httpSender } from './http.ts'
-import type { OtpSender, OtpSenderOptions } from './sender.ts'
-import { smtpSender } from './smtp.ts'
+/** The senders of one-time codes: console, mail, and the HTTP API of an SMS provider. */
 
-export interface Surroundings {
+import { createTransport } from 'nodemailer'
+import { Agent, request } from 'undici'
+import { PermanentFailure } from '../../jobs/jobs.ts'
+import {
+  type CodeMessage,
+  type HttpOptions,
+  type OtpSender,
+  type OtpSenderOptions,
+  SEND_MILLISECONDS,
+  type SmtpOptions,
+} from './sender.ts'
+
+/** Prints codes, for trying the service out: every reader of the output can sign in. */
+function consoleSender(print: (line: string) => void): OtpSender {
+  return {
+    channel: 'console',
+    async send({ phone, code }) {
+      print(`Sign-in code for ${phone}: ${code}`)
+    },
+    async close() {},
+  }
+}
+
+type Escape = (value: string) => string
+
+const inJson: Escape = (value) => JSON.stringify(value).slice(1, -1)
+const asIs: Escape = (value) => value
+
+/** How a value is written in a body of this content type. */
+function escapeFor(contentType: string): Escape {
+  if (/json/i.test(contentType)) return inJson
+  if (/urlencoded/i.test(contentType)) return encodeURIComponent
+  return asIs
+}
+
+/** Replaces the placeholders of a template by the values of a message. */
+function fill(template: string, { phone, code, text }: CodeMessage, escaped: Escape): string {
+  const values: Readonly<Record<string, string>> = { phone, digits: phone.slice(1), code, text }
+  return template.replace(/\{(phone|digits|code|text)\}/g, (_, name) => escaped(values[name] ?? ''))
+}
+
+/** Sends codes through the HTTP API of an SMS provider. */
+const MAX_REPLY_BYTES = 64 * 1024
+
+export function httpSender(options: HttpOptions): OtpSender {
+  const headers = lowerCaseNames(options.headers ?? {})
+  const escaped = escapeFor(headers['content-type'] ?? '')
+  // A provider that answers without end is cut off here; redirects are not followed, since they would carry the key.
+  const dispatcher = new Agent({ maxResponseSize: MAX_REPLY_BYTES, keepAliveTimeout: 10_000 })
+
+  async function post(message: CodeMessage, signal: AbortSignal) {
+    const reply = await request(fill(options.url, message, encodeURIComponent), {
+      dispatcher,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS)]),
+      method: options.method ?? 'POST',
+      headers: { 'user-agent': 'Chapar', ...filled(headers, message) },
+      ...(options.body !== undefined && { body: fill(options.body, message, escaped) }),
+    })
+    return { status: reply.statusCode, text: await reply.body.text() }
+  }
+
+  return {
+    channel: 'sms',
+    async send(message, signal) {
+      const { status, text } = await post(message, signal).catch((cause) => {
+        throw new Error(`the SMS provider did not answer: ${cause.code ?? cause.name}`)
+      })
+      if (isRefusedStatus(status)) throw new PermanentFailure(`the SMS provider answered ${status}`)
+      if (status < 200 || status > 299) throw new Error(`the SMS provider answered ${status}`)
+      if (options.expect && !text.includes(options.expect)) {
+        throw new Error('the SMS provider did not confirm the message')
+      }
+    },
+    close: () => dispatcher.close(),
+  }
+}
+
+/** Too early and too often may pass; the rest of these says that the request itself is wrong. */
+const isRefusedStatus = (status: number) =>
+  status >= 300 && status < 500 && ![408, 425, 429].includes(status)
+
+const lowerCaseNames = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const filled = (headers: Readonly<Record<string, string>>, message: CodeMessage) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, fill(value, message, asIs)]),
+  )
+
+/** Sends codes by mail, for operators whose users' phones map to addresses. */
+export function smtpSender({ url, from, to, subject }: SmtpOptions): OtpSender {
+  const transport = createTransport({
+    url,
+    connectionTimeout: SEND_MILLISECONDS,
+    greetingTimeout: SEND_MILLISECONDS,
+    socketTimeout: SEND_MILLISECONDS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+
+  return {
+    channel: 'email',
+    async send(message, signal) {
+      const total = AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS)])
+      const mail = {
+        from,
+        to: fill(to, message, asIs),
+        subject: subject ?? 'Your sign-in code',
+        text: message.text,
+      }
+      try {
+        await Promise.race([transport.sendMail(mail), aborted(total)])
+      } catch (error) {
+        throw isFinalReply(error)
+          ? new PermanentFailure(describe(error))
+          : new Error(describe(error))
+      }
+    },
+    async close() {
+      transport.close()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  return promise
+}
+
+interface SmtpError extends Error {
+  readonly responseCode?: number
+  readonly code?: string | number
+}
+
+/** A 5xx reply is final by the protocol. */
+const isFinalReply = (error: unknown) => ((error as SmtpError).responseCode ?? 0) >= 500
+
+/** Without the server's words, which may repeat the address. */
+function describe(error: unknown): string {
+  const { responseCode, code, name } = error as SmtpError
+  const reason = responseCode ?? (typeof code === 'string' ? code : name)
+  return `the mail server did not take the message: ${reason}`
+}
+
+interface Surroundings {
   readonly production: boolean
-  /** Shows a line to whoever started the service. */
+  /** Shows a line to the person who started the service. */
   readonly print: (line: string) => void
 }
 
