@@ -1,6 +1,6 @@
 /** A semaphore that is fair between users: however much one of them asks for, the others get their turns. */
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   /** How many may hold a place at once, of all users together. */
   readonly places: number
   /** How many of them one user may hold. */

@@ -35,7 +35,7 @@ export interface Gateway {
   stop(options?: { readonly atOnce?: boolean }): Promise<void>
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly config: Config
   readonly databaseUrl: string
   readonly logger: Logger

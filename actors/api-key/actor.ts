@@ -17,7 +17,7 @@ export interface Rate {
   readonly burst: number
 }
 
-export interface SendRates {
+interface SendRates {
   readonly key: Rate
   readonly chat: Rate
 }

@@ -21,7 +21,7 @@ import type { Clock, Logger } from '../ports/ports.ts'
 const isAccepting = (step: LinkStep): boolean =>
   step.kind === 'done' || (step.kind === 'password' && !step.wrong)
 
-export class LinkEffects {
+class LinkEffects {
   readonly ending: LinkEnding
   readonly #facts: LinkFacts
   readonly #world: LinkWorld
@@ -247,7 +247,7 @@ export interface LinkStore {
   finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
 }
 
-export interface LinkWorld {
+interface LinkWorld {
   readonly platform: Platform
   readonly store: LinkStore
   readonly clock: Clock

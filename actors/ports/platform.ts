@@ -17,14 +17,14 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json }
 
-export interface LinkField {
+interface LinkField {
   readonly name: string
   readonly label: string
   readonly secret?: boolean
   readonly required: boolean
 }
 
-export interface LinkMethod {
+interface LinkMethod {
   /** `phone`, `password`, `token`, `qr`, `pairing_code`. */
   readonly method: string
   readonly fields: readonly LinkField[]

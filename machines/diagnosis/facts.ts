@@ -69,7 +69,7 @@ export interface Facts {
 }
 
 /** What can be done: each code with the values of its sentence. */
-export interface Remedies {
+interface Remedies {
   readonly make_key: None
   readonly extend_key: Key
   readonly use_shown_key: Key

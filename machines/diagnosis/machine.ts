@@ -4,7 +4,7 @@ import * as port from '../model/effects.ts'
 import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import { type DiagnosisEvent, type Finding, STEPS, type Step, type TakeStep } from './events.ts'
 
-export interface DiagnosisInput {
+interface DiagnosisInput {
   readonly findings: readonly Finding[]
   readonly sendTo: string | undefined
 }

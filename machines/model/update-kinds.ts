@@ -54,7 +54,7 @@ export const kindNames = (set: KindSet): UpdateKind[] =>
   UPDATE_KINDS.filter((_, number) => (set & (1 << number)) !== 0)
 
 /** From this update id on, these kinds; an earlier entry stands for the ids before. */
-export interface FilterEntry {
+interface FilterEntry {
   readonly from: number
   readonly kinds: KindSet
 }

@@ -5,7 +5,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { ALGORITHM, LEEWAY_SECONDS, LIFETIME_SECONDS, type SigningKeys } from './signing-keys.ts'
 
-export interface AccessClaims {
+interface AccessClaims {
   readonly userId: number
   readonly sessionId: number
 }

@@ -15,7 +15,7 @@ import { admitSending, admitTry } from './send-limits.ts'
 import type { CodeMessage, OtpSender } from './senders/sender.ts'
 import { findChallenge, forgive, takeTry, wrongCode } from './tries.ts'
 
-export interface CodesOptions {
+interface CodesOptions {
   readonly db: Database
   readonly vault: Vault
   readonly jobs: Jobs
@@ -37,13 +37,13 @@ export interface SentCode {
   readonly channel: string
 }
 
-export interface GivenCode {
+interface GivenCode {
   readonly code: string
   readonly challengeId?: string | undefined
 }
 
 /** A code asked for one purpose is good for nothing else. */
-export type CodePurpose = 'sign_in'
+type CodePurpose = 'sign_in'
 
 /** SQL, since the code is stored in the transaction that counts it. */
 const store = `

@@ -11,7 +11,7 @@ import { beforeId, type Page, type PageOf, toPage } from './records.ts'
 const DAY = 86_400
 const MAX_PER_USER = 100
 
-export interface NewToken {
+interface NewToken {
   readonly name: string
   readonly expiresInDays: number
 }

@@ -38,7 +38,7 @@ export function parsePhone(text: string): Phone {
   return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
 }
 
-export type IndexOf = (phone: string) => Buffer
+type IndexOf = (phone: string) => Buffer
 
 /** Finds phones that are stored sealed, by a keyed hash. */
 export function phoneIndex(vault: Pick<Vault, 'derive'>): IndexOf {

@@ -8,7 +8,7 @@ import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import type { Sessions } from './sessions.ts'
 
-export interface Refreshed {
+interface Refreshed {
   readonly userId: number
   readonly sessionId: number
   readonly refreshToken: string

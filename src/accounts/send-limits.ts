@@ -8,7 +8,7 @@ import type { OtpLimits, Rate } from './limits.ts'
 import { giveBackUse, tooMany, useQuota } from './quota.ts'
 import type { Requester } from './requester.ts'
 
-export interface Sending {
+interface Sending {
   /** Stands for the phone without naming it. */
   readonly phoneKey: string
   readonly country: string

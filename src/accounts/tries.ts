@@ -6,7 +6,7 @@ import type { OtpLimits } from './limits.ts'
 import { tooMany } from './quota.ts'
 import type { Requester } from './requester.ts'
 
-export interface Target {
+interface Target {
   /** Keyed hash of the phone number. */
   readonly phone: Buffer
   readonly purpose: string
@@ -20,9 +20,9 @@ export interface Target {
  * from the same network (`near`), or not at all (`far`). Each has tries of its own, so that wrong codes of strangers
  * leave the owner's alone.
  */
-export type Bond = 'own' | 'near' | 'far'
+type Bond = 'own' | 'near' | 'far'
 
-export interface Challenge {
+interface Challenge {
   readonly id: string
   readonly mac: Buffer
   readonly bond: Bond

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { parsePhone, phoneIndex } from './phone.ts'
 
-export interface Unlocked {
+interface Unlocked {
   /** In the form in which it is known. */
   readonly phone: string
   /** Wrong codes that counted against it. */

@@ -90,7 +90,7 @@ const bad = (description: string) => failed('bad_request', description)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export interface Markup {
+interface Markup {
   readonly buttons?: Buttons
   readonly keyboard?: ReplyKeyboard
 }

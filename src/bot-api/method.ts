@@ -49,7 +49,7 @@ export interface CallServices {
   delivered(key: ApiKeyActor, updates: number): void
 }
 
-export interface CallWebhooks {
+interface CallWebhooks {
   /** Plain http and private addresses may be named. */
   readonly allowPrivate: boolean
   /** Rejects with `rate_limited` when the key sets webhooks too often. */

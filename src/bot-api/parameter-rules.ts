@@ -50,7 +50,7 @@ export function methodRefused(platform: Platform, method: string): Error {
 }
 
 /** `lacking` names what another network would have to have, with a "no" before it. */
-export function reasonFor({ capabilities }: Platform, lacking: string): string {
+function reasonFor({ capabilities }: Platform, lacking: string): string {
   switch (capabilities.reference) {
     case 'bots':
       return 'the gateway does not pass it on yet'

@@ -234,7 +234,7 @@ export const reference: Readonly<Record<string, string>> = {
 }
 
 /** Of version 10.4, as far as its methods are known by name. */
-export const REFERENCE_NEWER = [
+const REFERENCE_NEWER = [
   'sendWidget',
   'sendSharedWidget',
   'answerWidgetQuery',

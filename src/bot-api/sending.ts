@@ -8,7 +8,7 @@ import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 
 /** Which message a call answers: `reply_parameters`, or the older parameters. */
-export interface ReplyTarget {
+interface ReplyTarget {
   readonly replyTo?: number
   readonly replyOptional?: boolean
 }

@@ -45,14 +45,14 @@ const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated'
 
 const LONGEST_MS = 2 ** 31 - 1
 
-export const systemClock: Clock = {
+const systemClock: Clock = {
   now: () => Date.now(),
   // Node runs a longer timer at once.
   setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
 
-export interface CoreOptions {
+interface CoreOptions {
   readonly db: Database
   readonly vault: Vault
   readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'limits' | 'startBudget' | 'webhooks'>

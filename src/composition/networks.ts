@@ -14,7 +14,7 @@ import type { Storage } from './storage.ts'
 
 const LATE_WRITES_MS = 1_000
 
-export interface NetworkOptions {
+interface NetworkOptions {
   readonly config: Config
   readonly storage: Storage
   readonly logger: Logger

@@ -20,7 +20,7 @@ import type { Storage } from './storage.ts'
 /** Time for signing out an account that is deleted with its user. */
 const DELETE_MS = 25_000
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly config: Config
   readonly storage: Storage
   readonly accounts: Accounts

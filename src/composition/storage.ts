@@ -12,7 +12,7 @@ import { RequestJournal } from '../observability/request-journal.ts'
 import { concerning } from '../process/start-failure.ts'
 import { openVault } from '../security/vault.ts'
 
-export interface StorageOptions {
+interface StorageOptions {
   readonly config: Config
   readonly databaseUrl: string
   readonly logger: Logger

@@ -16,7 +16,7 @@ import { otpSenderFrom } from './sender.ts'
 const advice = 'with the special characters of its password percent-encoded'
 
 /** As PostgreSQL's own programs take it: the host may be left out where a parameter names a socket. */
-export function databaseUrlFrom(url: string | undefined): string | undefined {
+function databaseUrlFrom(url: string | undefined): string | undefined {
   if (url === undefined || URL.canParse(url.replace('@/', '@socket/'))) return url
   throw new ConfigurationError(
     `DATABASE_URL must be an address such as postgres://user:password@host:5432/name, ${advice}`,
@@ -24,7 +24,7 @@ export function databaseUrlFrom(url: string | undefined): string | undefined {
 }
 
 /** A part that is not understood is left out by the client, which then connects to another place. */
-export function redisUrlFrom(url: string | undefined): string | undefined {
+function redisUrlFrom(url: string | undefined): string | undefined {
   if (url === undefined) return undefined
   const parsed = URL.parse(url)
   if (parsed?.hostname && /^(\/\d*)?$/.test(parsed.pathname)) return url
@@ -41,25 +41,25 @@ const Address = Type.Optional(
   }),
 )
 
-export const botApiVariables = {
+const botApiVariables = {
   TELEGRAM_BOT_API_URL: Address,
   BALE_BOT_API_URL: Address,
 }
 
 const BotApiVariables = Type.Object(botApiVariables)
 
-export interface BotApiAddress {
+interface BotApiAddress {
   readonly url: string
   /** An address that was chosen may be on this machine or its network. */
   readonly allowPrivate: boolean
 }
 
-export interface BotApiSettings {
+interface BotApiSettings {
   readonly telegram: BotApiAddress
   readonly bale: BotApiAddress
 }
 
-export const botApiFrom = (env: Static<typeof BotApiVariables>): BotApiSettings => ({
+const botApiFrom = (env: Static<typeof BotApiVariables>): BotApiSettings => ({
   telegram: addressOf(env.TELEGRAM_BOT_API_URL, 'https://api.telegram.org'),
   bale: addressOf(env.BALE_BOT_API_URL, 'https://tapi.bale.ai'),
 })
@@ -70,7 +70,7 @@ const addressOf = (chosen: string | undefined, usual: string): BotApiAddress => 
 })
 
 /** How webhooks are delivered, as the environment has it. */
-export const webhookVariables = {
+const webhookVariables = {
   /** Seconds for one whole attempt. */
   WEBHOOK_TIMEOUT: Type.Number({ minimum: 0.1, maximum: 60, default: 10 }),
   WEBHOOK_ALLOW_PRIVATE: Type.Optional(Type.Boolean()),
@@ -79,7 +79,7 @@ export const webhookVariables = {
 
 const WebhookVariables = Type.Object(webhookVariables)
 
-export interface WebhookSettings {
+interface WebhookSettings {
   readonly timeoutMs: number
   /** Plain http, any port and private addresses: so that a bot on this machine can be tried. */
   readonly allowPrivate: boolean
@@ -87,10 +87,7 @@ export interface WebhookSettings {
 }
 
 /** `isTrial`: nobody else is meant to reach this service. */
-export function webhooksFrom(
-  env: Static<typeof WebhookVariables>,
-  isTrial: boolean,
-): WebhookSettings {
+function webhooksFrom(env: Static<typeof WebhookVariables>, isTrial: boolean): WebhookSettings {
   return {
     timeoutMs: Math.round(1000 * env.WEBHOOK_TIMEOUT),
     allowPrivate: env.WEBHOOK_ALLOW_PRIVATE ?? isTrial,

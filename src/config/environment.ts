@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox'
 import { ConfigurationError } from './error.ts'
 
 /** A variable whose form takes more than a word says itself what it must be, as its description. */
-export function problemsOf(environment: TObject, found: readonly ErrorObject[]): string[] {
+function problemsOf(environment: TObject, found: readonly ErrorObject[]): string[] {
   const byName = new Map<string, string>()
   for (const { instancePath, message = 'is invalid', params } of found) {
     const name = instancePath.slice(1) || 'the environment'

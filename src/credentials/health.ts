@@ -8,7 +8,7 @@ import { Latest } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 /** Counts events that sessions report twice or out of order, for the diagnosis. */
-export interface Irregular {
+interface Irregular {
   readonly repeated: number
   readonly disordered: number
 }

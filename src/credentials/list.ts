@@ -7,7 +7,7 @@ import type { CredentialRow } from './record.ts'
 import { shownColumns } from './record.ts'
 import { type RecordSource, recordOf } from './records.ts'
 
-export type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
+type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
 
 export interface CredentialQuery {
   readonly search: string | undefined
@@ -30,7 +30,7 @@ const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
 
 const mine = 'user_id = $1 and deleting_at is null and deactivated_at is null'
 
-export interface CredentialPage {
+interface CredentialPage {
   readonly items: CredentialRecord[]
   readonly next_before: string | null
 }
@@ -150,7 +150,7 @@ async function named(
   return found
 }
 
-export interface CredentialCounts {
+interface CredentialCounts {
   readonly total: number
   readonly by_state: Record<string, number>
   readonly by_platform: Record<string, number>

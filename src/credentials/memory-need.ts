@@ -12,7 +12,7 @@ const OTHER_ACCOUNT_BYTES = 28 * KILOBYTE
 /** The share of the heap for idle accounts: the rest is for their events and operations. */
 const SHARE = 3 / 4
 
-export interface Heap {
+interface Heap {
   readonly most: number
   readonly used: number
 }

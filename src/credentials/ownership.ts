@@ -4,7 +4,7 @@ import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts
 import type { CredentialStore, Owned } from '../../actors/ports/ports.ts'
 import type { Log } from '../database/log.ts'
 
-export interface OwnershipOptions {
+interface OwnershipOptions {
   readonly store: Pick<CredentialStore, 'fenced'>
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
   readonly lease: Lease

@@ -16,7 +16,7 @@ export const outError = ({ failure, since }: Out) => ({
 })
 
 /** Why a test message was not sent, and what to do: the same in health tests and in diagnoses. */
-export interface SendingRefusal {
+interface SendingRefusal {
   /** For programs. */
   readonly code: FindingCode
   readonly seen: Sentence

@@ -8,9 +8,9 @@ import { Credential } from '../database/entities/credentials.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 
 type Settings = CredentialRecord['settings']
-export type SettingsChange = { readonly [Name in keyof Settings]?: Settings[Name] | undefined }
+type SettingsChange = { readonly [Name in keyof Settings]?: Settings[Name] | undefined }
 
-export interface ReceiveSettingsOptions {
+interface ReceiveSettingsOptions {
   readonly db: Database
   readonly credentials: {
     /** Claims it, unless it is owned already. */

@@ -26,7 +26,7 @@ import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
 import { storedReason } from './reasons.ts'
 import type { TimelineBuffer } from './timeline.ts'
 
-export interface ClaimedCredential extends CredentialFacts {
+interface ClaimedCredential extends CredentialFacts {
   readonly next: number
 }
 

@@ -8,7 +8,7 @@ import { WriteBuffer } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 /** Newest lines kept of each account: weeks of one that is in trouble every few minutes, years of any other. */
-export const LINES_KEPT = 1_000
+const LINES_KEPT = 1_000
 const AT_ONCE = 5_000
 
 /** Account by account, in steps that are short of any time limit. */

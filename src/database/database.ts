@@ -64,7 +64,7 @@ export interface Database extends Queryable {
   close(): Promise<void>
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string
   readonly log: Log
   readonly maxConnections?: number
@@ -95,7 +95,7 @@ const explainer =
     throw new RequestFailed(databaseFailure(error), { cause: error })
   }
 
-export const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Queryable => ({
+const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
     const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)

@@ -13,7 +13,7 @@ const askVersion = `select current_setting('server_version_num')::int as version
 
 const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
-export interface DurabilityOptions {
+interface DurabilityOptions {
   readonly url: string
   /** Trying the service out may risk what it has stored. */
   readonly production: boolean

@@ -12,7 +12,7 @@ const lockWait = '5min'
 const folder = join(import.meta.dirname, 'migrations')
 
 /** An older version does not know what a newer one keeps where: it would serve, and spoil it. */
-export class DatabaseIsNewer extends Error {
+class DatabaseIsNewer extends Error {
   override readonly name = 'DatabaseIsNewer'
 
   constructor(unknown: readonly string[]) {

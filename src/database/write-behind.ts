@@ -29,7 +29,7 @@ export class Flusher {
 }
 
 /** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
-export interface BufferOptions<Item> {
+interface BufferOptions<Item> {
   readonly everyMs: number
   /** Newest kept when the database is away for long. */
   readonly capacity: number
@@ -70,7 +70,7 @@ export class WriteBuffer<Item> {
   }
 }
 
-export interface LatestOptions<Key, Value> {
+interface LatestOptions<Key, Value> {
   readonly everyMs: number
   write(entries: readonly (readonly [Key, Value])[]): Promise<void>
   onFailure(cause: unknown, kept: number): void

@@ -9,7 +9,7 @@ import { databaseFailure } from './unavailable.ts'
 /** Below what a readiness check may take. */
 const LONGEST_MS = 800
 
-export interface WriteProbe {
+interface WriteProbe {
   /** Rejects when the database does not take the row in time. */
   write(bytes: number): Promise<void>
   close(): Promise<void>
@@ -48,7 +48,7 @@ export function openWriteProbe({
   }
 }
 
-export interface WriteWatchOptions {
+interface WriteWatchOptions {
   /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */
   probe(bytes: number): Promise<void>
   readonly log: Pick<Log, 'warn' | 'info'>

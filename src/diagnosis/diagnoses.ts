@@ -25,7 +25,7 @@ import { receivingFacts, recentRefusals } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'
 
 /** Diagnoses in Postgres. */
-export interface StoredDiagnosis extends DiagnosisFacts {
+interface StoredDiagnosis extends DiagnosisFacts {
   readonly startedAt: Date
 }
 
@@ -33,7 +33,7 @@ export interface StoredDiagnosis extends DiagnosisFacts {
 const wellFormed = (_: string, value: unknown) =>
   typeof value === 'string' ? value.toWellFormed() : value
 
-export class DiagnosisStore {
+class DiagnosisStore {
   readonly #db: Database
 
   constructor(db: Database) {
@@ -74,7 +74,7 @@ export class DiagnosisStore {
 }
 
 /** Diagnoses with everything their steps look at. */
-export interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
+interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks' | 'keys'>
   readonly db: Database
   readonly logger: Logger
@@ -123,7 +123,7 @@ export interface RunningDiagnosis {
   readonly actor: DiagnosisActor
 }
 
-export interface DiagnosisRequest {
+interface DiagnosisRequest {
   readonly userId: number
   readonly apiKeyId: number
   readonly credentialId: number

@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   /** Whether a personal access token will do. */
   readonly pat: boolean
 }

@@ -21,7 +21,7 @@ export function isDeeperThan(text: string, limit: number): boolean {
 }
 
 /** Bounds for reading away the rest of a body after the answer: it stands in front of the connection's next request. */
-export interface LeftoverLimits {
+interface LeftoverLimits {
   readonly leftoverBytes: number
   readonly leftoverTimeout: number
 }

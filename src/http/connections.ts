@@ -55,7 +55,7 @@ export interface ConnectionLimits {
   readonly perAddress: number
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly limits: ConnectionLimits
   /** Proxies bring the connections of everybody. */
   isProxy(address: string): boolean

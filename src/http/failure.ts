@@ -30,7 +30,7 @@ const plain: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
-export interface FailureBody {
+interface FailureBody {
   readonly ok: false
   readonly error_code: number
   readonly description: string

@@ -11,7 +11,7 @@ import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
 
 /** A file on its way to a client: the memory of each piece is free again as soon as the network has taken it. */
-export function outgoing(source: Readable, raw: ServerResponse): Readable {
+function outgoing(source: Readable, raw: ServerResponse): Readable {
   const waiting: { readonly chunk: Buffer; readonly end: number }[] = []
   let total = 0
   async function* pieces() {
@@ -32,16 +32,13 @@ export function outgoing(source: Readable, raw: ServerResponse): Readable {
 }
 
 /** Conditions and ranges of a request for a file, as RFC 9110 has them: one range at a time. */
-export interface Span {
+interface Span {
   readonly offset: number
   readonly length: number
 }
 
 /** `undefined`: all of it, also for what is malformed or asks for several; `unsatisfiable`: none of it is there. */
-export function rangeOf(
-  header: string | undefined,
-  size: number,
-): Span | undefined | 'unsatisfiable' {
+function rangeOf(header: string | undefined, size: number): Span | undefined | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (from === '' && to === '') return undefined
   if (from === '') {
@@ -55,17 +52,17 @@ export function rangeOf(
 }
 
 /** Whether `If-None-Match` names this tag; a weak one counts. */
-export function isUnchanged(header: string | undefined, etag: string): boolean {
+function isUnchanged(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes('*') || tags.includes(etag)
 }
 
 /** A range is given only of the bytes that the client has the beginning of. */
-export const rangeApplies = (ifRange: unknown, etag: string): boolean =>
+const rangeApplies = (ifRange: unknown, etag: string): boolean =>
   ifRange === undefined || ifRange === etag
 
-export interface FileRoutesOptions {
+interface FileRoutesOptions {
   readonly gate: KeyGate
   readonly downloads: Pick<Downloads, 'find'>
 }

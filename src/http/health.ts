@@ -33,7 +33,7 @@ export interface Readiness {
   ask(): Promise<string | null>
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly database: Queryable
   readonly log: Pick<Logger, 'warn'>
   readonly withinMs?: number
@@ -82,7 +82,7 @@ export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOp
   }
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly readiness: Pick<Readiness, 'ask'>
   /** Parts that are missing although requests are served, in words for an operator. */
   readonly missing?: () => readonly string[]

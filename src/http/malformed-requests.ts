@@ -56,7 +56,7 @@ const isUpload = ({ url = '', headers, complete }: IncomingMessage): boolean =>
  * Whether the time of this request is over after all. If not, it is looked at again after each `windowMs`, and
  * `onSlow` is called once too little has come.
  */
-export function mayGoOn(
+function mayGoOn(
   request: IncomingMessage | undefined,
   windowMs: number,
   onSlow: () => void,
@@ -121,7 +121,7 @@ export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number
   }
 
 /** An answer for a connection that has no request to reply to. */
-export function rawAnswer(status: number, requestId: string): string {
+function rawAnswer(status: number, requestId: string): string {
   const body = JSON.stringify(plainFailure(status))
   const headers = {
     ...securityHeaders,

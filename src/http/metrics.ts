@@ -4,7 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
-export interface MetricsRouteOptions {
+interface MetricsRouteOptions {
   readonly metrics: Metrics
   /** Asked for as `Authorization: Bearer`. */
   readonly token?: string | undefined

@@ -3,7 +3,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 
-export interface OpenapiOptions {
+interface OpenapiOptions {
   readonly version: string
   /** The service's addresses: the one for use at home first, the international one after it. */
   readonly addresses: readonly string[]
@@ -11,7 +11,7 @@ export interface OpenapiOptions {
 
 type Paths = Readonly<Record<string, object>>
 
-export interface Openapi {
+interface Openapi {
   /** Adds operations that have no route of their own, such as the methods of the bot API. */
   extraPaths(paths: Paths): void
 }

@@ -12,7 +12,7 @@ import { LoginBody } from './management/auth.ts'
 import { presentUser } from './management/user.ts'
 
 /** Keeps other sites from using the panel's cookie: the request must come from a page of this one. */
-export function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {
+function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandler {
   const panels = panelUrls.map((url) => new URL(url))
   const origins = new Set(panels.map(({ origin }) => origin))
   const secureHosts = new Set(
@@ -47,7 +47,7 @@ const Session = Type.Object({
 
 const NoBody = Type.Object({}, { additionalProperties: false })
 
-export interface PanelSessionOptions {
+interface PanelSessionOptions {
   readonly accounts: Accounts
   /** At home and abroad, as those of the panel. */
   readonly baseUrls: readonly string[]

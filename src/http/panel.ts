@@ -5,7 +5,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 
 /** The built panel in memory: a few hundred kilobytes, compressed when it was built. */
-export interface PanelFile {
+interface PanelFile {
   readonly type: string
   readonly plain: Buffer
   readonly br?: Buffer
@@ -78,7 +78,7 @@ const pages = ['/login', '/dashboard', '/dashboard/*', '/link/:token']
 /** Names carry the hash of their content. */
 const forever = 'public, max-age=31536000, immutable'
 
-export interface PanelOptions {
+interface PanelOptions {
   /** Where the build lies; without one the pages say so. */
   readonly directory: string
 }

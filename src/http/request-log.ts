@@ -58,7 +58,7 @@ export class RequestLogger implements FastifyBaseLogger {
 }
 
 /** Facts about a request that only the code serving it knows. */
-export interface RequestAudit {
+interface RequestAudit {
   userId?: number | undefined
   apiKeyId?: number | undefined
   credentialId?: number | undefined

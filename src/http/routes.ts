@@ -40,7 +40,7 @@ import { panelDirectory, panelRoutes } from './panel.ts'
 import { panelSessionRoutes } from './panel-session.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 
-export interface RoutesOptions {
+interface RoutesOptions {
   readonly config: Config
   readonly storage: Storage
   readonly accounts: Accounts

@@ -32,7 +32,7 @@ import type { Route } from './routes.ts'
 import { refuseHugeNumbers, refuseNul, validators } from './validation.ts'
 
 /** Listens: the public port with every route, and a private one for metrics. */
-export interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
+interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly config: Config
   readonly logger: Logger
   readonly routes: readonly Route[]
@@ -91,7 +91,7 @@ declare module 'fastify' {
 /** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
 const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
 
-export function limitHandlers(app: FastifyInstance, milliseconds: number): void {
+function limitHandlers(app: FastifyInstance, milliseconds: number): void {
   app.addHook('onRoute', (route) => {
     if (!hasOwnLimits(route.url)) {
       route.config = { answerWithin: milliseconds, ...route.config }
@@ -115,7 +115,7 @@ function giveUp(reply: FastifyReply): void {
 }
 
 /** Call it before any route is registered. The list is empty for a path that does not exist. */
-export function collectPaths(app: FastifyInstance): (path: string) => string[] {
+function collectPaths(app: FastifyInstance): (path: string) => string[] {
   const verbs = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     // A path under a wildcard may not exist; only bot calls accept any path there.

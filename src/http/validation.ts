@@ -151,7 +151,7 @@ const formReasons: Readonly<Record<string, string>> = {
 }
 
 /** The reason to show when a value does not match this pattern of a schema. */
-export const reasonOfForm = (pattern: string): string =>
+const reasonOfForm = (pattern: string): string =>
   formReasons[pattern] ?? 'does not have the expected form'
 
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */

@@ -44,7 +44,7 @@ export function rearm(
   return () => clearInterval(timer)
 }
 
-export interface Reminder extends Target {
+interface Reminder extends Target {
   readonly at: Date
 }
 

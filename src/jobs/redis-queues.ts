@@ -22,7 +22,7 @@ interface PulseOptions {
   emptied(): void
 }
 
-export class Pulse {
+class Pulse {
   readonly #redis: Redis
   readonly #options: PulseOptions
   readonly #stopping = new AbortController()

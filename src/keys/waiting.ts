@@ -48,7 +48,7 @@ export async function droppedUpdates(
   return { updates: row.dropped_updates, at: Math.floor(row.dropped_at.getTime() / 1000) }
 }
 
-export interface Waiting {
+interface Waiting {
   readonly oldestAt: Date | undefined
   /** Hours in which something came that still waits, oldest first. */
   readonly hours: readonly { readonly at: Date; readonly updates: number }[]

@@ -1,7 +1,7 @@
 /** The rows behind the store: which blobs there are, whose quota they use, who holds them, what is left over. */
 import type { Database, Queryable } from '../database/database.ts'
 
-export interface BlobRow {
+interface BlobRow {
   readonly blob: string
   readonly userId: number
   readonly size: number

@@ -23,7 +23,7 @@ export interface BlobStoreOptions {
   readonly log: Log
 }
 
-export interface NewBlob {
+interface NewBlob {
   readonly userId: number
   readonly path: string
   readonly mime: string

@@ -7,7 +7,7 @@ import type { GuardedAgent } from '../net/guard.ts'
 import type { Upload } from './media.ts'
 import { type Spool, TooLarge } from './spool.ts'
 
-export interface UrlOptions {
+interface UrlOptions {
   readonly agent: GuardedAgent
   readonly spool: Pick<Spool, 'receive'>
   readonly takes: number

@@ -14,7 +14,7 @@ export interface Needs {
   readonly fileBytes: number
 }
 
-export interface Command {
+interface Command {
   readonly program: string
   readonly args: readonly string[]
 }

@@ -89,7 +89,7 @@ function extensionOf({ name = '', mime = '' }: { name?: string; mime?: string })
   return /^\.[a-z\d]{1,8}$/.test(own) ? own : ''
 }
 
-export interface DownloadsOptions {
+interface DownloadsOptions {
   readonly rows: FilePaths
   readonly service: Pick<MediaService, 'open' | 'facts'>
   readonly limit: number

@@ -121,7 +121,7 @@ export interface FilePaths {
   find(credentialId: number, path: string): Promise<IssuedPath | undefined>
 }
 
-export type Folder =
+type Folder =
   | 'photos'
   | 'videos'
   | 'documents'

@@ -6,7 +6,7 @@ import type { ObjectStore, SealedBytes } from './object-store.ts'
 import type { MediaPool } from './pool.ts'
 import type { UnsealTask } from './tasks/unseal.ts'
 
-export interface SealedFile {
+interface SealedFile {
   readonly object: string
   readonly key: Uint8Array
   /** Of the plain bytes. */
@@ -17,7 +17,7 @@ export interface SealedFile {
 const CHUNKS_AT_ONCE = 4
 const BYTES_AT_ONCE = CHUNKS_AT_ONCE * SEALED_CHUNK_BYTES
 
-export interface OpeningOptions {
+interface OpeningOptions {
   readonly store: Pick<ObjectStore, 'read'>
   readonly pool: Pick<MediaPool, 'unseal'>
 }

@@ -33,7 +33,7 @@ export interface MediaPool extends Runner {
   close(): Promise<void>
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly threads?: number
   readonly queue?: number
   readonly taskTakes?: number

@@ -6,13 +6,13 @@ import { giveBackLent } from './give-back.ts'
 import type { MediaPool } from './pool.ts'
 import type { SealTask } from './tasks/seal.ts'
 
-export interface Sealed {
+interface Sealed {
   readonly size: number
   /** Made of the segments' digests: the same for the same bytes, and nobody else's digest of them. */
   readonly digest: string
 }
 
-export interface SealingOptions {
+interface SealingOptions {
   readonly pool: Pick<MediaPool, 'run'>
   /** On the disk once this resolves. */
   readonly target: string

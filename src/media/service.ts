@@ -25,7 +25,7 @@ import type { Look } from './tasks/look.ts'
 import { explain, type TempFolder, type TemporaryFiles } from './temporary.ts'
 import type { Transcoder } from './transcoder.ts'
 
-export interface MediaServiceOptions {
+interface MediaServiceOptions {
   readonly blobs: BlobStore
   readonly temporary: TemporaryFiles
   readonly spool: Spool
@@ -206,7 +206,7 @@ export class StoredMediaService implements MediaService {
 }
 
 /** The blobs of a file and of its smaller pictures; a file on a network has none. */
-export function blobsOf({ file, thumbnail, sizes = [] }: Media): string[] {
+function blobsOf({ file, thumbnail, sizes = [] }: Media): string[] {
   const own = 'blob' in file ? [file.blob] : []
   return [...own, ...(thumbnail ? blobsOf(thumbnail) : []), ...sizes.flatMap(blobsOf)]
 }

@@ -22,7 +22,7 @@ export class TooLarge extends Error {
   }
 }
 
-export interface Incoming {
+interface Incoming {
   readonly limit: number
   readonly name?: string
   readonly mime?: string

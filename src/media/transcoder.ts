@@ -10,7 +10,7 @@ import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 import type { Tools } from './tools.ts'
 
 /** What the conversion of a file may cost, by its size: a small one that unpacks into hours of work is turned down. */
-export interface Budget {
+interface Budget {
   /** Of the encoder, in milliseconds. */
   readonly timeMs: number
   /** Address space of the encoder. */
@@ -37,7 +37,7 @@ export function budgetFor(bytes: number): Budget {
   }
 }
 
-export interface Moving {
+interface Moving {
   readonly width: number
   readonly height: number
   readonly frames?: number
@@ -48,7 +48,7 @@ export function isTooCostly({ width, height, frames = 1 }: Moving, bytes: number
   return width * height * frames > PIXELS + (PIXELS_PER_MEGABYTE * bytes) / MEGABYTE
 }
 
-export interface TranscoderOptions {
+interface TranscoderOptions {
   /** Absent: the machine has none, and everything stays as it is. */
   readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
   readonly pool: Pick<MediaPool, 'drive'>

@@ -33,7 +33,7 @@ export interface OpenResponse {
   readonly body: Readable
 }
 
-export interface FetchedResponse {
+interface FetchedResponse {
   readonly status: number
   readonly headers: OpenResponse['headers']
   readonly body: Buffer

@@ -51,7 +51,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Host names to addresses, in bounded time and without occupying a thread. */
-export interface Address {
+interface Address {
   readonly address: string
   readonly family: number
 }
@@ -141,7 +141,7 @@ function poolOptions(options: GuardOptions) {
 }
 
 /** The hook for a dispatcher that is built elsewhere. */
-export function guardedConnector(options: GuardOptions): buildConnector.connector {
+function guardedConnector(options: GuardOptions): buildConnector.connector {
   const { allowPrivate = false, connectTimeoutMs = 5_000, pinnedAddress, ca } = options
   const resolve = options.resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
   const isAllowed = (address: string) => allowPrivate || isPublicAddress(address)

@@ -18,7 +18,7 @@ export interface StoredRequest {
   readonly user_agent: string | null
 }
 
-export interface RequestFilter {
+interface RequestFilter {
   readonly userId: number
   readonly apiKeyId?: number | undefined
   readonly credentialId?: number | undefined

@@ -4,7 +4,7 @@ import { redact } from './redact.ts'
 
 export type { Logger } from 'pino'
 
-export interface LogOptions {
+interface LogOptions {
   readonly level?: string
   /** Where the lines go; standard output unless given. */
   readonly destination?: DestinationStream

@@ -41,7 +41,7 @@ export interface Metrics {
   readonly contentType: string
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Memory, CPU, event loop and garbage collection of the process too. */
   readonly ofProcess?: boolean
 }

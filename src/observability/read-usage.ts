@@ -4,7 +4,7 @@ import type { Measure } from './usage-tally.ts'
 
 export type UsageStep = 'hour' | 'day'
 
-export interface UsageFilter {
+interface UsageFilter {
   readonly userId: number
   readonly credentialId?: number | undefined
   readonly apiKeyId?: number | undefined

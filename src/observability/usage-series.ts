@@ -1,7 +1,7 @@
 /** Lays usage sums out as a series without holes, and totals. */
 import type { UsageStep, UsageSum } from './read-usage.ts'
 
-export interface Usage {
+interface Usage {
   requests: number
   /** Of them the calls of bots, and those of the management API and the panel. */
   bot_requests: number
@@ -17,7 +17,7 @@ export interface Usage {
   bytes_out: number
 }
 
-export interface UsagePoint extends Usage {
+interface UsagePoint extends Usage {
   /** Start of the hour or day, RFC 3339. */
   at: string
 }

@@ -9,7 +9,7 @@ import { createLog } from '../observability/log.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import { StartFailure } from '../process/start-failure.ts'
 
-export interface OperatorTools {
+interface OperatorTools {
   readonly config: Config
   readonly db: Database
   readonly log: Log

@@ -6,7 +6,7 @@ import type { Vault } from '../security/vault.ts'
 import { personalTables } from './tables.ts'
 import { inRounds, wipeTable } from './wipe.ts'
 
-export interface EraserOptions {
+interface EraserOptions {
   readonly db: Database
   readonly vault: Pick<Vault, 'shred'>
   readonly log: Log

@@ -4,7 +4,7 @@ import type { IdentityRow } from '../credentials/identity.ts'
 import type { Database } from '../database/database.ts'
 import { type PersonalTable, personalTables } from './tables.ts'
 
-export interface ExportSource {
+interface ExportSource {
   readonly db: Database
   phone(userId: number): Promise<string>
   identity(row: IdentityRow): Promise<AccountIdentity | undefined>

@@ -20,7 +20,7 @@ export function concernsOneConnection(error: unknown): boolean {
 }
 
 /** The part of `process` that an uncaught error concerns. */
-export interface Endable {
+interface Endable {
   emit(event: 'uncaughtException', error: Error, origin: 'uncaughtException'): boolean
   exit(code: number): void
 }

@@ -7,11 +7,11 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const CHECKSUM_LENGTH = 6
 
 /** 43 characters carry 256 bits. */
-export function randomBase62(length: number): string {
+function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }
 
-export function checksum(text: string): string {
+function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
   for (let place = 0; place < CHECKSUM_LENGTH; place++) {
@@ -22,7 +22,7 @@ export function checksum(text: string): string {
 }
 
 /** Whether the end of `text` is the checksum of what stands before it. */
-export function hasChecksum(text: string): boolean {
+function hasChecksum(text: string): boolean {
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
 }
 
@@ -32,7 +32,7 @@ const apiKeyForm = /^([1-9]\d{5,14}):([\w-]{43})$/
 const SECRET_BYTES = 32
 const SECRET_LENGTH = 43
 
-export interface ApiKey {
+interface ApiKey {
   readonly id: number
   readonly secret: string
 }
@@ -50,7 +50,7 @@ export function parseApiKey(text: string): ApiKey | undefined {
   return id && secret ? { id: Number(id), secret } : undefined
 }
 
-export type TokenKind = 'pat' | 'ref' | 'lnk'
+type TokenKind = 'pat' | 'ref' | 'lnk'
 
 /** A personal access token (`pat`), a refresh token (`ref`) or what opens a link page (`lnk`). */
 export function newToken(kind: TokenKind): string {

@@ -18,7 +18,7 @@ import type { Log } from '../database/log.ts'
 const KEY_BYTES = 32
 const READABLE_BY_OTHERS = 0o077
 
-export interface Kek {
+interface Kek {
   /** Derived from the key, so that the file needs no names and cannot mix them up. */
   readonly id: string
   readonly key: Buffer
@@ -29,7 +29,7 @@ const kek = (key: Buffer): Kek => ({
   key,
 })
 
-export async function readKeyFile(path: string, log: Log): Promise<readonly Kek[] | undefined> {
+async function readKeyFile(path: string, log: Log): Promise<readonly Kek[] | undefined> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -44,7 +44,7 @@ export async function readKeyFile(path: string, log: Log): Promise<readonly Kek[
   return parseKeyFile(text)
 }
 
-export function parseKeyFile(text: string): readonly Kek[] {
+function parseKeyFile(text: string): readonly Kek[] {
   const lines = text.split('\n').map((line) => line.trim())
   const keys = lines.filter((line) => line && !line.startsWith('#'))
   if (keys.length === 0) throw new Error('the key file holds no key')
@@ -56,7 +56,7 @@ export function parseKeyFile(text: string): readonly Kek[] {
 }
 
 /** Never overwrites: of two nodes starting at once, one writes and the other fails. */
-export async function createKeyFile(path: string): Promise<readonly Kek[]> {
+async function createKeyFile(path: string): Promise<readonly Kek[]> {
   const key = randomBytes(KEY_BYTES)
   await makeFolder(dirname(resolve(path)))
   await writeFile(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
@@ -72,7 +72,7 @@ const TAG_BYTES = 16
 const tagged = { authTagLength: TAG_BYTES }
 
 /** nonce ‖ tag ‖ ciphertext */
-export function encrypt(key: Buffer, plaintext: Buffer, binding: string): Buffer {
+function encrypt(key: Buffer, plaintext: Buffer, binding: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce, tagged).setAAD(Buffer.from(binding))
   const body = Buffer.concat([cipher.update(plaintext), cipher.final()])
@@ -80,7 +80,7 @@ export function encrypt(key: Buffer, plaintext: Buffer, binding: string): Buffer
 }
 
 /** Throws when anything was changed or the binding is another one. */
-export function decrypt(key: Buffer, sealed: Buffer, binding: string): Buffer {
+function decrypt(key: Buffer, sealed: Buffer, binding: string): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
   const decipher = createDecipheriv(ALGORITHM, key, nonce, tagged)
@@ -90,7 +90,7 @@ export function decrypt(key: Buffer, sealed: Buffer, binding: string): Buffer {
 }
 
 /** The keys that secrets are sealed with: one in use for each owner, stored wrapped by a key-encryption key. */
-export interface DataKey {
+interface DataKey {
   readonly id: string
   readonly key: Buffer
 }
@@ -120,7 +120,7 @@ const addKey = `
 const retire = `
   update data_key set retired_at = now() where id = $1 and retired_at is null`
 
-export class DataKeys {
+class DataKeys {
   readonly #db: Database
   readonly #keks: readonly [Kek, ...Kek[]]
   readonly #opened = new LRUCache<string, DataKey>({ max: 10_000 })
@@ -240,7 +240,7 @@ export interface Place {
 }
 
 /** What derived keys are for; the same purpose always gives the same key. */
-export type Purpose =
+type Purpose =
   | 'otp-pepper'
   | 'phone-index'
   | 'account-index'
@@ -263,7 +263,7 @@ export interface Vault {
   shred(owner: string): Promise<void>
 }
 
-export interface VaultOptions {
+interface VaultOptions {
   readonly db: Database
   /** Created at the first start; without it what is stored cannot be read any more. */
   readonly keyFile: string

@@ -15,9 +15,9 @@ import type { OperationResult } from '../../machines/model/operation.ts'
 import type { WantedIds } from '../identities/ids.ts'
 
 /** A poll may come without a message. */
-export type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }
+type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }
 
-export function textsIn(content: Written): readonly Text[] {
+function textsIn(content: Written): readonly Text[] {
   switch (content.kind) {
     case 'text':
       return [content]

@@ -34,7 +34,7 @@ import { type Find, IdCollector, renamedContent, renamedText } from './id-collec
 /** How long a resolved name is cached, in milliseconds. */
 const NAME_LIVES = 300_000
 
-export type Resolve = (name: string) => Promise<OperationResult>
+type Resolve = (name: string) => Promise<OperationResult>
 
 /** The reference's words for the message of an operation, in its answer when there is none. */
 const purposes: Partial<Record<OperationKind, string>> = {
@@ -48,7 +48,7 @@ const purposes: Partial<Record<OperationKind, string>> = {
   stop_poll: 'message with poll to stop',
 }
 
-export class OperationTranslator {
+class OperationTranslator {
   readonly #db: Database
   readonly #names = new LRUCache<string, string>({ max: 50_000, ttl: NAME_LIVES })
   readonly #idForm: (credentialId: number) => 'integer' | 'mapped'

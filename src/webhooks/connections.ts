@@ -1,7 +1,7 @@
 /** Limits the parallel attempts of all keys together. Probes of dead endpoints have a limit of their own. */
 import { FairSemaphore } from '../fair-semaphore.ts'
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly deliveries: number
   readonly probes: number
 }

@@ -65,7 +65,10 @@ function readSource(path: string): SourceFile {
   }
   new Visitor({
     FunctionDeclaration: measure,
-    FunctionExpression: measure,
+    MethodDefinition: ({ key, value }) => {
+      const id = 'name' in key ? { name: `${key.name}` } : null
+      measure({ start: value.start, end: value.end, id })
+    },
     ArrowFunctionExpression: measure,
   }).visit(program)
   return { path, text, lines: text.trimEnd().split('\n').length, imports, exports, functions }

@@ -8,7 +8,7 @@ import type { FormattedText, MessageEntity } from './types.ts'
 const maxPosition = 1_000_000
 
 /** Positions no text can have, told before the entities are compared with each other. */
-export function checkNumbers(entities: readonly MessageEntity[]): void {
+function checkNumbers(entities: readonly MessageEntity[]): void {
   for (const { offset, length } of entities) {
     if (offset < 0 || offset > maxPosition) {
       throw new FormatError(`receive an entity with incorrect offset ${offset}`)
@@ -20,7 +20,7 @@ export function checkNumbers(entities: readonly MessageEntity[]): void {
 }
 
 /** Reports the first fault in reading order, entities being sorted and nested. */
-export function checkRanges(text: string, entities: readonly MessageEntity[]): void {
+function checkRanges(text: string, entities: readonly MessageEntity[]): void {
   const split = firstSplit(text, entities)
   if (split) throw new FormatError(split.message)
   const late = entities.find(({ offset }) => offset > text.length)

@@ -5,7 +5,7 @@ import { topLevelDomains } from './tlds.ts'
 import type { DetectedKind, MessageEntity } from './types.ts'
 
 /** An entity at the place where a pattern matched. */
-export const found = (type: DetectedKind, text: string, offset: number): MessageEntity => ({
+const found = (type: DetectedKind, text: string, offset: number): MessageEntity => ({
   type,
   offset,
   length: text.length,
@@ -16,14 +16,13 @@ const hostCharacter =
   /^[.\w~\-[[\u{c0}-\u{10ffff}]--[\p{Z}\u2000-\u200b\u200e\u200f\u2016-\u206f]]]$/v
 const path = /^[[\u{21}-\u{10ffff}]--[\p{Z}\p{Cc}<>"«»\u2000-\u200b\u200e\u200f\u2016-\u206f]]$/v
 
-export const isHostChar = (char: string): boolean => hostCharacter.test(char)
-export const isPathChar = (char: string): boolean => path.test(char)
-export const isUserChar = (char: string): boolean =>
-  path.test(char) && !`/[]{}()'\`@`.includes(char)
-export const isWordChar = (char: string): boolean => /^[\p{L}\p{N}_]$/u.test(char)
+const isHostChar = (char: string): boolean => hostCharacter.test(char)
+const isPathChar = (char: string): boolean => path.test(char)
+const isUserChar = (char: string): boolean => path.test(char) && !`/[]{}()'\`@`.includes(char)
+const isWordChar = (char: string): boolean => /^[\p{L}\p{N}_]$/u.test(char)
 
 /** The index after the run of such characters that starts there. */
-export function runEnd(text: string, start: number, holds: (char: string) => boolean): number {
+function runEnd(text: string, start: number, holds: (char: string) => boolean): number {
   let i = start
   while (i < text.length) {
     const char = String.fromCodePoint(text.codePointAt(i)!)
@@ -34,7 +33,7 @@ export function runEnd(text: string, start: number, holds: (char: string) => boo
 }
 
 /** The index where the run of such characters that ends there starts. */
-export function runStart(
+function runStart(
   text: string,
   end: number,
   floor: number,
@@ -49,7 +48,7 @@ export function runStart(
   return Math.max(i, floor)
 }
 
-export function charBefore(text: string, index: number): string {
+function charBefore(text: string, index: number): string {
   const isPair = (text.charCodeAt(index - 1) & 0xfc00) === 0xdc00
   return text.slice(Math.max(index - (isPair ? 2 : 1), 0), index)
 }
@@ -57,7 +56,7 @@ export function charBefore(text: string, index: number): string {
 const endPunctuation = `.:;,('?!\``
 
 /** Punctuation at the end of a path belongs to the sentence. */
-export function trimPath(text: string, start: number, end: number): number {
+function trimPath(text: string, start: number, end: number): number {
   let i = end
   while (i > start && endPunctuation.includes(text[i - 1]!)) i--
   return i
@@ -67,7 +66,7 @@ export function trimPath(text: string, start: number, end: number): number {
 const mailbox = /^(?:[\w-]{0,26}[.+]){0,10}[\w-]{1,35}$/
 const mailHost = /^(?:(?:[a-z\d][\w-]{0,28})?[a-z\d]\.){1,6}[a-z]{2,8}$/i
 
-export function isEmail(text: string): boolean {
+function isEmail(text: string): boolean {
   const at = text.indexOf('@')
   return at > 0 && mailbox.test(text.slice(0, at)) && mailHost.test(text.slice(at + 1))
 }
@@ -75,7 +74,7 @@ export function isEmail(text: string): boolean {
 /** Whether the name in a URL can be a host: an IPv4 address or a domain under a known top level. */
 const maxLabelBytes = 63
 
-export function isHost(name: string, hasProtocol: boolean): boolean {
+function isHost(name: string, hasProtocol: boolean): boolean {
   const labels = name.split('.')
   if (labels.length < 2 || !labels.every(isLabel)) return false
   if (labels.every((label) => /^\d+$/.test(label))) return labels.length === 4 && isIpv4(labels)
@@ -106,10 +105,10 @@ function isCommon(label: string): boolean {
 const hiddenTopLevels = new Set(['onion', 'ton'])
 
 /** Finds what looks like a URL or an e-mail address around each dot of a text. */
-export type Candidate = { start: number; end: number }
+type Candidate = { start: number; end: number }
 
 /** Candidates are disjoint; whether one is a URL its host decides. */
-export function findCandidates(text: string): Candidate[] {
+function findCandidates(text: string): Candidate[] {
   const candidates: Candidate[] = []
   let floor = 0
   for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', floor)) {
@@ -174,7 +173,7 @@ const isProtocolChar = (char: string): boolean =>
 
 const mailto = 'mailto:'
 
-export const findUrls = (text: string): MessageEntity[] => [
+const findUrls = (text: string): MessageEntity[] => [
   ...findOwnUrls(text),
   ...findCandidates(text).flatMap(({ start, end }) => judge(text.slice(start, end), start) ?? []),
 ]
@@ -231,7 +230,7 @@ function ownUrlEnd(text: string, hostEnd: number): number {
 /** Finds phone numbers, in their international form only: other digits may mean anything. */
 const phone = /(?<![\p{L}\p{N}_+])\+[1-9](?:[ .-]?\(?\d\)?){6,14}(?![\p{L}\p{N}_])/gu
 
-export const findPhones = (text: string): MessageEntity[] =>
+const findPhones = (text: string): MessageEntity[] =>
   Array.from(text.matchAll(phone), (match) => found('phone_number', match[0], match.index))
 
 // Letters and digits, and what some scripts need within a word: joiner, middle dot, Sinhala signs.
@@ -243,7 +242,7 @@ const chatName = /@[A-Za-z0-9_]{3,32}/y
 
 const maxLetters = 256
 
-export const findTags = (text: string): MessageEntity[] => [
+const findTags = (text: string): MessageEntity[] => [
   ...Array.from(text.matchAll(hashtag)).flatMap((match) => readHashtag(text, match) ?? []),
   ...Array.from(text.matchAll(cashtag), (match) => found('cashtag', match[0], match.index)),
 ]
@@ -269,12 +268,12 @@ const minNameLength = 4
 /** The only names that short: the bots for inline search and collectible names. */
 const shortNames = new Set(['gif', 'nft', 'pic', 'ufc', 'vid'])
 
-export const findMentions = (text: string): MessageEntity[] =>
+const findMentions = (text: string): MessageEntity[] =>
   Array.from(text.matchAll(mention))
     .filter(([name]) => isName(name.slice(1)))
     .map((match) => found('mention', match[0], match.index))
 
-export const findCommands = (text: string): MessageEntity[] =>
+const findCommands = (text: string): MessageEntity[] =>
   Array.from(text.matchAll(command), (match) => found('bot_command', match[0], match.index))
 
 const isName = (name: string): boolean =>

@@ -6,7 +6,7 @@ import { FormatError, parseInteger } from './scan.ts'
 import type { EntityKind, MessageEntity } from './types.ts'
 
 /** The text itself unless it is an array of more than `most` items; a text that is no JSON stays none. */
-export function firstItems(json: string, most: number): string {
+function firstItems(json: string, most: number): string {
   if (json.trimStart()[0] !== '[') return json
   let depth = 0
   let items = 0
@@ -28,7 +28,7 @@ function closingQuote(text: string, opening: number): number {
 }
 
 /** The fields of one JSON object of the `entities` parameter, with the reference's complaints. */
-export type Fields = {
+type Fields = {
   int(name: string): number
   long(name: string): bigint
   string(name: string): string
@@ -36,10 +36,10 @@ export type Fields = {
   object(name: string): Fields
 }
 
-export const refuseEntity = (detail: string): FormatError =>
+const refuseEntity = (detail: string): FormatError =>
   new FormatError(`can't parse MessageEntity: ${detail}`)
 
-export function fields(item: unknown): Fields {
+function fields(item: unknown): Fields {
   if (!isObject(item)) throw refuseEntity('expected an Object')
   const required = (name: string): unknown => {
     const value = Object.hasOwn(item, name) ? item[name] : undefined
@@ -91,7 +91,7 @@ const detectedOnly = new Set(
   'mention hashtag cashtag bot_command url email phone_number bank_card_number'.split(' '),
 )
 
-export function readExplicitKind(given: Fields): Meaning | undefined {
+function readExplicitKind(given: Fields): Meaning | undefined {
   const type = given.string('type')
   switch (type) {
     case 'pre':

@@ -16,10 +16,7 @@ const reference = /&(?:#x([\dA-Fa-f]*)|#(\d*)|([A-Za-z]*));?/y
 const maxLength = 9
 
 /** Reads the reference at an `&`. Undefined: there is none, and the `&` stands for itself. */
-export function readReference(
-  text: string,
-  start: number,
-): { char: string; end: number } | undefined {
+function readReference(text: string, start: number): { char: string; end: number } | undefined {
   reference.lastIndex = start
   const [matched = '', hex, decimal, name] = reference.exec(text) ?? []
   const char = name === undefined ? numeric(hex, decimal, matched) : named.get(name)
@@ -37,7 +34,7 @@ function numeric(
 }
 
 /** Reads a start tag of HTML markup: its name and what its attributes say. */
-export type StartTag = { name: string; attributes: Map<string, string>; end: number }
+type StartTag = { name: string; attributes: Map<string, string>; end: number }
 
 const known = new Set(
   'a b strong i em s strike del u ins tg-spoiler tg-emoji tg-time span pre code blockquote'.split(
@@ -46,7 +43,7 @@ const known = new Set(
 )
 
 /** `end` is the index of the tag's `>`. Of an attribute given twice the last counts. */
-export function readStartTag(text: string, start: number): StartTag {
+function readStartTag(text: string, start: number): StartTag {
   const at = () => `at byte offset ${byteOffset(text, start)}`
   let i = skipName(text, start + 1)
   if (i >= text.length) throw unparsable(`Unclosed start tag ${at()}`)
@@ -65,13 +62,13 @@ export function readStartTag(text: string, start: number): StartTag {
 }
 
 /** The index after the characters of a tag's name. */
-export function skipName(text: string, from: number): number {
+function skipName(text: string, from: number): number {
   let i = from
   while (!isSpace(text[i]) && text[i] !== '>') i++
   return i
 }
 
-export function skipSpaces(text: string, from: number): number {
+function skipSpaces(text: string, from: number): number {
   let i = from
   while (i < text.length && isSpace(text[i])) i++
   return i
@@ -132,7 +129,7 @@ const plain: Readonly<Record<string, EntityKind>> = {
   pre: 'pre',
 }
 
-export function meaningOf({ name, attributes }: StartTag, content: string): Meaning | undefined {
+function meaningOf({ name, attributes }: StartTag, content: string): Meaning | undefined {
   switch (name) {
     case 'a':
       return readTextLink(attributes.get('href') || content)

@@ -69,7 +69,7 @@ export function readTextLink(
   return 'url' in checked ? { type: 'text_link', url: checked.url } : undefined
 }
 
-export type CheckedLink = { url: string } | { fault: string }
+type CheckedLink = { url: string } | { fault: string }
 
 const ownSchemes = /^(tg|ton|tonsite):(?:\/\/)?/i
 

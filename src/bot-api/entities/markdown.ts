@@ -6,7 +6,7 @@ import { byteOffset, isSpace, unparsable } from './scan.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
 
 /** Reads what follows the opening fence: a language if a blank ends it, and one line break. */
-export function readFenceHead(text: string, start: number): { language: string; end: number } {
+function readFenceHead(text: string, start: number): { language: string; end: number } {
   let end = start
   while (!isSpace(text[end]) && text[end] !== '`') end++
   const hasLanguage = end < text.length && text[end] !== '`'
@@ -18,22 +18,22 @@ export function readFenceHead(text: string, start: number): { language: string; 
 
 const isBreak = (char: string | undefined): boolean => char === '\n' || char === '\r'
 
-export const isFence = (text: string, index: number): boolean => text.startsWith('```', index)
+const isFence = (text: string, index: number): boolean => text.startsWith('```', index)
 
-export const codeBlock = (language: string) =>
+const codeBlock = (language: string) =>
   language === '' ? { type: 'pre' as const } : { type: 'pre' as const, language }
 
 /** What stands behind the `]` of a MarkdownV2 link or custom emoji. */
 type Read = { meaning: Meaning | undefined; end: number }
 
 /** `end` is the index after the link. Without parentheses the text is its own address. */
-export function readLinkEnd(source: string, close: number, content: string): Read {
+function readLinkEnd(source: string, close: number, content: string): Read {
   if (source[close + 1] !== '(') return { meaning: readTextLink(content), end: close + 1 }
   const { url, end } = readAddress(source, close + 2)
   return { meaning: readTextLink(url), end }
 }
 
-export function readImageEnd(source: string, close: number): Read {
+function readImageEnd(source: string, close: number): Read {
   if (source[close + 1] !== '(') {
     throw unparsable('The entity must contain a tg://emoji or tg://time URL')
   }
@@ -58,16 +58,16 @@ function readAddress(source: string, start: number): { url: string; end: number 
 }
 
 /** A backslash takes the meaning from any ASCII character but DEL. */
-export function isEscape(source: string, index: number): boolean {
+function isEscape(source: string, index: number): boolean {
   const next = source.charCodeAt(index + 1)
   return source[index] === '\\' && next >= 1 && next <= 126
 }
 
 /** The entities of MarkdownV2 while they are open: how they begin, how they end, what they are called. */
-export type OpenKind = keyof typeof names
+type OpenKind = keyof typeof names
 
 /** As error texts call them. A block of code is named by whether it has a language. */
-export const names = {
+const names = {
   bold: 'Bold',
   italic: 'Italic',
   underline: 'Underline',
@@ -96,7 +96,7 @@ const closers: Readonly<Record<OpenKind, string>> = {
 }
 
 /** How many characters end an entity of that kind here; 0 if none do. */
-export function closerLength(kind: OpenKind, source: string, index: number): number {
+function closerLength(kind: OpenKind, source: string, index: number): number {
   const closer = closers[kind]
   // Two underscores are never the end of an italic: they begin or end an underline.
   if (kind === 'italic' && source.startsWith('__', index)) return 0
@@ -104,10 +104,7 @@ export function closerLength(kind: OpenKind, source: string, index: number): num
 }
 
 /** What begins at a reserved character; undefined if it must be escaped. */
-export function openerAt(
-  source: string,
-  index: number,
-): { kind: OpenKind; length: number } | undefined {
+function openerAt(source: string, index: number): { kind: OpenKind; length: number } | undefined {
   switch (source[index]) {
     case '*':
       return { kind: 'bold', length: 1 }
@@ -130,12 +127,12 @@ export function openerAt(
   }
 }
 
-export const isVerbatim = (kind: OpenKind | undefined): boolean =>
+const isVerbatim = (kind: OpenKind | undefined): boolean =>
   kind === 'code' || kind === 'pre' || kind === 'preWithLanguage'
 
 const reserved = '_*[]()~`>#+-=|{}.!\n'
 
-export const isReserved = (char: string, inside: OpenKind | undefined): boolean =>
+const isReserved = (char: string, inside: OpenKind | undefined): boolean =>
   isVerbatim(inside) ? char === '`' : reserved.includes(char)
 
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>

@@ -2,19 +2,13 @@
 import type { CodeKind, EntityKind, MessageEntity, QuoteKind, StyleKind } from './types.ts'
 
 /** The order and the grouping of entities: by offset, then the longer, then the outer kind first. */
-export const styleKinds: readonly StyleKind[] = [
-  'bold',
-  'italic',
-  'underline',
-  'strikethrough',
-  'spoiler',
-]
+const styleKinds: readonly StyleKind[] = ['bold', 'italic', 'underline', 'strikethrough', 'spoiler']
 const quoteKinds: readonly QuoteKind[] = ['blockquote', 'expandable_blockquote']
 const codeKinds: readonly CodeKind[] = ['code', 'pre', 'date_time']
 
-export const isStyle = (kind: EntityKind): kind is StyleKind => styleKinds.some((k) => k === kind)
-export const isQuote = (kind: EntityKind): kind is QuoteKind => quoteKinds.some((k) => k === kind)
-export const isCode = (kind: EntityKind): kind is CodeKind => codeKinds.some((k) => k === kind)
+const isStyle = (kind: EntityKind): kind is StyleKind => styleKinds.some((k) => k === kind)
+const isQuote = (kind: EntityKind): kind is QuoteKind => quoteKinds.some((k) => k === kind)
+const isCode = (kind: EntityKind): kind is CodeKind => codeKinds.some((k) => k === kind)
 
 export const endOf = (entity: MessageEntity): number => entity.offset + entity.length
 
@@ -50,13 +44,13 @@ export function dropOverlapping(sorted: readonly MessageEntity[]): MessageEntity
   })
 }
 
-export const dropTouching = (
+const dropTouching = (
   entities: readonly MessageEntity[],
   obstacles: readonly MessageEntity[],
 ): MessageEntity[] => keepUnlessMet(entities, obstacles, () => false)
 
 /** An entity inside a quote may stay; one that crosses the quote's edge may not. */
-export const dropCrossing = (
+const dropCrossing = (
   entities: readonly MessageEntity[],
   quotes: readonly MessageEntity[],
 ): MessageEntity[] =>
@@ -80,7 +74,7 @@ function keepUnlessMet(
 }
 
 /** Lays the styles around the other entities, so that any two are nested or apart. */
-export function layStyles(
+function layStyles(
   styles: readonly MessageEntity[],
   others: readonly MessageEntity[],
 ): MessageEntity[] {

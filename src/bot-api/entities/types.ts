@@ -18,7 +18,7 @@ export type StyleKind = 'bold' | 'italic' | 'underline' | 'strikethrough' | 'spo
 export type QuoteKind = 'blockquote' | 'expandable_blockquote'
 /** Nothing may stand inside these. */
 export type CodeKind = 'code' | 'pre' | 'date_time'
-export type RunKind = 'text_link' | 'text_mention' | 'custom_emoji'
+type RunKind = 'text_link' | 'text_mention' | 'custom_emoji'
 /** Found in the text by the service itself, never taken from a sender. */
 export type DetectedKind =
   | 'mention'

@@ -17,7 +17,7 @@ import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
 
 /** What is no array of strings keeps the stored setting, without an error. */
-export function kindsOf(args: Arguments): number | undefined {
+function kindsOf(args: Arguments): number | undefined {
   const names = args.json('allowed_updates')
   const isList = Array.isArray(names) && names.every((name) => typeof name === 'string')
   return isList ? kindsFrom(names) : undefined
@@ -28,7 +28,7 @@ const CERTIFICATE_BYTES = 3 * 1024 * 1024
 const CONNECTIONS = { min: 1, max: 100 }
 const USUAL_CONNECTIONS = 40
 
-export async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
+async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
   const { args, world } = call
   const parsed = parseWebhookUrl(url, world.webhooks.allowPrivate)
   const secretToken = args.text('secret_token')
@@ -62,7 +62,7 @@ async function certificateOf(call: Call): Promise<string | undefined> {
 }
 
 /** Whether setting it would change nothing. A certificate always counts as a change. */
-export function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget): boolean {
+function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget): boolean {
   return (
     current !== undefined &&
     current.certificate === undefined &&

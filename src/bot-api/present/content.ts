@@ -13,7 +13,7 @@ export function entitiesJson(name: string, text: Text, ids: Names): object {
 }
 
 /** The entities of the network alone. */
-export const markedJson = ({ entities }: Text, ids: Names): MessageEntity[] =>
+const markedJson = ({ entities }: Text, ids: Names): MessageEntity[] =>
   entities.map(({ person, customEmojiId, unixTime, timeFormat, ...entity }) => ({
     ...entity,
     ...(customEmojiId && { custom_emoji_id: customEmojiId }),

@@ -16,7 +16,7 @@ import { chatJson, present, userJson } from './chat.ts'
 import { entitiesJson, mediaJson, photoJson, pollJson } from './content.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
-export const previewJson = (preview: Preview | undefined) =>
+const previewJson = (preview: Preview | undefined) =>
   preview && {
     link_preview_options: present({
       is_disabled: preview.isOff,
@@ -28,7 +28,7 @@ export const previewJson = (preview: Preview | undefined) =>
   }
 
 /** Topics of forums in the reference's JSON. */
-export const topicLookJson = ({ name, iconColor, icon }: TopicLook) =>
+const topicLookJson = ({ name, iconColor, icon }: TopicLook) =>
   present({ name, icon_color: iconColor, icon_custom_emoji_id: icon })
 
 export const topicJson = (chat: string, topic: Topic, ids: Names): object => ({
@@ -37,7 +37,7 @@ export const topicJson = (chat: string, topic: Topic, ids: Names): object => ({
 })
 
 /** Where a message stands; nothing for a topic that no client was told of. */
-export function threadJson(chat: string, topic: string, ids: Names): object {
+function threadJson(chat: string, topic: string, ids: Names): object {
   const message_thread_id = ids.message(chat, topic)
   return message_thread_id === undefined ? {} : { message_thread_id, is_topic_message: true }
 }

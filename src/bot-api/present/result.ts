@@ -7,7 +7,7 @@ import { photoJson, pollJson, sizeJson, stickerSetJson } from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
-export const fullChatJson = (chat: Chat, ids: Names) => ({
+const fullChatJson = (chat: Chat, ids: Names) => ({
   ...chatJson(chat, ids),
   ...present({
     photo: chat.photo && chatPhotoJson(chat.photo, ids),

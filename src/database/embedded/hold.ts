@@ -7,7 +7,7 @@ import { isAlive, stopServer } from './processes.ts'
 
 const retryMs = 100
 
-export interface Hold {
+interface Hold {
   /** Settles when the server is gone, or when we have let go of it. */
   readonly ended: Promise<void>
   /** Lets the server run on without an owner. */

@@ -77,7 +77,7 @@ export const PersonalToken = defineEntity({
 })
 export type PersonalToken = InferEntity<typeof PersonalToken>
 
-export interface PublicJwk {
+interface PublicJwk {
   readonly kty: string
   readonly crv: string
   readonly x: string

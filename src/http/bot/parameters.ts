@@ -112,7 +112,7 @@ const encodings: ReadonlyMap<string, Encoding> = new Map([
   ['deflate', 'deflate'],
 ])
 
-export function encodingOf({ headers }: FastifyRequest): Encoding {
+function encodingOf({ headers }: FastifyRequest): Encoding {
   const encoding = encodings.get((headers['content-encoding'] ?? '').trim().toLowerCase())
   if (encoding) return encoding
   throw Object.assign(new Error('unknown content encoding'), { statusCode: 415 })
@@ -199,13 +199,13 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser([...usual, '*'], (_, __, done) => done(null))
 }
 
-export interface Parameters {
+interface Parameters {
   readonly args: Arguments
   /** To be released once the call is answered. */
   readonly uploads: Uploads
 }
 
-export interface Reading {
+interface Reading {
   /** Aborts when the client goes away; it is asked for only when files come along. */
   signal(): AbortSignal
   /** Gets the length of all parameters, before any of them is looked into, and the bytes of all files; may refuse them. */

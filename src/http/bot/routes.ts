@@ -14,7 +14,7 @@ import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
 import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
 
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
-export class Departure implements AbortLike {
+class Departure implements AbortLike {
   readonly #reply: FastifyReply
 
   constructor(reply: FastifyReply) {
@@ -41,13 +41,13 @@ const BYTES_PER_UNIT = 10_000
 const FILE_BYTES_PER_UNIT = 1_000_000
 
 /** Before anything of the body is read. What cannot be told yet is counted afterwards. */
-export function unitsAhead(headers: IncomingHttpHeaders): number {
+function unitsAhead(headers: IncomingHttpHeaders): number {
   const bytes = Number(headers['content-length'] ?? 0)
   return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
 }
 
 /** The rest: of multipart bodies the parameters, of bodies of unknown length everything. */
-export function unitsAfter(
+function unitsAfter(
   headers: IncomingHttpHeaders,
   parameterLength: number,
   fileBytes: number,
@@ -59,7 +59,7 @@ export function unitsAfter(
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
-export interface BotRoutesOptions extends CallExecution {
+interface BotRoutesOptions extends CallExecution {
   readonly gate: KeyGate
   readonly uploads: UploadPlace
 }

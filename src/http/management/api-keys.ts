@@ -46,7 +46,7 @@ const RotateBody = Nullable(
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
 
-export interface ApiKeyRoutesOptions extends Authenticated {
+interface ApiKeyRoutesOptions extends Authenticated {
   readonly keyService: KeyService
   readonly source: RecordSource
   now(): number

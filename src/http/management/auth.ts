@@ -9,7 +9,7 @@ import { answers, ok } from '../envelope.ts'
 import { ONE_TIME_CODE } from '../validation.ts'
 import { presentUser } from './user.ts'
 
-export interface AccountRoutesOptions {
+interface AccountRoutesOptions {
   readonly accounts: Accounts
 }
 

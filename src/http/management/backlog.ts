@@ -9,7 +9,7 @@ import { Backlog } from '../../records/api-key.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
-export interface BacklogRouteOptions extends Authenticated {
+interface BacklogRouteOptions extends Authenticated {
   readonly keyService: KeyService
   readonly db: Database
   /** Writes how far webhooks are: the backlog is read as of now. */

@@ -13,7 +13,7 @@ import { type Authenticated, forUsers, userOf } from './owner.ts'
 /** Many changes a second are told together, of each credential the newest. */
 const TOGETHER_MS = 250
 
-export interface CredentialChangesOptions extends Authenticated {
+interface CredentialChangesOptions extends Authenticated {
   readonly source: RecordSource
   readonly timeline: TimelineBuffer
   ownerOf(credentialId: number): number | undefined

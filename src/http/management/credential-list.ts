@@ -29,7 +29,7 @@ const ListQuery = Type.Object({
   order: Type.String({ enum: ['desc', 'asc'], default: 'desc' }),
 })
 
-export interface CredentialListOptions extends Authenticated {
+interface CredentialListOptions extends Authenticated {
   readonly source: RecordSource
 }
 

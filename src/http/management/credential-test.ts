@@ -19,7 +19,7 @@ const TestBody = Nullable(
   ),
 )
 
-export interface CredentialTestOptions extends Authenticated {
+interface CredentialTestOptions extends Authenticated {
   readonly source: RecordSource
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }
   now(): number

@@ -24,7 +24,7 @@ const SettingsBody = Type.Object(
 /** Signing out on the network and wiping take seconds; it goes on if the answer does not wait for it. */
 const DELETE_MS = 30_000
 
-export interface CredentialRoutesOptions extends Authenticated {
+interface CredentialRoutesOptions extends Authenticated {
   readonly source: RecordSource
   readonly settings: Pick<ReceiveSettingsService, 'change'>
   readonly credentials: { find(credentialId: number): Promise<CredentialActor> }

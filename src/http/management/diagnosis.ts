@@ -47,7 +47,7 @@ const Params = Type.Object({
   diagnosis_id: Type.String({ maxLength: 64 }),
 })
 
-export interface DiagnosisRoutesOptions extends Authenticated {
+interface DiagnosisRoutesOptions extends Authenticated {
   readonly keyService: KeyService
   readonly diagnoses: Diagnoses
 }

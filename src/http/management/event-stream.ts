@@ -39,7 +39,7 @@ export class EventStreams {
   }
 }
 
-export class EventStream {
+class EventStream {
   readonly #early: string[] = []
   readonly #ended = Promise.withResolvers<void>()
   #write: (text: string) => void = (text) => this.#early.push(text)

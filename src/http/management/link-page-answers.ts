@@ -26,7 +26,7 @@ const PageRecord = Type.Omit(LinkRecord, ['session_id', 'credential'])
 /** A page that waits looks every few seconds, and several people may share a network. */
 const perNetwork = { perSecond: 2, burst: 60 }
 
-export interface LinkPageAnswersOptions {
+interface LinkPageAnswersOptions {
   readonly links: LinkFlows
   readonly pages: LinkPages
   now(): number

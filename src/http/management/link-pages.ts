@@ -19,7 +19,7 @@ const NewPage = Type.Object({
   expires_in: Type.Integer(),
 })
 
-export interface LinkPageRoutesOptions extends Authenticated {
+interface LinkPageRoutesOptions extends Authenticated {
   readonly links: LinkFlows
   readonly pages: LinkPages
   /** In the same order: where the API and where the panel are reached. */

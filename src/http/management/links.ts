@@ -33,7 +33,7 @@ const VerifyBody = Type.Object(
   { additionalProperties: false },
 )
 
-export interface LinkRoutesOptions extends Authenticated {
+interface LinkRoutesOptions extends Authenticated {
   readonly links: LinkFlows
   readonly source: RecordSource
   now(): number

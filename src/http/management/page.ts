@@ -19,7 +19,7 @@ export function idBefore(cursor: string | undefined): number | undefined {
   throw invalidField('before', 'is not a cursor of this list')
 }
 
-export interface Position {
+interface Position {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly id: number

@@ -13,7 +13,7 @@ import { type Authenticated, forUsers } from './owner.ts'
 /** Of the bot API itself, in code points. */
 const TEXT_LENGTH = 4_096
 
-export interface PlatformRoutesOptions extends Authenticated {
+interface PlatformRoutesOptions extends Authenticated {
   readonly platforms: Platforms
 }
 

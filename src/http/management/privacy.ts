@@ -31,7 +31,7 @@ const ERASE_MS = 30_000
 const EXPORT_MS = 3_600_000
 const STALLED_MS = 60_000
 
-export interface PrivacyRoutesOptions {
+interface PrivacyRoutesOptions {
   readonly accounts: Accounts
   readonly eraser: Pick<Eraser, 'erase'>
   exportUser(userId: number): AsyncIterable<string>

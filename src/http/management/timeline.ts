@@ -16,7 +16,7 @@ import { idBefore, pageOf } from './page.ts'
 
 const RETRY = { reason: 'going_down', retryAfterSeconds: 1 } as const
 
-export interface TimelineRoutesOptions extends Authenticated {
+interface TimelineRoutesOptions extends Authenticated {
   readonly source: RecordSource
   readonly timeline: TimelineBuffer
   readonly node: string

@@ -20,7 +20,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-export interface WebhookLogOptions extends UserRecordsOptions {
+interface WebhookLogOptions extends UserRecordsOptions {
   /** Attempts on their way to the table get there. */
   flush(): Promise<void>
 }

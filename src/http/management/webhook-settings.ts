@@ -37,7 +37,7 @@ const TestBody = Type.Object(
 const TEST_UPDATE = { updateId: 0, body: '{"update_id":0}' }
 const TEST_MS = 30_000
 
-export interface WebhookSettingsOptions extends Authenticated {
+interface WebhookSettingsOptions extends Authenticated {
   readonly keyService: KeyService
   readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
   readonly port: Pick<Webhooks, 'open'>

@@ -24,7 +24,7 @@ const ReplayBody = Type.Object(
   { additionalProperties: false },
 )
 
-export interface WebhookRoutesOptions extends Authenticated {
+interface WebhookRoutesOptions extends Authenticated {
   readonly keyService: KeyService
   readonly db: Database
   readonly secrets: SigningSecrets

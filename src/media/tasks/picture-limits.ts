@@ -2,7 +2,7 @@
 import sharp, { type SharpOptions } from 'sharp'
 
 /** A small file may claim to be a huge picture: it is refused before it is decoded. */
-export const MAX_PIXELS = 40_000_000
+const MAX_PIXELS = 40_000_000
 export const DECODE_SECONDS = 5
 
 export const pictureOptions: SharpOptions = {

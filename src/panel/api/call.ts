@@ -2,7 +2,7 @@
 import { ApiFailure, resultOf } from './failure.ts'
 import { accessToken } from './session.ts'
 
-export interface CallOptions {
+interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
   readonly signal?: AbortSignal | undefined

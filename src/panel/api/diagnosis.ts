@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type { Diagnosis } from './types.ts'
 
-export interface DiagnosisWish {
+interface DiagnosisWish {
   readonly send_to?: string
   readonly key?: string
 }

@@ -20,7 +20,7 @@ export const groupsQuery = queryOptions({
   refetchInterval: 15_000,
 })
 
-export interface NewPerson {
+interface NewPerson {
   readonly first_name: string
   readonly phone?: string
   readonly username?: string
@@ -60,7 +60,7 @@ export interface Written {
   readonly reply_to_message_id?: number
 }
 
-export interface PressAnswer {
+interface PressAnswer {
   readonly answered: boolean
   readonly text?: string
   readonly show_alert?: boolean

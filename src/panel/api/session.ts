@@ -11,7 +11,7 @@ interface Opened {
   readonly base_url: string
 }
 
-export type Session =
+type Session =
   | { readonly state: 'starting' }
   | { readonly state: 'out' }
   | { readonly state: 'unreachable' }

@@ -3,12 +3,12 @@ import { inSight, whileInSight } from '../live/sight.ts'
 import { accessToken } from './session.ts'
 
 /** Takes server-sent events out of text that arrives in pieces. */
-export interface ServerEvent {
+interface ServerEvent {
   readonly name: string
   readonly data: string
 }
 
-export function parseEvents(text: string): { events: ServerEvent[]; rest: string } {
+function parseEvents(text: string): { events: ServerEvent[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''
   return { events: blocks.flatMap(eventOf), rest }
@@ -28,7 +28,7 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 /** Waiting that ends: the other side of a connection may be gone without a word. */
-export async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
+async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`nothing for ${milliseconds} ms`)), milliseconds)
@@ -41,7 +41,7 @@ export async function within<Value>(work: Promise<Value>, milliseconds: number):
 }
 
 /** What a stream brings, piece by piece; rejects when nothing comes for so long. */
-export async function* piecesOf<Piece>(
+async function* piecesOf<Piece>(
   stream: ReadableStream<Piece>,
   silentMs: number,
 ): AsyncGenerator<Piece> {
@@ -53,7 +53,7 @@ export async function* piecesOf<Piece>(
   }
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly signal: AbortSignal
   onEvent(name: string, data: unknown): void
   /** `true` once events flow, `false` when they stop flowing. */

@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type { UsageReport } from './types.ts'
 
-export interface UsageOf {
+interface UsageOf {
   readonly api_key_id?: number
   readonly credential_id?: number
   readonly step?: 'hour' | 'day'

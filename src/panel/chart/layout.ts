@@ -3,7 +3,7 @@ import { Graph, layout as place } from '@dagrejs/dagre'
 import type { Chart, ChartState } from '../api/types.ts'
 import { anyOf, arrowsOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
 
-export interface Point {
+interface Point {
   readonly x: number
   readonly y: number
 }
@@ -28,7 +28,7 @@ export interface Mark extends Point {
   readonly path: string
 }
 
-export interface Drawing {
+interface Drawing {
   readonly width: number
   readonly height: number
   readonly boxes: readonly Box[]

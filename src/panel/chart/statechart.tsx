@@ -14,13 +14,13 @@ import {
 import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
 
 /** A step to show: where from, where to and by which event. */
-export interface Step {
+interface Step {
   readonly from: string
   readonly to: string
   readonly event: string
 }
 
-export interface StatechartProps {
+interface StatechartProps {
   readonly chart: Chart
   /** Path of the present state. */
   readonly current: string | undefined

@@ -20,7 +20,7 @@ export const drawnState = (chart: Chart, path: string): string | undefined =>
   ancestorsOf(path).findLast((ancestor) => chart.states.some((state) => state.path === ancestor))
 
 /** An arrow joins two neighbours: where the paths part, inside the state that holds both. */
-export interface Arrow {
+interface Arrow {
   readonly parent: string | null
   readonly from: string
   readonly to: string
@@ -31,7 +31,7 @@ export const keyOf = ({ from, to }: Pick<Arrow, 'from' | 'to'>) => `${from}→${
 /** Stands for whatever state of a level the machine is in. */
 export const anyOf = (parent: string | null): string => (parent === null ? '*' : `${parent}.*`)
 
-export const isAny = (path: string): boolean => path.endsWith('*')
+const isAny = (path: string): boolean => path.endsWith('*')
 
 /** Undefined where nothing is to be drawn: within one state. From a state into its own inside it leads from any there. */
 export function arrowOf(chart: Chart, from: string, to: string): Arrow | undefined {

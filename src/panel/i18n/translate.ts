@@ -3,13 +3,13 @@ import type { Coded } from '../api/failure.ts'
 import type { Catalogue, MessageKey } from './en.ts'
 
 export type Language = 'en' | 'fa'
-export type Values = Readonly<Record<string, string | number>>
+type Values = Readonly<Record<string, string | number>>
 
 /** Persian readers expect their calendar and digits; `en-GB` puts days before months. */
 export const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fa: 'fa-IR' }
 
 /** Keys like `thing.one` and `thing.other` are spoken of as `thing`. */
-export type Countable<Key = MessageKey> = Key extends `${infer Stem}.other` ? Stem : never
+type Countable<Key = MessageKey> = Key extends `${infer Stem}.other` ? Stem : never
 
 export interface Translate {
   (key: MessageKey, values?: Values): string

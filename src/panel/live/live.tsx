@@ -11,7 +11,7 @@ import type { Change, Credential, RecordPage, Summary } from '../api/types.ts'
 import { atMostEvery } from './pace.ts'
 
 /** Writes changes that were told live into what has been read before. */
-export function applyChanges(queries: QueryClient, changes: readonly Change[]): void {
+function applyChanges(queries: QueryClient, changes: readonly Change[]): void {
   const byId = new Map(changes.map((change) => [change.credential_id, change]))
   queries.setQueriesData<InfiniteData<RecordPage<Credential>>>(
     { queryKey: ['credentials'] },
@@ -34,7 +34,7 @@ function changedPage(
   return { ...page, items }
 }
 
-export type Told = Pick<Change, 'state' | 'reason' | 'action' | 'at'>
+type Told = Pick<Change, 'state' | 'reason' | 'action' | 'at'>
 
 export function changed(one: Credential, { state, reason, action, at }: Told): Credential {
   const wasActive = one.state === 'active'

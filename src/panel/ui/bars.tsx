@@ -8,7 +8,7 @@ export interface Bar {
   readonly part?: number
 }
 
-export interface BarsProps {
+interface BarsProps {
   readonly title: string
   readonly bars: readonly Bar[]
   /** What the parts are. */

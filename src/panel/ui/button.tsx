@@ -12,7 +12,7 @@ interface Looks {
 const classOf = ({ kind = 'plain', size = 'usual', icon }: Looks, hasText: boolean) =>
   ['button', kind, size, icon && !hasText ? 'icon' : ''].filter(Boolean).join(' ')
 
-export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Looks {
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Looks {
   readonly busy?: boolean
   readonly children?: ReactNode
 }
@@ -33,7 +33,7 @@ export function Button({ kind, size, icon, busy = false, children, ...rest }: Bu
   )
 }
 
-export interface ButtonLinkProps extends LinkProps, Looks {}
+interface ButtonLinkProps extends LinkProps, Looks {}
 
 export function ButtonLink({ kind, size, icon, children, ...rest }: ButtonLinkProps) {
   const looks = { ...(kind && { kind }), ...(size && { size }), ...(icon && { icon }) }

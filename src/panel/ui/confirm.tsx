@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string
   readonly action: string
   readonly open: boolean

@@ -2,7 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import type { ReactNode } from 'react'
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string
   readonly open: boolean
   readonly wide?: boolean

@@ -1,7 +1,7 @@
 /** A labelled input with its hint and what is wrong with it. */
 import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
 
-export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly label: string
   readonly hint?: ReactNode
   readonly wrong?: string | undefined
@@ -35,7 +35,7 @@ export function Field({ label, hint, wrong, className = '', ...input }: FieldPro
   )
 }
 
-export interface ChoiceProps {
+interface ChoiceProps {
   readonly label: string
   readonly value: string
   readonly options: readonly (readonly [value: string, label: string])[]

@@ -4,7 +4,7 @@ import { type ReactNode, useId } from 'react'
 import type { Tone } from './badge.tsx'
 
 /** A switch with its name and what it means. */
-export interface ToggleProps {
+interface ToggleProps {
   readonly label: string
   readonly hint?: string
   readonly on: boolean
@@ -40,7 +40,7 @@ export function Toggle({ label, hint, on, disabled = false, onChange }: TogglePr
   )
 }
 
-export interface FigureProps {
+interface FigureProps {
   readonly name: string
   readonly value: ReactNode
   readonly tone?: Tone | undefined

@@ -1,7 +1,7 @@
 /** A form that is sent by a mutation, once at a time. */
 import type { ReactNode } from 'react'
 
-export interface FormProps {
+interface FormProps {
   readonly by: { readonly isPending: boolean; mutate(): void }
   readonly isReady?: boolean
   readonly className?: string

@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { useLocation } from 'react-router'
 
-export interface PageProps {
+interface PageProps {
   readonly title: string
   readonly lead?: ReactNode
   readonly crumbs?: ReactNode
@@ -43,7 +43,7 @@ export function Page({ title, lead, crumbs, actions, narrow, children }: PagePro
   )
 }
 
-export interface CardProps {
+interface CardProps {
   readonly title: string
   readonly aside?: ReactNode
   readonly className?: string

@@ -50,7 +50,7 @@ export interface DataCentreAddress {
   readonly port: number
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly application: Application
   /** Where a client begins that knows no other; absent: the library's own list. */
   readonly entrance?: DataCentreAddress

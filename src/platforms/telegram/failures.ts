@@ -17,7 +17,7 @@ const endings: Readonly<Record<string, Ending>> = {
   USER_DEACTIVATED_BAN: { kind: 'invalid', reason: 'account_banned' },
 }
 
-export const isRefusal = (cause: unknown): cause is tl.RpcError => tl.RpcError.is(cause)
+const isRefusal = (cause: unknown): cause is tl.RpcError => tl.RpcError.is(cause)
 
 /** The network's word for it, such as `PEER_ID_INVALID`; undefined for what it did not say itself. */
 export const wordOf = (cause: unknown): string | undefined =>

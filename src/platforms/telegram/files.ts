@@ -33,7 +33,7 @@ export function writeFileName(file: FileName): string {
   return [file.chat, place, file.id, ...(file.size === undefined ? [] : [file.size])].join('.')
 }
 
-export function readFileName(native: string): FileName | undefined {
+function readFileName(native: string): FileName | undefined {
   const found = /^(-?\d+)\.(\d+|peer|profile)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
   if (!found) return undefined
   const [, chat = '', place = '', id = '', size] = found
@@ -43,7 +43,7 @@ export function readFileName(native: string): FileName | undefined {
 }
 
 /** How far a download runs ahead of its reader: the library itself fetches a whole file, however slowly it is read. */
-export class ReadAhead {
+class ReadAhead {
   readonly #limit: number
   #asked = 0
   #taken = 0

@@ -31,7 +31,7 @@ interface Listed {
 }
 
 /** Whom it is told. */
-export interface Teller {
+interface Teller {
   readonly log: Logger
   skipped(what: 'messages' | 'changes'): void
 }

@@ -17,7 +17,7 @@ const SLACK_SECONDS = 300
 const PAGES = 50
 
 /** As if the network had listed everything up to these counts. */
-export async function readAccount(
+async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
 ): Promise<tl.updates.RawDifferenceSlice> {
@@ -61,7 +61,7 @@ export async function readAccount(
   }
 }
 
-export const sinceOf = (state: UpdateState, box: number): Since => ({
+const sinceOf = (state: UpdateState, box: number): Since => ({
   message: state.newest(box),
   date: state.date - SLACK_SECONDS,
 })
@@ -97,7 +97,7 @@ type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | '
 const UNCOUNTED = -1
 
 /** As if the network had listed everything up to this count. */
-export async function readChannel(
+async function readChannel(
   options: RecoveryOptions,
   channelId: number,
   { pts, chats, users, timeout }: Place,
@@ -129,7 +129,7 @@ function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
 }
 
 /** What was posted while the account was listening was not missed, even where the library asks for it once more. */
-export function onlyLive(
+function onlyLive(
   difference: tl.updates.RawChannelDifference,
   since: number,
 ): tl.updates.RawChannelDifference {
@@ -150,7 +150,7 @@ export function onlyLive(
 }
 
 /** Only administrators write there. */
-export async function isBroadcast(
+async function isBroadcast(
   calls: Calls,
   channelId: number,
   chats: readonly tl.TypeChat[],

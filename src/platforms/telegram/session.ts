@@ -21,13 +21,13 @@ import { forgetAccount } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
 
 /** How far a channel is: its count of events, and its newest message. */
-export interface ChannelPlace {
+interface ChannelPlace {
   readonly pts: number
   readonly message: number
 }
 
 /** Resolves with the account's channels; the people and chats are remembered on the way. */
-export async function getAcquainted(
+async function getAcquainted(
   calls: Calls,
   options: CallOptions,
 ): Promise<ReadonlyMap<number, ChannelPlace>> {

@@ -117,7 +117,7 @@ export class Standings {
   }
 }
 
-export function standingIn(channel: tl.RawChannel | tl.RawChannelForbidden): Status {
+function standingIn(channel: tl.RawChannel | tl.RawChannelForbidden): Status {
   if (channel._ === 'channelForbidden') return 'kicked'
   if (channel.left) return 'left'
   if (channel.creator) return 'creator'

@@ -10,14 +10,14 @@ import { Refused, Unanswered, unanswered } from './failures.ts'
 import type { Form } from './multipart.ts'
 import { type Fields, fields, integer, maybeText, number, present, text } from './reading/fields.ts'
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Without a slash at its end. */
   readonly root: string
   readonly token: string
   readonly agent: Dispatcher
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal
   readonly milliseconds?: number
   /** Goes instead of the parameters as JSON. */

@@ -6,7 +6,7 @@ import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
 import { storable } from './storable.ts'
 
-export interface Copy {
+interface Copy {
   readonly message: Element
   /** The account's address or a room's. */
   readonly archive: string

@@ -22,7 +22,7 @@ interface StreamEvents {
   ended(cause: unknown): void
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly login: Login
   /** For how long a cut connection is taken up again before the stream is given up; 0: not at all. */
   readonly resumeMilliseconds: number

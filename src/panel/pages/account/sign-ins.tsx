@@ -32,7 +32,7 @@ const systems: readonly (readonly [form: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-export function deviceOf(userAgent: string): string {
+function deviceOf(userAgent: string): string {
   const nameIn = (names: typeof browsers) => names.find(([form]) => form.test(userAgent))?.[1]
   const known = [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' · ')
   return known || userAgent.split(/[\s(]/)[0] || userAgent

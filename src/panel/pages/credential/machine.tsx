@@ -13,7 +13,7 @@ import { recordsOf } from '../../ui/records.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { Timeline } from './timeline.tsx'
 
-export interface MachineProps {
+interface MachineProps {
   readonly credential: Credential
   readonly latest: LiveTransition | undefined
   readonly isLive: boolean

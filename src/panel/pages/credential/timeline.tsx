@@ -6,7 +6,7 @@ import { Records, type RecordsProps } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
-export interface TimelineProps {
+interface TimelineProps {
   readonly log: RecordsProps<Transition>['log']
   readonly chosen: Transition | undefined
   choose(entry: Transition | undefined): void

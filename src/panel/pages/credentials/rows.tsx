@@ -14,7 +14,7 @@ const ROW_PX = 60
 /** The next page is asked for when so many rows are left. */
 const AHEAD = 60
 
-export interface CredentialRowsProps {
+interface CredentialRowsProps {
   readonly rows: readonly Credential[]
   readonly total: number
   readonly list: {

@@ -4,7 +4,7 @@ import { useSearchParams } from 'react-router'
 import type { ListFilter } from '../../api/queries.ts'
 
 export const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
-export type Sort = (typeof sorts)[number]
+type Sort = (typeof sorts)[number]
 
 const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
   created: { sort: undefined, order: undefined },

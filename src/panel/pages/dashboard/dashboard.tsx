@@ -16,7 +16,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 
 /** The accounts that do not come back by themselves, with what to do. */
-export function Attention({ needing }: { readonly needing: number }) {
+function Attention({ needing }: { readonly needing: number }) {
   const t = useT()
   const { number } = useFormats()
   const urgent = useQuery(urgentQuery)
@@ -67,7 +67,7 @@ export function Attention({ needing }: { readonly needing: number }) {
 /** Always there, in this order; the others when there is something in them. */
 const usual = ['active', 'connecting', 'degraded', 'logged_out', 'failed', 'invalid']
 
-export function Counts({ summary }: { readonly summary: Summary }) {
+function Counts({ summary }: { readonly summary: Summary }) {
   const t = useT()
   const { number } = useFormats()
   const others = Object.keys(summary.by_state).filter((state) => !usual.includes(state))
@@ -95,7 +95,7 @@ export function Counts({ summary }: { readonly summary: Summary }) {
 }
 
 /** The last day in a few figures and a chart. */
-export function UsageToday() {
+function UsageToday() {
   const t = useT()
   const { compact, hour } = useFormats()
   const usage = useQuery(usageQuery({}))

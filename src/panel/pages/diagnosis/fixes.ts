@@ -3,7 +3,7 @@ import type { FindingCode } from '../../../../machines/diagnosis/facts.ts'
 import { useT } from '../../i18n/language.tsx'
 
 /** Where the button leads that puts it right. */
-export type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
+type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
 
 const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingCode, Place>> = {
   key_revoked: 'newKey',

@@ -9,7 +9,7 @@ import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { placeFor } from './fixes.ts'
 
-export interface RemedyProps {
+interface RemedyProps {
   readonly code: string
   readonly diagnosis: Diagnosis
 }

@@ -9,7 +9,7 @@ import { Field } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Wrong } from '../../ui/states.tsx'
 
-export interface StartProps {
+interface StartProps {
   readonly keyId: number
   onStart(diagnosis: Diagnosis, isAll: boolean): void
 }

@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Ago } from '../../ui/time.tsx'
 
-export interface AttemptProps {
+interface AttemptProps {
   readonly delivery: Delivery
   /** Shows all attempts at this update; undefined where they are shown already. */
   readonly showAll: (() => void) | undefined

@@ -11,7 +11,7 @@ import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-export interface ReplayProps {
+interface ReplayProps {
   readonly apiKey: ApiKey
   /** The update to begin with, if one was chosen. */
   readonly from: number | undefined

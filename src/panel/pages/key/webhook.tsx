@@ -14,7 +14,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { SigningSecret } from './signing-secret.tsx'
 
 /** Delivers an empty update once, to what stands in the form, and says how it went. */
-export interface TestDeliveryProps {
+interface TestDeliveryProps {
   readonly path: string
   readonly url: string
   readonly secret: string
@@ -22,7 +22,7 @@ export interface TestDeliveryProps {
   readonly isSet: boolean
 }
 
-export function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
+function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   const t = useT()
   const reason = useReason()
   const { span } = useFormats()

@@ -18,7 +18,7 @@ import { Scopes } from './scopes.tsx'
 /** More than that nobody looks through: they are searched. */
 const SHOWN = 200
 
-export function useAccounts(chosen: string) {
+function useAccounts(chosen: string) {
   const [search, setSearch] = useState('')
   const found = useQuery({
     queryKey: ['accounts', search],
@@ -50,7 +50,7 @@ export function useAccounts(chosen: string) {
   }
 }
 
-export interface CreateKeyProps {
+interface CreateKeyProps {
   /** Chosen beforehand; empty when it is not. */
   readonly credentialId: string
   close(): void

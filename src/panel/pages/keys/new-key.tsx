@@ -9,12 +9,12 @@ import { Notice } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 /** The first lines of a bot, for the libraries that people use, with this service's address. */
-export interface Snippet {
+interface Snippet {
   readonly name: string
   readonly code: string
 }
 
-export const snippets = (base: string, key: string): readonly Snippet[] => [
+const snippets = (base: string, key: string): readonly Snippet[] => [
   {
     name: 'grammY',
     code: `import { Bot } from 'grammy'
@@ -62,7 +62,7 @@ curl '${base}/bot${key}/sendMessage' \\
   },
 ]
 
-export interface NewKeyProps {
+interface NewKeyProps {
   readonly apiKey: ApiKey & { readonly key: string }
   close(): void
 }

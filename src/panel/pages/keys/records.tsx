@@ -14,7 +14,7 @@ const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   webhook: 'good',
 }
 
-export interface KeyRecordsProps {
+interface KeyRecordsProps {
   readonly keys: readonly ApiKey[]
   /** Where the keys are of several accounts. */
   readonly tellsAccount?: boolean

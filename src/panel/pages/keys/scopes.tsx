@@ -3,7 +3,7 @@ import { useT } from '../../i18n/language.tsx'
 
 const scopes = ['bot:send', 'bot:receive'] as const
 
-export interface ScopesProps {
+interface ScopesProps {
   readonly chosen: readonly string[]
   onChange(scopes: readonly string[]): void
 }

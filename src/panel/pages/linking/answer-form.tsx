@@ -10,7 +10,7 @@ import { Field } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 
-export interface AnswerFormProps {
+interface AnswerFormProps {
   readonly kind: 'code' | 'password'
   readonly session: LinkSession
   keep(session: LinkSession): void

@@ -18,7 +18,7 @@ export const SANDBOX = 'sandbox'
 /** Of somebody who is there to be linked: neither deleted, nor shut out. */
 const canBeLinked = ({ deactivated, faults }: Person) => !deactivated && !('ban' in faults)
 
-export interface PersonPickerProps {
+interface PersonPickerProps {
   readonly phone: string
   onChoose(phone: string): void
 }

@@ -16,7 +16,7 @@ import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 /** Not something to be told, but to be agreed to. */
 const CONSENT = 'delete_webhook'
 
-export interface StartFormProps {
+interface StartFormProps {
   readonly platform: Platform
   /** The credential that is linked again. */
   readonly again?: number

@@ -15,7 +15,7 @@ import { AnswerForm } from './answer-form.tsx'
 /** A text as a QR code, black on white in every theme: scanners want it so. */
 const QUIET = 3
 
-export function QrCode({ value, label }: { readonly value: string; readonly label: string }) {
+function QrCode({ value, label }: { readonly value: string; readonly label: string }) {
   const { size, path } = useMemo(() => drawn(value), [value])
   return (
     <svg
@@ -40,13 +40,13 @@ function drawn(value: string) {
 }
 
 /** Another code, once the network allows it. */
-export interface ResendProps {
+interface ResendProps {
   readonly session: LinkSession
   keep(session: LinkSession): void
   resend(): Promise<LinkSession>
 }
 
-export function Resend({ session, keep, resend }: ResendProps) {
+function Resend({ session, keep, resend }: ResendProps) {
   const t = useT()
   const end = useMemo(() => Date.now() + (session.resend_in ?? 0) * 1000, [session.resend_in])
   const left = useSecondsLeft(end)
@@ -70,9 +70,9 @@ export function Resend({ session, keep, resend }: ResendProps) {
   )
 }
 
-export type LinkAnswer = { readonly otp: string } | { readonly password: string }
+type LinkAnswer = { readonly otp: string } | { readonly password: string }
 
-export interface LinkStepsProps {
+interface LinkStepsProps {
   readonly session: LinkSession
   keep(session: LinkSession): void
   /** A wrong answer leaves fewer attempts. */

@@ -11,7 +11,7 @@ import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { forgetCode, type WaitedCode } from './sent-code.ts'
 
-export interface CodeStepProps {
+interface CodeStepProps {
   readonly sent: WaitedCode
   readonly resending: boolean
   readonly failure: unknown

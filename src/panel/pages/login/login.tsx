@@ -17,13 +17,13 @@ import { CodeStep } from './code-step.tsx'
 import { forgetCode, rememberCode, rememberedCode } from './sent-code.ts'
 
 /** The first step of signing in: which phone. */
-export interface PhoneStepProps {
+interface PhoneStepProps {
   readonly busy: boolean
   readonly failure: unknown
   send(phone: string): void
 }
 
-export function PhoneStep({ busy, failure, send }: PhoneStepProps) {
+function PhoneStep({ busy, failure, send }: PhoneStepProps) {
   const t = useT()
   const reason = useReason()
   const [phone, setPhone] = useState('')

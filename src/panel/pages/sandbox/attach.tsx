@@ -9,7 +9,7 @@ import { NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
 
 /** What else than text can be put into a chat: files, a place, a poll. */
-export interface AttachProps {
+interface AttachProps {
   readonly disabled: boolean
   take(files: readonly File[]): void
   write(content: Omit<Written, 'to'>): Promise<unknown>
@@ -64,7 +64,7 @@ export function Attach({ disabled, take, write }: AttachProps) {
 }
 
 /** What goes along with the text, until it is taken off. */
-export interface ChipProps {
+interface ChipProps {
   readonly children: ReactNode
   onDrop(): void
 }

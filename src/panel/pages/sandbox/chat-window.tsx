@@ -17,13 +17,13 @@ import { Bubble } from './message.tsx'
 import { chatName, handlesOf, personName } from './names.ts'
 
 /** Who a chat is with, and what there is to set about them. */
-export interface ChatHeadProps {
+interface ChatHeadProps {
   readonly chat: Chat
   readonly person: Person
   readonly people: readonly Person[]
 }
 
-export function ChatHead({ chat, person, people }: ChatHeadProps) {
+function ChatHead({ chat, person, people }: ChatHeadProps) {
   const t = useT()
   const groups = useQuery(groupsQuery)
   const [isOpen, setOpen] = useState(false)
@@ -67,14 +67,14 @@ export function ChatHead({ chat, person, people }: ChatHeadProps) {
 }
 
 /** Where a message is passed on to. */
-export interface ForwardProps {
+interface ForwardProps {
   readonly message: Message
   readonly hands: Hands
   readonly chats: readonly Chat[]
   onClose(): void
 }
 
-export function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
+function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
   const t = useT()
   const toast = useToast()
   const forwarding = useMutation({
@@ -111,7 +111,7 @@ export function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) 
   )
 }
 
-export interface ChatWindowProps {
+interface ChatWindowProps {
   readonly person: Person
   readonly people: readonly Person[]
   readonly chat: Chat

@@ -21,7 +21,7 @@ import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
 /** What is written and not sent yet: kept for each person and chat, until the page is left. */
 const kept = new Map<string, string>()
 
-export function useDraft(person: number, chat: number) {
+function useDraft(person: number, chat: number) {
   const key = `${person}:${chat}`
   const [text, setText] = useState(() => kept.get(key) ?? '')
   /** Also works when the chat is no longer open: a message that could not be sent is there when one comes back. */
@@ -42,7 +42,7 @@ export interface Aim {
   readonly message: Message
 }
 
-export interface ComposerProps {
+interface ComposerProps {
   readonly chat: number
   readonly person: Person
   readonly hands: Hands

@@ -10,12 +10,12 @@ import { Attachment } from './attachment.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 
 /** A place in a message, with the way to a map of it. */
-export interface PlaceProps {
+interface PlaceProps {
   readonly location: NonNullable<Message['location']>
   readonly venue: Message['venue']
 }
 
-export function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
+function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
   const map = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=15/${latitude}/${longitude}`
   return (
     <span className="place">
@@ -36,12 +36,12 @@ export function Place({ location: { latitude, longitude }, venue }: PlaceProps) 
 }
 
 /** A poll to vote in. */
-export interface PollProps {
+interface PollProps {
   readonly poll: Poll
   vote(options: readonly number[]): void
 }
 
-export function PollContent({ poll, vote }: PollProps) {
+function PollContent({ poll, vote }: PollProps) {
   const t = useT()
   const { number, share } = useFormats()
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
@@ -82,7 +82,7 @@ export function PollContent({ poll, vote }: PollProps) {
   )
 }
 
-export interface ContentProps {
+interface ContentProps {
   readonly message: Message
   vote(options: readonly number[]): void
 }

@@ -14,7 +14,7 @@ const switches = ['silence', 'duplicate', 'reorder', 'ban'] as const
 const measured = ['drop', 'flood_wait', 'delay', 'lose_answers'] as const
 const blows = ['revoke', 'replace'] as const
 
-export interface FaultsDialogProps {
+interface FaultsDialogProps {
   readonly person: Person
   onClose(): void
 }

@@ -6,7 +6,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 
-export type Measured = 'drop' | 'flood_wait' | 'delay' | 'lose_answers'
+type Measured = 'drop' | 'flood_wait' | 'delay' | 'lose_answers'
 
 const units = {
   drop: { name: 'seconds', first: 10, most: 86_400 },
@@ -15,7 +15,7 @@ const units = {
   lose_answers: { name: 'times', first: 1, most: 1_000 },
 } as const
 
-export interface MeasuredFaultProps {
+interface MeasuredFaultProps {
   readonly fault: Measured
   readonly faults: Faults
   readonly busy: boolean

@@ -10,7 +10,7 @@ import { Choice } from '../../ui/field.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { personName } from './names.ts'
 
-export interface MembersProps {
+interface MembersProps {
   readonly group: Group
   readonly person: Person
   readonly people: readonly Person[]

@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../../ui/icons.tsx'
 
 const emoji = ['👍', '❤', '🔥', '😁', '😢', '🎉']
 
-export interface MessageMenuProps {
+interface MessageMenuProps {
   readonly isOwn: boolean
   readonly canEdit: boolean
   /** This person's own reaction. */

@@ -14,13 +14,13 @@ import { personName } from './names.ts'
 import { Outside } from './rich-text.tsx'
 
 /** Inline buttons under a message: pressed, and the bot's answer shown as a messenger does. */
-export interface KeyboardProps {
+interface KeyboardProps {
   readonly message: Message
   readonly rows: readonly (readonly InlineButton[])[]
   readonly hands: Hands
 }
 
-export function Keyboard({ message, rows, hands }: KeyboardProps) {
+function Keyboard({ message, rows, hands }: KeyboardProps) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
@@ -67,7 +67,7 @@ export function Keyboard({ message, rows, hands }: KeyboardProps) {
   )
 }
 
-export interface BubbleProps {
+interface BubbleProps {
   readonly message: Message
   readonly person: number
   readonly repliedTo: Message | undefined

@@ -19,14 +19,14 @@ import { chatName } from './names.ts'
 import { NewChatDialog } from './new-chat.tsx'
 
 /** The chats of a person, with the latest words of each. */
-export interface ChatListProps {
+interface ChatListProps {
   readonly conversations: readonly Conversation[]
   readonly codes: Inbox['codes']
   readonly open: number | undefined
   onOpen(chat: number): void
 }
 
-export function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
+function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
   const t = useT()
   const { hour } = useFormats()
   const summary = useSummary()
@@ -74,14 +74,14 @@ const WAIT_SECONDS = 25
 const TYPING_SECONDS = 6
 const PAUSE_MS = 2_000
 
-export interface Seen {
+interface Seen {
   readonly inbox: Inbox | undefined
   readonly failure: unknown
 }
 
 const nothing: Seen = { inbox: undefined, failure: undefined }
 
-export function useInbox(person: number): Seen {
+function useInbox(person: number): Seen {
   const [seen, setSeen] = useState<Seen & { readonly of: number }>({ ...nothing, of: person })
   useEffect(() => {
     const leaving = new AbortController()
@@ -114,7 +114,7 @@ function look(person: number, before: Inbox | undefined, signal: AbortSignal): P
   })
 }
 
-export interface MessengerProps {
+interface MessengerProps {
   readonly person: Person
   readonly people: readonly Person[]
 }

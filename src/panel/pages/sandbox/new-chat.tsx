@@ -12,7 +12,7 @@ import { Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { handlesOf, personName } from './names.ts'
 
-export interface NewChatProps {
+interface NewChatProps {
   readonly person: Person
   /** Linked accounts come first: these are the bots. */
   readonly people: readonly Person[]

@@ -14,7 +14,7 @@ import { useFieldReason, Wrong } from '../../ui/states.tsx'
 /** What can be wrong in the eyes of the service. */
 const fields = ['first_name', 'phone', 'username', 'password'] as const
 
-export interface NewPersonProps {
+interface NewPersonProps {
   onMade(person: Person): void
   onClose(): void
 }

@@ -10,7 +10,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
 
-export interface ReplyKeyboardProps {
+interface ReplyKeyboardProps {
   readonly id: string
   readonly person: Person
   readonly rows: NonNullable<StandingKeyboard['keyboard']>
@@ -86,7 +86,7 @@ const contactOf = ({ id, phone, first_name, last_name }: Person) => ({
 })
 
 /** Whether the keys that a bot put below the message field are shown there or hidden. */
-export interface Keys {
+interface Keys {
   readonly rows: NonNullable<StandingKeyboard['keyboard']>
   readonly placeholder: string | undefined
   readonly isOpen: boolean

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import type { Entity } from '../../api/sandbox-types.ts'
 
-export interface RichTextProps {
+interface RichTextProps {
   readonly text: string
   readonly entities?: readonly Entity[] | undefined
 }

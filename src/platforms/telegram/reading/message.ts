@@ -7,7 +7,7 @@ import { photoOf, type Shown } from './media.ts'
 import { chatOf, personById, type View, writerOf } from './peers.ts'
 
 /** What the network announces in a chat, in neutral terms. */
-export function serviceOf(
+function serviceOf(
   message: tl.RawMessageService,
   from: Person | undefined,
   shown: Shown,

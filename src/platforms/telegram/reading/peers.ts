@@ -18,7 +18,7 @@ export const SOMEBODY: Person = { ...GROUP_BOT, isBot: true }
 /** The network's own announcements are written by this account. */
 const NAMELESS = 'Telegram'
 
-export function personOf(user: tl.TypeUser): Person {
+function personOf(user: tl.TypeUser): Person {
   const native = `${user.id}`
   if (user._ === 'userEmpty') return { native, firstName: '' }
   const username = usernameOf(user)
