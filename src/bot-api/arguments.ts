@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
-import { isDeeperThan } from '../http/bodies.ts'
+import { isDeeperThan } from '../json/depth.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100

@@ -1,24 +1,9 @@
 /** Request bodies: JSON ones are parsed to a bounded depth, and the unread rest of any body is read away. */
+
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
-
-/** Counts brackets outside strings. */
-export function isDeeperThan(text: string, limit: number): boolean {
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (inString) {
-      if (code === 0x5c) at++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
-}
+import { isDeeperThan } from '../json/depth.ts'
 
 /** Bounds for reading away the rest of a body after the answer: it stands in front of the connection's next request. */
 interface LeftoverLimits {

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
 import { Arguments, formEntries, utf8 } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
-import { isDeeperThan } from '../bodies.ts'
+import { isDeeperThan } from '../../json/depth.ts'
 import {
   noUploads,
   partsOf,
