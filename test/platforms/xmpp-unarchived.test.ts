@@ -1,8 +1,12 @@
 /** What a server without an archive sends again to the next session is recognised, and nothing else is. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
+import type { Json, SessionReport } from '../../actors/ports/platform.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
+import { Ledger } from '../../src/platforms/xmpp/ledger.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
+import { Sent } from '../../src/platforms/xmpp/sent.ts'
 import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/unarchived.ts'
 
 const trust = { own: 'me@here.test', domain: 'here.test', archive: false }
@@ -36,3 +40,37 @@ t.test(
     t.strictSame(parseUnarchived({ unarchived: [1, ['x'], ['x', 'y'], null] }), [])
   },
 )
+
+t.test('what two sessions in a row are sent again is stored once', async (t) => {
+  const told: Happening[] = []
+  let checkpoint: Json = null
+  const report = {
+    async events(happenings: readonly Happening[], newest: Json) {
+      told.push(...happenings)
+      checkpoint = newest
+    },
+  } as Partial<SessionReport> as SessionReport
+  const ignore = () => undefined
+  const session = () => {
+    const unarchived = parseUnarchived(checkpoint)
+    const start = {
+      own: trust.own,
+      checkpoints: new Map(),
+      invited: [],
+      unarchived,
+      sent: new Sent(),
+    }
+    return new Ledger(start, report, {
+      found: ignore,
+      receiptWanted: ignore,
+      invited: ignore,
+      recall: async () => [],
+      measured: async (happenings) => happenings,
+    })
+  }
+  const kept = () => message('1', 'first', now())
+  await session().commit([message('1', 'first')])
+  await session().commit([kept(), message('2', 'second')])
+  await session().commit([kept(), message('2', 'second', now()), message('3', 'third')])
+  t.equal(told.length, 3)
+})

@@ -68,6 +68,8 @@ interface LedgerStart {
 /** More than this nobody means. */
 const mostInvitations = 20
 const mostUnacknowledged = 100
+/** A server that has talked to a session for so long has its acknowledgements, and repeats nothing of earlier ones. */
+const acknowledgedMilliseconds = 60_000
 
 export class Ledger {
   readonly #own: string
@@ -79,6 +81,9 @@ export class Ledger {
   readonly #recentIds = new Map<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
   #unarchived: readonly Unarchived[] = []
+  /** The same of earlier sessions: one that is killed early has acknowledged nothing to the server. */
+  readonly #earlier: readonly Unarchived[]
+  readonly #startedAt = performance.now()
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
@@ -91,6 +96,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
+    this.#earlier = start.unarchived
     this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
@@ -173,7 +179,9 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    const unarchived = this.#unarchived
+    const isEarly = performance.now() - this.#startedAt < acknowledgedMilliseconds
+    const remembered = isEarly ? [...this.#earlier, ...this.#unarchived] : this.#unarchived
+    const unarchived = remembered.slice(-mostUnacknowledged)
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
