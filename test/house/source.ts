@@ -52,10 +52,10 @@ function readSource(path: string): SourceFile {
       imports.push({ target, names: [entry.importName.name ?? '*'], isType: entry.isType })
     }
   }
-  for (const [, specifier = ''] of text.matchAll(
-    /\b(?:import|URL|Module)\(\s*['"`](\.[^'"`]+)['"`]/g,
+  for (const [, called = '', joined = called] of text.matchAll(
+    /\b(?:import|URL|Module)\(\s*['"`](\.[^'"`]+)['"`]|\bjoin\(import\.meta\.dirname, '(\.[^']+\.tsx?)'/g,
   )) {
-    imports.push({ target: resolve(specifier), names: ['*'], isType: false })
+    imports.push({ target: resolve(joined), names: ['*'], isType: false })
   }
   const functions: { name: string; lines: number }[] = []
   const lineOf = (offset: number) => lineAt(starts, offset)

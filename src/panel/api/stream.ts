@@ -41,7 +41,7 @@ async function within<Value>(work: Promise<Value>, milliseconds: number): Promis
 }
 
 /** What a stream brings, piece by piece; rejects when nothing comes for so long. */
-async function* piecesOf<Piece>(
+export async function* piecesOf<Piece>(
   stream: ReadableStream<Piece>,
   silentMs: number,
 ): AsyncGenerator<Piece> {
