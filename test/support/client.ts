@@ -39,7 +39,8 @@ export class Client {
 
   static async signIn(url: string, phone: string, codes: Map<string, string>): Promise<Client> {
     codes.delete(phone)
-    await ask(url, 'POST', '/auth/sendOtp', { phone })
+    // Two codes for one phone keep a distance of some seconds.
+    await until(async () => (await ask(url, 'POST', '/auth/sendOtp', { phone })).status !== 429)
     const otp = await until(() => codes.get(phone))
     codes.delete(phone)
     const { body } = await ask(url, 'POST', '/auth/login', { phone, otp })
