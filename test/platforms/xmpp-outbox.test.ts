@@ -32,3 +32,27 @@ t.test('whom it was for may refuse it, and so may servers', async (t) => {
     t.match(await refusal, { failure: { description: 'chat not found' } })
   }
 })
+
+t.test('a room may refuse a whisper that its server has acknowledged already', async (t) => {
+  const answered = Promise.withResolvers<never>()
+  const asked: string[] = []
+  const outbox = new Outbox({
+    stream: { sendWhenUp: async () => undefined, acknowledges: true },
+    requests: {
+      ask: (_type, _payload, { to = '' }) => {
+        asked.push(to)
+        return answered.promise
+      },
+    },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const whisper = xml('message', { id: 'w', to: 'room@there.test/nobody', type: 'chat' })
+  const refusal = outbox.post(whisper, 'acknowledgement', patience()).catch((cause) => cause)
+  await new Promise(setImmediate)
+  outbox.acknowledged('w')
+  t.same(asked, ['room@there.test'])
+  t.equal(outbox.bounced('w', 'item-not-found', 'room@there.test/nobody'), true)
+  answered.reject(new Error('rooms answer no pings, but they answer'))
+  t.match(await refusal, { failure: { description: 'chat not found' } })
+})

@@ -30,6 +30,8 @@ interface OutboxParts {
   readonly confirmMilliseconds: number
 }
 
+const ROOM_ANSWERS_MS = 2_000
+
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #waiting = new Map<string, Waiting>()
@@ -76,7 +78,13 @@ export class Outbox {
 
   acknowledged(id: string) {
     const waiting = this.#waiting.get(id)
-    if (waiting?.proof === 'acknowledgement') waiting.resolve()
+    if (waiting?.proof !== 'acknowledgement') return
+    const { bare, resource } = parseAddress(waiting.to) ?? {}
+    if (bare === undefined || resource === undefined) return waiting.resolve()
+    // A full address is a whisper: its room may still refuse it, and does so before it answers a later question.
+    const asked = { to: bare, signal: AbortSignal.timeout(ROOM_ANSWERS_MS) }
+    const { resolve } = waiting
+    this.#parts.requests.ask('get', xml('ping', ns.ping), asked).then(resolve, resolve)
   }
 
   /** It was seen in an archive, or came back from its room. */
