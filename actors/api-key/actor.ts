@@ -11,7 +11,6 @@ import type { KeyFacts } from '../ports/ports.ts'
 import type { WebhookDelivery } from '../webhook/delivery.ts'
 import { ApiKeyEffects, type EffectsWorld } from './effects.ts'
 
-/** How fast a key may send: a rate of its own, and one for each chat (generic cell rate algorithm). */
 export interface Rate {
   readonly perSecond: number
   readonly burst: number
@@ -25,6 +24,7 @@ interface SendRates {
 /** Beyond so many chats the ones that are idle again are forgotten. */
 const CHATS = 10_000
 
+/** How fast a key may send: a rate of its own, and one for each chat (generic cell rate algorithm). */
 export class RateLimiter {
   readonly #rates: SendRates
   readonly #chats = new Map<string, number>()

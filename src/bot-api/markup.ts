@@ -6,7 +6,6 @@ import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Key, ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
 
-/** `reply_markup` of the kinds that stand in the place of the ordinary keyboard. */
 type Fields = Readonly<Record<string, unknown>>
 
 /** Undefined where it asks for nothing of this kind. */

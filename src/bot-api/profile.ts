@@ -3,7 +3,6 @@ import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 
-/** What clients say of their bot, kept by the gateway because no network keeps it. */
 export interface ProfileStore {
   read(credentialId: number, name: string): Promise<Json | undefined>
   write(credentialId: number, name: string, value: Json): Promise<void>
@@ -14,6 +13,7 @@ export interface ProfileStore {
 const storable = (_: string, value: unknown) =>
   typeof value === 'string' ? value.replaceAll('\0', ' ').toWellFormed() : value
 
+/** What clients say of their bot, kept by the gateway because no network keeps it. */
 export const profileStore = (db: Database): ProfileStore => ({
   async read(credentialId, name) {
     const [row] = await db.query<{ value: Json }>(

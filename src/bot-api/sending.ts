@@ -7,12 +7,12 @@ import type { Arguments } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 
-/** Which message a call answers: `reply_parameters`, or the older parameters. */
 interface ReplyTarget {
   readonly replyTo?: number
   readonly replyOptional?: boolean
 }
 
+/** Which message a call answers: `reply_parameters`, or the older parameters. */
 export function replyOf(args: Arguments): ReplyTarget {
   if (!args.hasJson('reply_parameters')) {
     const replyTo = args.messageId('reply_to_message_id')

@@ -12,7 +12,6 @@ import { type MediaSettings, mediaFrom, mediaVariables } from './media.ts'
 import { proxiesFrom } from './proxies.ts'
 import { otpSenderFrom } from './sender.ts'
 
-/** The addresses of the database and of the queues: told to be malformed before anything tries to reach them. */
 const advice = 'with the special characters of its password percent-encoded'
 
 /** As PostgreSQL's own programs take it: the host may be left out where a parameter names a socket. */
@@ -33,7 +32,6 @@ function redisUrlFrom(url: string | undefined): string | undefined {
   )
 }
 
-/** Where the networks that speak the bot API are, as the environment has it. */
 const Address = Type.Optional(
   Type.String({
     pattern: '^https?://[^?#@\\s]+$',
@@ -41,6 +39,7 @@ const Address = Type.Optional(
   }),
 )
 
+/** Where the networks that speak the bot API are, as the environment has it. */
 const botApiVariables = {
   TELEGRAM_BOT_API_URL: Address,
   BALE_BOT_API_URL: Address,

@@ -1,8 +1,8 @@
 /** Rows and newest values that may be written a moment late: many at a time, never out of order, again after a failure. */
 
-/** When buffered rows are written: a moment after the first of them, one write at a time, again when one failed. */
 const RETRY_MS = 1_000
 
+/** When buffered rows are written: a moment after the first of them, one write at a time, again when one failed. */
 export class Flusher {
   readonly #everyMs: number
   readonly #write: () => Promise<void>
@@ -28,7 +28,6 @@ export class Flusher {
   }
 }
 
-/** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
 interface BufferOptions<Item> {
   readonly everyMs: number
   /** Newest kept when the database is away for long. */
@@ -37,6 +36,7 @@ interface BufferOptions<Item> {
   onFailure(cause: unknown, kept: number): void
 }
 
+/** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
 export class WriteBuffer<Item> {
   readonly #options: BufferOptions<Item>
   readonly #flusher: Flusher

@@ -24,7 +24,6 @@ import { examiner } from './examine.ts'
 import { receivingFacts, recentRefusals } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'
 
-/** Diagnoses in Postgres. */
 interface StoredDiagnosis extends DiagnosisFacts {
   readonly startedAt: Date
 }
@@ -33,6 +32,7 @@ interface StoredDiagnosis extends DiagnosisFacts {
 const wellFormed = (_: string, value: unknown) =>
   typeof value === 'string' ? value.toWellFormed() : value
 
+/** Diagnoses in Postgres. */
 class DiagnosisStore {
   readonly #db: Database
 
@@ -73,7 +73,6 @@ class DiagnosisStore {
   }
 }
 
-/** Diagnoses with everything their steps look at. */
 interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks' | 'keys'>
   readonly db: Database
@@ -87,6 +86,7 @@ interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
 /** A bot that polls asks again within a moment. */
 const POLLED_MS = 10_000
 
+/** Diagnoses with everything their steps look at. */
 export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
   const { db, logger, keyService, source, journal, profile } = options
   const { clock, supervisor, store, webhooks, keys } = options.core

@@ -5,7 +5,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 
-/** Closes a server without cutting an answer short, and without waiting for those who ask for none. */
 const SWEEP_MS = 50
 const SILENT_MS = 250
 /** Once no answer has ended for so long, those that are left are cut: on a machine that starves, all take long. */

@@ -31,7 +31,6 @@ function outgoing(source: Readable, raw: ServerResponse): Readable {
   return stream.once('close', () => source.destroy())
 }
 
-/** Conditions and ranges of a request for a file, as RFC 9110 has them: one range at a time. */
 interface Span {
   readonly offset: number
   readonly length: number

@@ -4,7 +4,6 @@ import { extname, join, relative, sep } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 
-/** The built panel in memory: a few hundred kilobytes, compressed when it was built. */
 interface PanelFile {
   readonly type: string
   readonly plain: Buffer

@@ -80,7 +80,6 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
   return () => app.close()
 }
 
-/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** How long an answer may take, in milliseconds. */
@@ -91,6 +90,7 @@ declare module 'fastify' {
 /** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
 const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
 
+/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
 function limitHandlers(app: FastifyInstance, milliseconds: number): void {
   app.addHook('onRoute', (route) => {
     if (!hasOwnLimits(route.url)) {

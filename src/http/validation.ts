@@ -154,7 +154,6 @@ const formReasons: Readonly<Record<string, string>> = {
 const reasonOfForm = (pattern: string): string =>
   formReasons[pattern] ?? 'does not have the expected form'
 
-/** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
 const reasons = {
   nul: 'must not contain the character U+0000',
   half: 'must not contain half of a character (a lone surrogate)',
@@ -165,6 +164,7 @@ interface Unstorable {
   readonly reason: keyof typeof reasons
 }
 
+/** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
 export async function refuseNul({ routeOptions, params, query, body }: FastifyRequest) {
   // Bot calls judge their parameters by themselves, once the key is known.
   if (routeOptions.url?.startsWith('/bot')) return

@@ -9,7 +9,6 @@ import type { MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 import type { Tools } from './tools.ts'
 
-/** What the conversion of a file may cost, by its size: a small one that unpacks into hours of work is turned down. */
 interface Budget {
   /** Of the encoder, in milliseconds. */
   readonly timeMs: number
@@ -29,6 +28,7 @@ const TIME_MS = 20_000
 const TIME_MS_PER_MEGABYTE = 2_000
 const LONGEST_MS = 120_000
 
+/** What the conversion of a file may cost, by its size: a small one that unpacks into hours of work is turned down. */
 export function budgetFor(bytes: number): Budget {
   const megabytes = bytes / MEGABYTE
   return {

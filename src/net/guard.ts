@@ -50,7 +50,6 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Host names to addresses, in bounded time and without occupying a thread. */
 interface Address {
   readonly address: string
   readonly family: number

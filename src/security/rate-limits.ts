@@ -1,7 +1,6 @@
 /** Rate limits: the generic cell rate algorithm, and counters of wrong guesses by network. */
 import { LRUCache } from 'lru-cache'
 
-/** Counts wrong guesses of each network: so many within a minute, and so many within an hour. */
 export interface GuessLimits {
   readonly perMinute: number
   readonly perHour: number
@@ -11,6 +10,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const NETWORKS = 50_000
 
+/** Counts wrong guesses of each network: so many within a minute, and so many within an hour. */
 export class Guesses {
   readonly #windows: readonly Window[]
 

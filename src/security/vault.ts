@@ -14,7 +14,6 @@ import { makeFolder } from '../config/data-folder.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../database/log.ts'
 
-/** The file of key-encryption keys: one a line in base64, the first encrypts, all decrypt. */
 const KEY_BYTES = 32
 const READABLE_BY_OTHERS = 0o077
 
@@ -29,6 +28,7 @@ const kek = (key: Buffer): Kek => ({
   key,
 })
 
+/** The file of key-encryption keys: one a line in base64, the first encrypts, all decrypt. */
 async function readKeyFile(path: string, log: Log): Promise<readonly Kek[] | undefined> {
   let text: string
   try {
@@ -63,7 +63,6 @@ async function createKeyFile(path: string): Promise<readonly Kek[]> {
   return [kek(key)]
 }
 
-/** AES-256-GCM with a random nonce, bound to a text that says what is sealed. */
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -89,7 +88,6 @@ function decrypt(key: Buffer, sealed: Buffer, binding: string): Buffer {
   return Buffer.concat([decipher.update(body), decipher.final()])
 }
 
-/** The keys that secrets are sealed with: one in use for each owner, stored wrapped by a key-encryption key. */
 interface DataKey {
   readonly id: string
   readonly key: Buffer
@@ -120,6 +118,7 @@ const addKey = `
 const retire = `
   update data_key set retired_at = now() where id = $1 and retired_at is null`
 
+/** The keys that secrets are sealed with: one in use for each owner, stored wrapped by a key-encryption key. */
 class DataKeys {
   readonly #db: Database
   readonly #keks: readonly [Kek, ...Kek[]]

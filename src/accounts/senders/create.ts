@@ -41,9 +41,9 @@ function fill(template: string, { phone, code, text }: CodeMessage, escaped: Esc
   return template.replace(/\{(phone|digits|code|text)\}/g, (_, name) => escaped(values[name] ?? ''))
 }
 
-/** Sends codes through the HTTP API of an SMS provider. */
 const MAX_REPLY_BYTES = 64 * 1024
 
+/** Sends codes through the HTTP API of an SMS provider. */
 export function httpSender(options: HttpOptions): OtpSender {
   const headers = lowerCaseNames(options.headers ?? {})
   const escaped = escapeFor(headers['content-type'] ?? '')

@@ -4,7 +4,6 @@ import { endOf, fixEntities } from './merge.ts'
 import { byteOffset, FormatError } from './scan.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
 
-/** Whether entities lie inside the text they belong to, on the edges of whole characters. */
 const maxPosition = 1_000_000
 
 /** Positions no text can have, told before the entities are compared with each other. */

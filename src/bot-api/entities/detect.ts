@@ -62,18 +62,18 @@ function trimPath(text: string, start: number, end: number): number {
   return i
 }
 
-/** What counts as an e-mail address in running text; stricter than what mail servers accept. */
 const mailbox = /^(?:[\w-]{0,26}[.+]){0,10}[\w-]{1,35}$/
 const mailHost = /^(?:(?:[a-z\d][\w-]{0,28})?[a-z\d]\.){1,6}[a-z]{2,8}$/i
 
+/** What counts as an e-mail address in running text; stricter than what mail servers accept. */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@')
   return at > 0 && mailbox.test(text.slice(0, at)) && mailHost.test(text.slice(at + 1))
 }
 
-/** Whether the name in a URL can be a host: an IPv4 address or a domain under a known top level. */
 const maxLabelBytes = 63
 
+/** Whether the name in a URL can be a host: an IPv4 address or a domain under a known top level. */
 function isHost(name: string, hasProtocol: boolean): boolean {
   const labels = name.split('.')
   if (labels.length < 2 || !labels.every(isLabel)) return false
@@ -104,7 +104,6 @@ function isCommon(label: string): boolean {
 /** Resolved by networks of their own, outside the DNS. */
 const hiddenTopLevels = new Set(['onion', 'ton'])
 
-/** Finds what looks like a URL or an e-mail address around each dot of a text. */
 type Candidate = { start: number; end: number }
 
 /** Candidates are disjoint; whether one is a URL its host decides. */
@@ -227,9 +226,9 @@ function ownUrlEnd(text: string, hostEnd: number): number {
   return text[hostEnd] === '/' || end > hostEnd + 1 ? end : hostEnd
 }
 
-/** Finds phone numbers, in their international form only: other digits may mean anything. */
 const phone = /(?<![\p{L}\p{N}_+])\+[1-9](?:[ .-]?\(?\d\)?){6,14}(?![\p{L}\p{N}_])/gu
 
+/** Finds phone numbers, in their international form only: other digits may mean anything. */
 const findPhones = (text: string): MessageEntity[] =>
   Array.from(text.matchAll(phone), (match) => found('phone_number', match[0], match.index))
 

@@ -27,7 +27,7 @@ function closingQuote(text: string, opening: number): number {
   return at
 }
 
-/** The fields of one JSON object of the `entities` parameter, with the reference's complaints. */
+/** The fields of one JSON object of the `entities` parameter; a field of the wrong type is refused in the reference's words. */
 type Fields = {
   int(name: string): number
   long(name: string): bigint
@@ -74,7 +74,6 @@ function fields(item: unknown): Fields {
 const isObject = (item: unknown): item is Record<string, unknown> =>
   typeof item === 'object' && item !== null && !Array.isArray(item)
 
-/** The kind of an entity the sender marked, and what belongs to that kind. */
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>
 
 const bare: readonly EntityKind[] = [
@@ -91,6 +90,7 @@ const detectedOnly = new Set(
   'mention hashtag cashtag bot_command url email phone_number bank_card_number'.split(' '),
 )
 
+/** The kind of an entity the sender marked, and what belongs to that kind. */
 function readExplicitKind(given: Fields): Meaning | undefined {
   const type = given.string('type')
   switch (type) {

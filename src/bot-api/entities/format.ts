@@ -8,10 +8,10 @@ import { limitEntities, mergeDetected } from './merge.ts'
 import { asciiLower, FormatError } from './scan.ts'
 import type { FormattedText } from './types.ts'
 
-/** Whether a text has anything to see: all kinds of blanks and joiners alone make no message. */
 const blank =
   /[\s\u00a0\u1680\u180e\u2000-\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc\u{e0000}-\u{e007f}]/u
 
+/** Whether a text has anything to see: all kinds of blanks and joiners alone make no message. */
 function isVisible(text: string): boolean {
   for (const char of text) if (!blank.test(char)) return true
   return false

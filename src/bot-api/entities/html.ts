@@ -5,7 +5,6 @@ import { sortEntities } from './merge.ts'
 import { asciiLower, byteOffset, isSpace, parseInteger, unparsable } from './scan.ts'
 import type { EntityKind, FormattedText, MessageEntity } from './types.ts'
 
-/** Character references of HTML: the four named ones the API knows, and numeric ones. */
 const named = new Map([
   ['lt', '<'],
   ['gt', '>'],
@@ -33,7 +32,6 @@ function numeric(
   return code > 0 && code < 0x10ffff ? String.fromCodePoint(code) : undefined
 }
 
-/** Reads a start tag of HTML markup: its name and what its attributes say. */
 type StartTag = { name: string; attributes: Map<string, string>; end: number }
 
 const known = new Set(
@@ -111,7 +109,6 @@ function readQuoted(text: string, start: number): { value: string; end: number }
   return { value, end: Math.min(i + 1, text.length) }
 }
 
-/** What an HTML element means: the entity it makes of the text between its tags. */
 type Meaning = Omit<MessageEntity, 'offset' | 'length'>
 
 const plain: Readonly<Record<string, EntityKind>> = {
@@ -129,6 +126,7 @@ const plain: Readonly<Record<string, EntityKind>> = {
   pre: 'pre',
 }
 
+/** What an HTML element means: the entity it makes of the text between its tags. */
 function meaningOf({ name, attributes }: StartTag, content: string): Meaning | undefined {
   switch (name) {
     case 'a':

@@ -15,7 +15,7 @@ const longest = (format: string, letter: string): string => {
   return format.includes(letter) ? letter : ''
 }
 
-/** What the messenger's own links mean inside markup: a person, a custom emoji, or a point in time. */
+/** The meaning of a link with the messenger's own scheme: a person, a custom emoji, or a point in time. */
 type Target = Pick<
   MessageEntity,
   'type' | 'url' | 'user' | 'custom_emoji_id' | 'unix_time' | 'date_time_format'

@@ -23,7 +23,6 @@ const isFence = (text: string, index: number): boolean => text.startsWith('```',
 const codeBlock = (language: string) =>
   language === '' ? { type: 'pre' as const } : { type: 'pre' as const, language }
 
-/** What stands behind the `]` of a MarkdownV2 link or custom emoji. */
 type Read = { meaning: Meaning | undefined; end: number }
 
 /** `end` is the index after the link. Without parentheses the text is its own address. */
@@ -63,7 +62,6 @@ function isEscape(source: string, index: number): boolean {
   return source[index] === '\\' && next >= 1 && next <= 126
 }
 
-/** The entities of MarkdownV2 while they are open: how they begin, how they end, what they are called. */
 type OpenKind = keyof typeof names
 
 /** As error texts call them. A block of code is named by whether it has a language. */

@@ -8,7 +8,6 @@ import { type Call, type Method, result } from '../method.ts'
 import { captioned, delivery, deliveryOf, replying, replyOf } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
-/** `message_ids`: the messages of a call about many. */
 const MESSAGES = 100
 
 const bad = (description: string) => failed('bad_request', description)

@@ -4,7 +4,6 @@ import { type Method, result } from '../method.ts'
 import { send, sending } from '../sending.ts'
 import { previewed, previewOf, textOf } from '../text.ts'
 
-/** Methods that show a message while it is being written. */
 const sendMessageDraft: Method = {
   name: 'sendMessageDraft',
   summary: 'Shows a text while it is being written; sendMessage then sends it',
@@ -29,6 +28,7 @@ const sendMessageDraft: Method = {
   },
 }
 
+/** Methods that show a message while it is being written. */
 export const draftMethods = [sendMessageDraft]
 
 const sendMessage: Method = {

@@ -23,11 +23,11 @@ function kindsOf(args: Arguments): number | undefined {
   return isList ? kindsFrom(names) : undefined
 }
 
-/** Where a setWebhook call wants updates delivered, checked in the reference's order and words. */
 const CERTIFICATE_BYTES = 3 * 1024 * 1024
 const CONNECTIONS = { min: 1, max: 100 }
 const USUAL_CONNECTIONS = 40
 
+/** Where a setWebhook call wants updates delivered, checked in the reference's order and words. */
 async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
   const { args, world } = call
   const parsed = parseWebhookUrl(url, world.webhooks.allowPrivate)
@@ -74,7 +74,6 @@ function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget)
   )
 }
 
-/** getUpdates: receiving by long polling. */
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 }
 
 const getUpdates: Method = {
@@ -99,9 +98,9 @@ const getUpdates: Method = {
   },
 }
 
+/** getUpdates: receiving by long polling. */
 export const updateMethods = [getUpdates]
 
-/** Methods that end a bot's stay on this server. The account itself stays linked: it is its owner's, not the key's. */
 const close: Method = {
   name: 'close',
   summary: 'Lets go of what waits; everything is kept, and the next call goes on',
@@ -132,6 +131,7 @@ const logOut: Method = {
   },
 }
 
+/** Methods that end a bot's stay on this server. The account itself stays linked: it is its owner's, not the key's. */
 export const sessionMethods = [logOut, close]
 
 const setWebhook: Method = {

@@ -7,7 +7,6 @@ import { lend } from '../../media/give-back.ts'
 import type { Upload } from '../../media/media.ts'
 import { TooLarge } from '../../media/spool.ts'
 
-/** Names of files that stand without quotes, as grammY writes them: the parser would drop their spaces and quotes. */
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]
 const [QUOTE, SEMICOLON, EQUALS] = [0x22, 0x3b, 0x3d]
 /** What the parser makes something of in a bare name, and what stands for it on the way through. */
@@ -98,7 +97,6 @@ export class BareNames {
 const isBeforeName = (line: string): boolean =>
   BEFORE_NAME.test(line.slice(-BEFORE_NAME_LENGTH)) && DISPOSITION.test(line)
 
-/** The files that came along with a call, in temporary places until it is answered. */
 export interface UploadPlace {
   readonly media: {
     spool(

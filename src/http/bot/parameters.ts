@@ -96,7 +96,6 @@ function parse(body: string): unknown {
   }
 }
 
-/** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
 const multipartForm = /^multipart\/form-data/i
 
 export const isMultipart = (headers: IncomingHttpHeaders): boolean =>
@@ -118,6 +117,7 @@ function encodingOf({ headers }: FastifyRequest): Encoding {
   throw Object.assign(new Error('unknown content encoding'), { statusCode: 415 })
 }
 
+/** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
   const encoding = encodingOf(request)
   const received = await collect(request.raw, limit)

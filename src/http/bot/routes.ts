@@ -35,7 +35,6 @@ class Departure implements AbortLike {
   }
 }
 
-/** What a call counts for among the calls of its key: parameters are parsed on the one thread that serves everybody. */
 const BYTES_PER_UNIT = 10_000
 /** Files go past that thread to the disk. */
 const FILE_BYTES_PER_UNIT = 1_000_000

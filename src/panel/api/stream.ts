@@ -2,12 +2,12 @@
 import { inSight, whileInSight } from '../live/sight.ts'
 import { accessToken } from './session.ts'
 
-/** Takes server-sent events out of text that arrives in pieces. */
 interface ServerEvent {
   readonly name: string
   readonly data: string
 }
 
+/** Takes server-sent events out of text that arrives in pieces. */
 function parseEvents(text: string): { events: ServerEvent[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''

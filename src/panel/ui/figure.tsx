@@ -3,7 +3,6 @@ import { Switch } from '@base-ui/react/switch'
 import { type ReactNode, useId } from 'react'
 import type { Tone } from './badge.tsx'
 
-/** A switch with its name and what it means. */
 interface ToggleProps {
   readonly label: string
   readonly hint?: string
@@ -12,6 +11,7 @@ interface ToggleProps {
   onChange(on: boolean): void
 }
 
+/** A switch with its name and what it means. */
 export function Toggle({ label, hint, on, disabled = false, onChange }: ToggleProps) {
   const id = useId()
   return (

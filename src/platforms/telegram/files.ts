@@ -12,7 +12,6 @@ import { wrongFile } from '../kit/failures.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 
-/** How a file of the network is found again: by the message, chat or person that shows it, and its own number. */
 export type FileName = {
   readonly chat: string
   /** Its number on the network. */

@@ -10,7 +10,6 @@ import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
 import type { Place, Places } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
-/** What the account has done here is no news to it: known from the network's answer on, and forgotten once counted. */
 const UPDATES: readonly string[] = [
   'updates',
   'updatesCombined',
@@ -20,6 +19,7 @@ const UPDATES: readonly string[] = [
   'updateShortSentMessage',
 ] satisfies readonly tl.TypeUpdates['_'][]
 
+/** What the account has done here is no news to it: known from the network's answer on, and forgotten once counted. */
 export function keepOwnDoings(client: Client): void {
   const { mt, updates } = client
   if (!updates) return

@@ -8,7 +8,6 @@ import { History, isMissed, type RecoveryOptions, type Since } from './history.t
 import { nativeOf } from './natives.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
-/** Messages that the network no longer lists after too long a gap, read from the chats one by one. */
 type Counts = Pick<tl.updates.RawState, 'pts' | 'qts' | 'date' | 'seq'>
 
 /** What is counted may be some seconds behind the time that is noted with it. */
@@ -91,7 +90,6 @@ function newcomer(
   return { message: undefined, date: since.date, joined: chat.date }
 }
 
-/** What a channel has more than the account has heard: read from its history, or kept back where that is not wanted. */
 type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
 
 const UNCOUNTED = -1

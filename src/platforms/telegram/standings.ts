@@ -7,13 +7,13 @@ import type { Calls } from './calls.ts'
 import { memberOf } from './reading/memberships.ts'
 import { chatOfGroup, personById, SOMEBODY, type View } from './reading/peers.ts'
 
-/** Who has changed what the account is in a channel, asked of the network. */
 interface Asking {
   readonly calls: Calls
   readonly self: string
   readonly signal: AbortSignal
 }
 
+/** Who has changed what the account is in a channel, asked of the network. */
 export async function ownMembership(
   asking: Asking,
   channel: tl.RawChannel | tl.RawChannelForbidden,

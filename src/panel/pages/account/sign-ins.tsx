@@ -14,7 +14,6 @@ import { Failed, Loading, useReason } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-/** What a browser says about itself, in as few words as tell one device from another. */
 const browsers: readonly (readonly [form: RegExp, name: string])[] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -32,6 +31,7 @@ const systems: readonly (readonly [form: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
+/** What a browser says about itself, in as few words as tell one device from another. */
 function deviceOf(userAgent: string): string {
   const nameIn = (names: typeof browsers) => names.find(([form]) => form.test(userAgent))?.[1]
   const known = [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' · ')

@@ -63,7 +63,6 @@ export function CredentialKeys({ credential }: { readonly credential: Credential
   )
 }
 
-/** The four switches that say what the account receives. */
 const names = [
   'include_self_updates',
   'include_channel_updates',
@@ -74,6 +73,7 @@ const names = [
 const without = (all: Partial<Settings>, some: Partial<Settings>): Partial<Settings> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !(name in some)))
 
+/** The four switches that say what the account receives. */
 export function ReceiveSettings({ credential }: { readonly credential: Credential }) {
   const t = useT()
   const reason = useReason()

@@ -37,13 +37,13 @@ export function reportOf(
   ].join('\n')
 }
 
-/** What a diagnosis came to: the cause, what to do now, and the button that does it. */
 export interface ResultProps {
   readonly diagnosis: Diagnosis
   readonly apiKey: ApiKey
   anew(): void
 }
 
+/** What a diagnosis came to: the cause, what to do now, and the button that does it. */
 export function Result({ diagnosis, apiKey, anew }: ResultProps) {
   const t = useT()
   const fix = useFix()
@@ -79,7 +79,6 @@ export function Result({ diagnosis, apiKey, anew }: ResultProps) {
   )
 }
 
-/** A diagnosis under way: takes its steps, one after the other or when told to, and ends in a verdict. */
 export interface CourseProps {
   readonly apiKey: ApiKey
   readonly diagnosisId: string
@@ -88,6 +87,7 @@ export interface CourseProps {
   anew(): void
 }
 
+/** A diagnosis under way: takes its steps, one after the other or when told to, and ends in a verdict. */
 export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
   const t = useT()
   const queries = useQueryClient()

@@ -27,9 +27,9 @@ import { Requests } from './requests.tsx'
 import { KeyUsage } from './usage.tsx'
 import { WebhookTab } from './webhook.tsx'
 
-/** A new secret for a key; the old one may live on for a while, so that bots can be changed in peace. */
 const overlaps = ['0', '3600', '86400'] as const
 
+/** A new secret for a key; the old one may live on for a while, so that bots can be changed in peace. */
 export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
   const queries = useQueryClient()

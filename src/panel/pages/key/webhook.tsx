@@ -13,7 +13,6 @@ import { Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { SigningSecret } from './signing-secret.tsx'
 
-/** Delivers an empty update once, to what stands in the form, and says how it went. */
 interface TestDeliveryProps {
   readonly path: string
   readonly url: string
@@ -22,6 +21,7 @@ interface TestDeliveryProps {
   readonly isSet: boolean
 }
 
+/** Delivers an empty update once, to what stands in the form, and says how it went. */
 function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   const t = useT()
   const reason = useReason()

@@ -8,12 +8,12 @@ import { Copied, CopyButton } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
-/** The first lines of a bot, for the libraries that people use, with this service's address. */
 interface Snippet {
   readonly name: string
   readonly code: string
 }
 
+/** The first lines of a bot, for the libraries that people use, with this service's address. */
 const snippets = (base: string, key: string): readonly Snippet[] => [
   {
     name: 'grammY',

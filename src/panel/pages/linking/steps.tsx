@@ -12,9 +12,9 @@ import { Card } from '../../ui/page.tsx'
 import { Empty, Notice, Wrong } from '../../ui/states.tsx'
 import { AnswerForm } from './answer-form.tsx'
 
-/** A text as a QR code, black on white in every theme: scanners want it so. */
 const QUIET = 3
 
+/** A text as a QR code, black on white in every theme: scanners want it so. */
 function QrCode({ value, label }: { readonly value: string; readonly label: string }) {
   const { size, path } = useMemo(() => drawn(value), [value])
   return (
@@ -39,13 +39,13 @@ function drawn(value: string) {
   return { size, path }
 }
 
-/** Another code, once the network allows it. */
 interface ResendProps {
   readonly session: LinkSession
   keep(session: LinkSession): void
   resend(): Promise<LinkSession>
 }
 
+/** Another code, once the network allows it. */
 function Resend({ session, keep, resend }: ResendProps) {
   const t = useT()
   const end = useMemo(() => Date.now() + (session.resend_in ?? 0) * 1000, [session.resend_in])

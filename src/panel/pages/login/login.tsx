@@ -16,13 +16,13 @@ import { Loading, Notice, useReason } from '../../ui/states.tsx'
 import { CodeStep } from './code-step.tsx'
 import { forgetCode, rememberCode, rememberedCode } from './sent-code.ts'
 
-/** The first step of signing in: which phone. */
 interface PhoneStepProps {
   readonly busy: boolean
   readonly failure: unknown
   send(phone: string): void
 }
 
+/** The first step of signing in: which phone. */
 function PhoneStep({ busy, failure, send }: PhoneStepProps) {
   const t = useT()
   const reason = useReason()

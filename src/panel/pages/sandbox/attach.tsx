@@ -8,13 +8,13 @@ import { Icon } from '../../ui/icons.tsx'
 import { NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
 
-/** What else than text can be put into a chat: files, a place, a poll. */
 interface AttachProps {
   readonly disabled: boolean
   take(files: readonly File[]): void
   write(content: Omit<Written, 'to'>): Promise<unknown>
 }
 
+/** What else than text can be put into a chat: files, a place, a poll. */
 export function Attach({ disabled, take, write }: AttachProps) {
   const t = useT()
   const picker = useRef<HTMLInputElement>(null)
@@ -63,12 +63,12 @@ export function Attach({ disabled, take, write }: AttachProps) {
   )
 }
 
-/** What goes along with the text, until it is taken off. */
 interface ChipProps {
   readonly children: ReactNode
   onDrop(): void
 }
 
+/** What goes along with the text, until it is taken off. */
 export function Chip({ children, onDrop }: ChipProps) {
   const t = useT()
   return (
@@ -81,7 +81,6 @@ export function Chip({ children, onDrop }: ChipProps) {
   )
 }
 
-/** Files from this device as a message carries them: pictures as photos, anything else as it is, several as an album. */
 const LARGEST = 12_000_000
 const MOST = 10
 
@@ -93,7 +92,7 @@ export const areTooMany = (files: readonly File[]): boolean => files.length > MO
 /** SVG and the like are no photos for a messenger. */
 const photos = ['image/jpeg', 'image/png', 'image/webp']
 
-/** In an album photos go with photos: among other files they are files, too. */
+/** The content of a message with these files: pictures are photos, several files an album; beside other files a picture is a file, too. */
 export async function contentOf(
   files: readonly File[],
   caption: string,

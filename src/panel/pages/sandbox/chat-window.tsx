@@ -16,13 +16,13 @@ import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
 import { chatName, handlesOf, personName } from './names.ts'
 
-/** Who a chat is with, and what there is to set about them. */
 interface ChatHeadProps {
   readonly chat: Chat
   readonly person: Person
   readonly people: readonly Person[]
 }
 
+/** Who a chat is with, and what there is to set about them. */
 function ChatHead({ chat, person, people }: ChatHeadProps) {
   const t = useT()
   const groups = useQuery(groupsQuery)
@@ -66,7 +66,6 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
   )
 }
 
-/** Where a message is passed on to. */
 interface ForwardProps {
   readonly message: Message
   readonly hands: Hands
@@ -74,6 +73,7 @@ interface ForwardProps {
   onClose(): void
 }
 
+/** Where a message is passed on to. */
 function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
   const t = useT()
   const toast = useToast()

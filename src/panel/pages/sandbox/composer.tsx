@@ -18,9 +18,9 @@ import { Attach, areTooLarge, areTooMany, Chip, contentOf } from './attach.tsx'
 import { useSummary } from './content.tsx'
 import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
 
-/** What is written and not sent yet: kept for each person and chat, until the page is left. */
 const kept = new Map<string, string>()
 
+/** What is written and not sent yet: kept for each person and chat, until the page is left. */
 function useDraft(person: number, chat: number) {
   const key = `${person}:${chat}`
   const [text, setText] = useState(() => kept.get(key) ?? '')

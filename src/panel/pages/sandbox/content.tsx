@@ -9,12 +9,12 @@ import { Icon } from '../../ui/icons.tsx'
 import { Attachment } from './attachment.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 
-/** A place in a message, with the way to a map of it. */
 interface PlaceProps {
   readonly location: NonNullable<Message['location']>
   readonly venue: Message['venue']
 }
 
+/** A place in a message, with the way to a map of it. */
 function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
   const map = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=15/${latitude}/${longitude}`
   return (
@@ -35,12 +35,12 @@ function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
   )
 }
 
-/** A poll to vote in. */
 interface PollProps {
   readonly poll: Poll
   vote(options: readonly number[]): void
 }
 
+/** A poll to vote in. */
 function PollContent({ poll, vote }: PollProps) {
   const t = useT()
   const { number, share } = useFormats()

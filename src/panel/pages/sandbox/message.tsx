@@ -13,13 +13,13 @@ import { MessageMenu } from './message-menu.tsx'
 import { personName } from './names.ts'
 import { Outside } from './rich-text.tsx'
 
-/** Inline buttons under a message: pressed, and the bot's answer shown as a messenger does. */
 interface KeyboardProps {
   readonly message: Message
   readonly rows: readonly (readonly InlineButton[])[]
   readonly hands: Hands
 }
 
+/** Inline buttons under a message: pressed, and the bot's answer shown as a messenger does. */
 function Keyboard({ message, rows, hands }: KeyboardProps) {
   const t = useT()
   const reason = useReason()

@@ -18,7 +18,6 @@ import { type Conversation, chatsOf, conversationsOf, privateChat } from './conv
 import { chatName } from './names.ts'
 import { NewChatDialog } from './new-chat.tsx'
 
-/** The chats of a person, with the latest words of each. */
 interface ChatListProps {
   readonly conversations: readonly Conversation[]
   readonly codes: Inbox['codes']
@@ -26,6 +25,7 @@ interface ChatListProps {
   onOpen(chat: number): void
 }
 
+/** The chats of a person, with the latest words of each. */
 function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
   const t = useT()
   const { hour } = useFormats()
@@ -67,7 +67,6 @@ function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
   )
 }
 
-/** What a person sees, kept up to date: each look waits until there is something else to see. */
 const MESSAGES = 500
 const WAIT_SECONDS = 25
 /** Somebody who stops typing makes no event. */
@@ -81,6 +80,7 @@ interface Seen {
 
 const nothing: Seen = { inbox: undefined, failure: undefined }
 
+/** What a person sees, kept up to date: each look waits until there is something else to see. */
 function useInbox(person: number): Seen {
   const [seen, setSeen] = useState<Seen & { readonly of: number }>({ ...nothing, of: person })
   useEffect(() => {

@@ -85,7 +85,6 @@ const contactOf = ({ id, phone, first_name, last_name }: Person) => ({
   user_id: id,
 })
 
-/** Whether the keys that a bot put below the message field are shown there or hidden. */
 interface Keys {
   readonly rows: NonNullable<StandingKeyboard['keyboard']>
   readonly placeholder: string | undefined
@@ -95,6 +94,7 @@ interface Keys {
   toggle(): void
 }
 
+/** Whether the keys that a bot put below the message field are shown there or hidden. */
 export function useKeys(standing: StandingKeyboard | undefined): Keys {
   const [chosen, setChosen] = useState<{ readonly of: string; readonly isOpen: boolean }>()
   const rows = standing?.keyboard ?? []

@@ -54,13 +54,13 @@ export function EmptySandbox() {
   )
 }
 
-/** As whom one acts: the person, another one, and what goes wrong for them. */
 export interface WhoProps {
   readonly person: Person
   readonly people: readonly Person[]
   onChoose(person: number): void
 }
 
+/** As whom one acts: the person, another one, and what goes wrong for them. */
 export function Who({ person, people, onChoose }: WhoProps) {
   const t = useT()
   const [opened, setOpened] = useState<'faults' | 'new'>()

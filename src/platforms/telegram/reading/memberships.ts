@@ -12,7 +12,6 @@ import {
 import { nativeOf } from '../natives.ts'
 import { chatOf, personById, type View } from './peers.ts'
 
-/** Rights and permissions: the network lists what is forbidden to members and what is allowed to administrators. */
 type Ban = Exclude<keyof tl.RawChatBannedRights, '_' | 'untilDate'>
 type Grant = Exclude<keyof tl.RawChatAdminRights, '_'>
 
