@@ -23,7 +23,7 @@ t.test('a schema speaks in words', async (t) => {
   t.same(await refusal('POST', '/user/tokens', { name: ' ' }), ['name must not be blank'])
   const words = 'state must be a word, or several with commas between'
   t.same(await refusal('GET', '/platforms/credentials?state=a,,b'), [words])
-  const person = { first_name: 'A', phone: '+16505550001', username: '1abc' }
+  const person = { first_name: 'A', phone: '+16505670002', username: '1abc' }
   t.match(await refusal('POST', '/sandbox/people', person), [/^username must be 4 to 32 letters, /])
   t.match(await refusedKey({ name: 'x'.repeat(5_000) }), [
     /^name must have at most \d+ characters$/,

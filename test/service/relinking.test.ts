@@ -175,11 +175,11 @@ t.test('bad input is refused and names the field', async (t) => {
     ['sandbox', { phone: 1 }, 400, 'Bad Request: field "phone" must be a string'],
     ['sandbox', { phone: '+1', method: 'qr' }, 400, /^Bad Request: field "method" /],
     ['sandbox', { phone: 'x' }, 400, /^Bad Request: /],
-    ['sandbox', { phone: '+16505550000', fone: 'x' }, 400, 'Bad Request: field "fone" is unknown'],
-    ['telegram', { fone: '+16505550000' }, 400, 'Bad Request: field "fone" is unknown'],
-    ['sandbox', { phone: '+16505550000', credential_id: 'x' }, 400, /field "credential_id"/],
-    ['xmpp', { phone: '+16505550000' }, 400, /^Bad Request: field "\w+" is required$/],
-    ['carrier-pigeon', { phone: '+16505550000' }, 404, 'Not Found'],
+    ['sandbox', { phone: '+16505670001', fone: 'x' }, 400, 'Bad Request: field "fone" is unknown'],
+    ['telegram', { fone: '+16505670001' }, 400, 'Bad Request: field "fone" is unknown'],
+    ['sandbox', { phone: '+16505670001', credential_id: 'x' }, 400, /field "credential_id"/],
+    ['xmpp', { phone: '+16505670001' }, 400, /^Bad Request: field "\w+" is required$/],
+    ['carrier-pigeon', { phone: '+16505670001' }, 404, 'Not Found'],
     ['sandbox', [], 400, /^Bad Request: /],
     ['sandbox', undefined, 400, /^Bad Request: /],
   ] as const
@@ -208,7 +208,7 @@ t.test('what the network refuses at once is a refusal of the start', async (t) =
     status: 400,
     body: { description: 'Bad Request: the account is banned' },
   })
-  t.match(await start(banned, '+16505559999'), {
+  t.match(await start(banned, '+16505670000'), {
     status: 400,
     body: { description: 'Bad Request: the phone number is not registered in the sandbox' },
   })

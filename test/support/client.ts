@@ -67,7 +67,7 @@ export class Client {
     return answer.body.result
   }
 
-  /** A person of the sandbox, by a phone that nobody else has. */
+  /** A person of the sandbox, with a phone from +1650555…; tests that name a phone themselves take another prefix. */
   async person(first_name: string, username?: string, more: object = {}) {
     const phone = `+1650555${String(people++ % 10_000).padStart(4, '0')}`
     const person = { first_name, phone, ...(username && { username }), ...more }
