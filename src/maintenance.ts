@@ -1,5 +1,6 @@
 /** What is done again and again: retention, passivation, and the census of actors. */
 import { visibleState } from '../actors/credential/timeline.ts'
+import { forgetAnswers } from './bot-api/idempotency.ts'
 import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
 import { retainTimelines } from './credentials/timeline.ts'
@@ -54,6 +55,7 @@ export function everyHour(
   const chores = {
     updates: oldUpdates,
     links: () => forgetLinks(db),
+    answers: () => forgetAnswers(db),
     timelines: () => retainTimelines(db),
     messages: () => forgetMessages(db),
     telegram: () => retainTelegram(db, limits.updateDays),

@@ -25,6 +25,8 @@ const unfenced: Readonly<Record<string, string>> = {
   'links/store.ts link_session': 'a link is its user’s, and has no owner',
   'media/downloads.ts media_path': 'a path to a file: the same for every node',
   'media/downloads.ts media_path_count': 'a count that only grows',
+  'bot-api/idempotency.ts idempotent_call':
+    'the key of a call is taken once, whichever node is asked',
   'bot-api/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/journal-tables.ts request_log': history,

@@ -8,6 +8,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
+import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { hasTopics } from './methods/forum-topics.ts'
 import { methods } from './methods/index.ts'
@@ -19,6 +20,7 @@ export interface CallExecution {
     ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
   }
   readonly world: CallServices
+  readonly idempotentCalls: IdempotentCalls
   platformOf(credentialId: number): Promise<Platform>
 }
 
@@ -29,6 +31,8 @@ export interface Asked {
   readonly args: Arguments
   readonly uploads: ReadonlyMap<string, Upload>
   readonly traceId: string
+  /** The value of the header of this name; heeded where a message is sent. */
+  readonly idempotencyKey?: string | undefined
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
   leaving(): AbortLike
@@ -47,7 +51,7 @@ export async function prepare(
   carrier: CallExecution,
 ): Promise<() => Promise<Result>> {
   const { key, args, uploads, traceId } = asked
-  const { credentials, world, platformOf } = carrier
+  const { credentials, world, platformOf, idempotentCalls } = carrier
   const { apiKeyId, credentialId } = key.facts
   const name = methodName(asked.method)
   if (!name) throw failed('not_found', 'method not found')
@@ -79,7 +83,11 @@ export async function prepare(
     perform,
     world,
   }
-  const run = () => method.run(call)
+  const { idempotencyKey } = asked
+  const run =
+    idempotencyKey === undefined || !method.sends
+      ? () => method.run(call)
+      : () => idempotentCalls.once(apiKeyId, idempotencyKey, () => method.run(call))
   return method.unlimited ? run : () => key.inFlight(run)
 }
 

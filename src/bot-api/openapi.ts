@@ -1,4 +1,5 @@
 /** The bot API in the OpenAPI document: one operation a method, from the table that serves them. */
+import { KEY_LENGTH } from './idempotency.ts'
 import type { Method, ParameterType } from './method.ts'
 import { methods } from './methods/index.ts'
 
@@ -48,7 +49,16 @@ export const botPaths = (): Record<string, object> =>
     [...methods.values()].map((method) => [`/bot{api_key}/${method.name}`, pathOf(method)]),
   )
 
-function pathOf({ name, summary, scope, parameters, required }: Method): object {
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'The same value within 24 hours gets the first answer again and sends nothing; 409 while the first call is under way.',
+  schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH },
+}
+
+function pathOf({ name, summary, scope, parameters, required, sends }: Method): object {
   const schema = {
     type: 'object',
     required,
@@ -62,7 +72,10 @@ function pathOf({ name, summary, scope, parameters, required }: Method): object 
       tags: ['bot api'],
       summary,
       description: scope ? `Needs the scope \`${scope}\`.` : 'Needs any valid key.',
-      parameters: [{ name: 'api_key', in: 'path', required: true, schema: { type: 'string' } }],
+      parameters: [
+        { name: 'api_key', in: 'path', required: true, schema: { type: 'string' } },
+        ...(sends ? [idempotencyKey] : []),
+      ],
       requestBody: {
         content: {
           'application/json': { schema },

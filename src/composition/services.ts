@@ -1,6 +1,7 @@
 /** Builds what routes and webhooks call: services over the actors and the storage. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileOf, profileStore } from '../bot-api/profile.ts'
 import type { Config } from '../config/config.ts'
@@ -92,7 +93,12 @@ export function createServices(options: ServicesOptions) {
     downloads,
     flush,
     /** How calls of bots are executed, over HTTP and in answers to webhooks. */
-    execution: { credentials, platformOf: core.platformOf, world: calls },
+    execution: {
+      credentials,
+      platformOf: core.platformOf,
+      world: calls,
+      idempotentCalls: new IdempotentCalls(db, logger),
+    },
     uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
     pages: new LinkPages(db),
     settings: new ReceiveSettingsService({ db, credentials }),

@@ -1,5 +1,6 @@
 /** The service as the kill test runs it, a process to be killed: real core and routes, the spool or XMPP below. */
 import { flushCompileCache } from 'node:module'
+import { IdempotentCalls } from '../../src/bot-api/idempotency.ts'
 import { profileStore } from '../../src/bot-api/profile.ts'
 import { createCore } from '../../src/composition/core.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -82,6 +83,7 @@ await server.register(botRoutes, {
   gate: core.gate,
   credentials: core.supervisor,
   platformOf: core.platformOf,
+  idempotentCalls: new IdempotentCalls(db, logger),
   uploads: { media: { spool: noFiles }, uploadBytes: 0 },
   world: {
     profile: () => Promise.reject(new Error('not asked for here')),

@@ -28,6 +28,7 @@ import { WriteProbe } from './0027-write-probe.ts'
 import { XmppRooms } from './0029-xmpp-rooms.ts'
 import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
+import { IdempotentCalls } from './0048-idempotent-calls.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -64,4 +65,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0029-xmpp-rooms', class: XmppRooms },
   { name: '0034-link-targets', class: LinkTargets },
   { name: '0035-request-reasons', class: RequestReasons },
+  { name: '0048-idempotent-calls', class: IdempotentCalls },
 ]

@@ -104,6 +104,7 @@ async function begun(
     args,
     uploads,
     traceId: request.id,
+    idempotencyKey: headers['idempotency-key']?.toString(),
     signal: () => goneSignal(reply),
     leaving: () => new Departure(reply),
     named(name: string) {

@@ -1,0 +1,147 @@
+/** Calls with an Idempotency-Key: the same key of an API key gets the first answer again for a day, and nothing is sent. */
+import { LRUCache } from 'lru-cache'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
+import type { Queryable } from '../database/database.ts'
+import type { Log } from '../database/log.ts'
+import type { Result } from './method.ts'
+
+/** Characters. */
+export const KEY_LENGTH = 128
+
+/** How long an answer is kept, as an interval of the database. */
+const KEPT = '24 hours'
+
+/** Answers kept of one API key; more are refused, since to forget one early would break the promise. */
+const MOST_ANSWERS = 100_000
+const COUNTED_FOR_MS = 60_000
+const RETRY_SECONDS = 3600
+const REMOVED_AT_ONCE = 5_000
+
+interface Answer {
+  readonly result: string | null
+  readonly failure: Failure | null
+}
+
+/** The caller shall try again, and nothing was done: the next call with the key is the first one again. */
+const leavesNoTrace = ({ code, certain }: Failure): boolean =>
+  (code === 'rate_limited' || code === 'unavailable') && certain !== false
+
+export class IdempotentCalls {
+  readonly #db: Queryable
+  readonly #logger: Log
+  /** How many calls of this process have a key in hand, by API key and key. */
+  readonly #underWay = new Map<string, number>()
+  /** How many answers are kept of an API key. */
+  readonly #counts = new LRUCache<number, number>({ max: 10_000, ttl: COUNTED_FOR_MS })
+
+  constructor(db: Queryable, logger: Log) {
+    this.#db = db
+    this.#logger = logger
+  }
+
+  /** Resolves with the answer of `run`, or with that of the first call with this key. */
+  async once(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
+    if (key.length === 0 || key.length > KEY_LENGTH) {
+      throw failed('bad_request', `the Idempotency-Key must have 1 to ${KEY_LENGTH} characters`)
+    }
+    const id = `${apiKeyId} ${key}`
+    this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
+    try {
+      await this.#assertRoom(apiKeyId)
+      if (await this.#begin(apiKeyId, key)) return await this.#carryOut(apiKeyId, key, run)
+      return answered(await this.#find(apiKeyId, key), (this.#underWay.get(id) ?? 0) > 1)
+    } finally {
+      const left = (this.#underWay.get(id) ?? 1) - 1
+      if (left > 0) this.#underWay.set(id, left)
+      else this.#underWay.delete(id)
+    }
+  }
+
+  /** Whether this call is the first one with its key. */
+  async #begin(apiKeyId: number, key: string): Promise<boolean> {
+    const begun = await this.#db.query(
+      `insert into idempotent_call as c (api_key_id, key) values ($1, $2)
+       on conflict (api_key_id, key) do update set begun_at = now(), result = null, failure = null
+         where c.begun_at < now() - interval '${KEPT}'
+       returning 1`,
+      [apiKeyId, key],
+    )
+    return begun.length > 0
+  }
+
+  async #carryOut(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await run()
+      await this.#keep(apiKeyId, key, { result: result.json, failure: null })
+      return result
+    } catch (cause) {
+      const failure: Failure =
+        cause instanceof RequestFailed ? cause.failure : { code: 'internal', description: '' }
+      await this.#keep(apiKeyId, key, { result: null, failure })
+      throw cause
+    }
+  }
+
+  /** An answer that cannot be stored is given all the same; a repeated call then hears that it may have been sent. */
+  async #keep(apiKeyId: number, key: string, { result, failure }: Answer): Promise<void> {
+    const isGivenUp = failure !== null && leavesNoTrace(failure)
+    const statement = isGivenUp
+      ? 'delete from idempotent_call where api_key_id = $1 and key = $2'
+      : 'update idempotent_call set result = $3, failure = $4 where api_key_id = $1 and key = $2'
+    const values = isGivenUp ? [] : [result, failure && JSON.stringify(failure)]
+    if (!isGivenUp) this.#counts.set(apiKeyId, (this.#counts.get(apiKeyId) ?? 0) + 1)
+    try {
+      await this.#db.query(statement, [apiKeyId, key, ...values])
+    } catch (err) {
+      this.#logger.error({ err, apiKeyId }, 'the answer to a call with an Idempotency-Key was lost')
+    }
+  }
+
+  async #find(apiKeyId: number, key: string): Promise<Answer | undefined> {
+    const [answer] = await this.#db.query<Answer>(
+      'select result, failure from idempotent_call where api_key_id = $1 and key = $2',
+      [apiKeyId, key],
+    )
+    return answer
+  }
+
+  async #assertRoom(apiKeyId: number): Promise<void> {
+    const count = this.#counts.get(apiKeyId) ?? (await this.#count(apiKeyId))
+    if (count < MOST_ANSWERS) return
+    const description = 'too many calls with an Idempotency-Key within 24 hours'
+    throw failed('rate_limited', description, { retryAfterSeconds: RETRY_SECONDS })
+  }
+
+  async #count(apiKeyId: number): Promise<number> {
+    const [row] = await this.#db.query<{ count: number }>(
+      'select count(*) as count from idempotent_call where api_key_id = $1',
+      [apiKeyId],
+    )
+    const count = row?.count ?? 0
+    this.#counts.set(apiKeyId, count)
+    return count
+  }
+}
+
+function answered(answer: Answer | undefined, isUnderWay: boolean): Result {
+  if (answer?.failure) throw new RequestFailed(answer.failure)
+  if (answer?.result != null) return { json: answer.result }
+  // Where the row is gone, the first call ended just now and left no trace: the caller may try again.
+  if (isUnderWay || !answer) {
+    throw failed('conflict', 'a call with this Idempotency-Key is under way')
+  }
+  const description =
+    'the first call with this Idempotency-Key ended without an answer; the message may have been sent'
+  throw failed('timeout', description, { reason: 'sent_unconfirmed', certain: false })
+}
+
+/** Deletes answers that no key asks for any more. */
+export async function forgetAnswers(db: Queryable): Promise<void> {
+  const forget = `
+    delete from idempotent_call where (api_key_id, key) in (
+      select api_key_id, key from idempotent_call
+       where begun_at < now() - interval '${KEPT}' order by begun_at limit ${REMOVED_AT_ONCE})
+    returning 1`
+  while ((await db.query(forget)).length === REMOVED_AT_ONCE);
+}

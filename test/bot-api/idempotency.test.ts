@@ -1,0 +1,134 @@
+/** Calls with an Idempotency-Key: one key is carried out once, and its first answer is given again. */
+import t from 'tap'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { forgetAnswers, IdempotentCalls } from '../../src/bot-api/idempotency.ts'
+import { quietLog } from '../support/log.ts'
+import { stage } from '../updates/stage.ts'
+
+const { db, credential, key: newKey } = await stage(t)
+const account = await credential()
+const [key, otherKey] = [await newKey(account), await newKey(account)]
+const calls = new IdempotentCalls(db, quietLog)
+
+/** Sends something; each time it answers with another number. */
+function sender(
+  answer: (times: number) => Promise<{ json: string }> = async (n) => ({ json: `${n}` }),
+) {
+  const sent = { times: 0, send: () => answer(++sent.times) }
+  return sent
+}
+
+async function failureOf(promise: Promise<unknown>) {
+  const cause: unknown = await promise.catch((cause) => cause)
+  if (cause instanceof RequestFailed) return cause.failure
+  throw new Error('it was not refused')
+}
+
+t.test('the first answer is given again, and nothing is sent', async (t) => {
+  const one = sender()
+  t.same(await calls.once(key, 'a', one.send), { json: '1' })
+  t.same(await calls.once(key, 'a', one.send), { json: '1' })
+  t.same(await new IdempotentCalls(db, quietLog).once(key, 'a', one.send), { json: '1' })
+  t.equal(one.times, 1)
+  t.same(await calls.once(key, 'b', one.send), { json: '2' }, 'another key is another call')
+  t.same(await calls.once(otherKey, 'a', one.send), { json: '3' }, 'as is that of another API key')
+})
+
+t.test('a refusal is an answer, unless it asks to come back', async (t) => {
+  const refusals = [
+    failed('bad_request', 'chat not found'),
+    failed('timeout', 'the message may have been sent', { certain: false }),
+    failed('unavailable', 'cut off', { certain: false }),
+    new Error('boom'),
+  ]
+  for (const [place, refusal] of refusals.entries()) {
+    const one = sender(() => Promise.reject(refusal))
+    await t.rejects(calls.once(key, `refused ${place}`, one.send), refusal)
+    const again = await failureOf(calls.once(key, `refused ${place}`, one.send))
+    const known = refusal instanceof RequestFailed ? refusal.failure : { code: 'internal' }
+    t.match(again, known)
+    t.equal(one.times, 1)
+  }
+  for (const code of ['rate_limited', 'unavailable'] as const) {
+    const one = sender(async (times) => {
+      if (times === 1) throw failed(code, '', { retryAfterSeconds: 1 })
+      return { json: 'true' }
+    })
+    t.equal((await failureOf(calls.once(key, code, one.send))).code, code)
+    t.same(await calls.once(key, code, one.send), { json: 'true' }, code)
+  }
+})
+
+t.test('while the first is under way, the second is refused', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<{ json: string }>()
+  const one = sender(() => promise)
+  const first = calls.once(key, 'slow', one.send)
+  const second = await failureOf(calls.once(key, 'slow', one.send))
+  t.match(second, {
+    code: 'conflict',
+    description: /^a call with this Idempotency-Key is under way$/,
+  })
+  resolve({ json: '"there"' })
+  t.same(await first, { json: '"there"' })
+  const [again, andAgain] = await Promise.all([1, 2].map(() => calls.once(key, 'slow', one.send)))
+  t.same([again, andAgain], [{ json: '"there"' }, { json: '"there"' }])
+  t.equal(one.times, 1)
+})
+
+t.test('after a crash nobody knows whether it was sent, and nothing is sent', async (t) => {
+  const crashed = new IdempotentCalls(db, quietLog)
+  const one = sender(() => new Promise(() => undefined))
+  void crashed.once(key, 'crash', one.send)
+  while (one.times === 0) await new Promise(setImmediate)
+  const failure = await failureOf(calls.once(key, 'crash', one.send))
+  t.match(failure, { code: 'timeout', certain: false, reason: 'sent_unconfirmed' })
+  t.match(
+    failure.description,
+    /^the first call .+ ended without an answer; the message may have been sent$/,
+  )
+  t.equal(one.times, 1)
+})
+
+t.test('an answer is forgotten after a day, also where no chore came by', async (t) => {
+  const age = (name: string, hours: number) =>
+    db.query(
+      `update idempotent_call set begun_at = now() - make_interval(hours => $2) where key = $1`,
+      [name, hours],
+    )
+  const one = sender()
+  for (const name of ['old', 'young', 'stale']) await calls.once(key, name, one.send)
+  await age('old', 25)
+  await age('stale', 25)
+  await age('young', 23)
+  t.same(await calls.once(key, 'stale', one.send), { json: '4' })
+  await forgetAnswers(db)
+  const kept = await db.query<{ key: string }>(
+    `select key from idempotent_call where key in ('old', 'young', 'stale') order by key`,
+  )
+  t.same(
+    kept.map(({ key }) => key),
+    ['stale', 'young'],
+  )
+})
+
+t.test('a key has 1 to 128 characters', async (t) => {
+  const one = sender()
+  for (const name of ['', 'x'.repeat(129)]) {
+    t.match(await failureOf(calls.once(key, name, one.send)), {
+      code: 'bad_request',
+      description: /^the Idempotency-Key must have 1 to 128 characters$/,
+    })
+  }
+  t.same(await calls.once(key, 'x'.repeat(128), one.send), { json: '1' })
+})
+
+t.test('an API key with very many answers is asked to wait', async (t) => {
+  const busy = await newKey(account)
+  await db.query(
+    'insert into idempotent_call (api_key_id, key) select $1, n::text from generate_series(1, 100000) n',
+    [busy],
+  )
+  const failure = await failureOf(calls.once(busy, 'one more', sender().send))
+  t.match(failure, { code: 'rate_limited', retryAfterSeconds: 3600 })
+  t.same(await calls.once(key, 'another', sender().send), { json: '1' })
+})
