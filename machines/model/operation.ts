@@ -6,6 +6,7 @@ import type {
   Location,
   Media,
   Message,
+  Person,
   Poll,
   Reaction,
   StickerSet,
@@ -20,6 +21,12 @@ import {
   PROFILE_OPERATIONS,
   type ProfileOperation,
 } from './operation-chats.ts'
+import {
+  type ListedChat,
+  type PastMessage,
+  READING_OPERATIONS,
+  type ReadingOperation,
+} from './operation-reading.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
 
@@ -46,6 +53,7 @@ export const OPERATION_KINDS = [
   ...CHAT_OPERATIONS,
   ...PROFILE_OPERATIONS,
   ...TOPIC_OPERATIONS,
+  ...READING_OPERATIONS,
   'post_story',
   'delete_story',
 ] as const
@@ -159,6 +167,7 @@ export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>
   | ChatOperation<Place, Item>
   | ProfileOperation<Place>
+  | ReadingOperation<Place, Item>
   | StoryOperation
   /** Removes the reactions of another person. */
   | {
@@ -204,6 +213,10 @@ export type OperationResult =
   | { readonly kind: 'poll'; readonly poll: Poll }
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'members'; readonly members: readonly Member[] }
+  | { readonly kind: 'chats'; readonly chats: readonly ListedChat[]; readonly next?: string }
+  | { readonly kind: 'history'; readonly messages: readonly PastMessage[] }
+  /** Without a person: nobody was found. */
+  | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }
   | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }

@@ -3,10 +3,14 @@ import type { Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 import type { Method } from './method.ts'
-import { reference } from './reference.ts'
+import { METHODS_BEYOND, reference } from './reference.ts'
 
 /** What a method is about, by its name; the first that fits counts. */
 const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
+  [/^getChats$/, 'list of chats'],
+  [/^getChatHistory$/, 'history to read'],
+  [/^markAsRead$/, 'marks of what is read'],
+  [/^resolvePhone$/, 'phone numbers'],
   [/Game/, 'games'],
   [/Business/, 'business accounts'],
   [/Gift|giftPremium/, 'gifts'],
@@ -42,11 +46,20 @@ const FOR_BOTS =
 
 export function methodRefused(platform: Platform, method: string): Error {
   const subject = SUBJECTS.find(([names]) => names.test(method))?.[1]
-  const isForBots = platform.capabilities.reference === 'people' && FOR_BOTS.test(method)
-  const reason = isForBots
-    ? "only bots may; link a bot's token instead"
-    : reasonFor(platform, subject ? `no ${subject}` : 'nothing like it')
+  const reason =
+    remedyFor(platform, method) ??
+    reasonFor(platform, subject ? `no ${subject}` : 'nothing like it')
   return failed('bad_request', `method ${method} not found on ${platform.name}: ${reason}`)
+}
+
+/** The reference's own network lets bots do some things and people others. */
+function remedyFor({ capabilities }: Platform, method: string): string | undefined {
+  if (capabilities.reference === 'people' && FOR_BOTS.test(method)) {
+    return "only bots may; link a bot's token instead"
+  }
+  const isForPeople = METHODS_BEYOND.some((name) => name === method)
+  if (capabilities.reference !== 'bots' || !isForPeople) return undefined
+  return "only people's accounts may; link one instead"
 }
 
 /** `lacking` names what another network would have to have, with a "no" before it. */

@@ -245,6 +245,9 @@ const REFERENCE_NEWER = [
 /** Every method name of the reference: what is known, supported or not. */
 export const METHOD_NAMES: readonly string[] = [...Object.keys(reference), ...REFERENCE_NEWER]
 
+/** Methods that the reference does not have: an account of a person has chats, a bot has none. */
+export const METHODS_BEYOND = ['getChats', 'getChatHistory', 'markAsRead', 'resolvePhone'] as const
+
 /** What some methods were called before; the reference still answers to these names. */
 const FORMERLY = {
   kickChatMember: 'banChatMember',
@@ -253,9 +256,10 @@ const FORMERLY = {
 } as const
 
 const canonical = new Map<string, string>(
-  [...METHOD_NAMES.map((name) => [name, name] as const), ...Object.entries(FORMERLY)].map(
-    ([name, method]) => [name.toLowerCase(), method],
-  ),
+  [
+    ...[...METHOD_NAMES, ...METHODS_BEYOND].map((name) => [name, name] as const),
+    ...Object.entries(FORMERLY),
+  ].map(([name, method]) => [name.toLowerCase(), method]),
 )
 
 /** The name in the reference's spelling; letter case does not matter. */

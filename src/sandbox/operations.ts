@@ -3,7 +3,7 @@ import { type Handlers, handle } from '../../actors/ports/handlers.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { manageInvite } from './chats/invites.ts'
 import { answerJoin } from './chats/joining.ts'
-import { describe, resolve } from './chats/lookup.ts'
+import { describe, resolve, resolvePhone } from './chats/lookup.ts'
 import {
   countAllMembers,
   describeMember,
@@ -11,6 +11,7 @@ import {
   moderate,
 } from './chats/moderation.ts'
 import { pin, unpin, unpinAll } from './chats/pins.ts'
+import { listChats, markRead, readHistory } from './chats/reading.ts'
 import { leave, setDescription, setPermissions, setPhoto, setTitle } from './chats/settings.ts'
 import { stickerSet } from './files/sticker-sets.ts'
 import { answerCallback } from './messages/callback.ts'
@@ -75,6 +76,10 @@ export const handlers: Handlers<Call> = {
   remove_reaction: removeReaction,
   post_story: postStory,
   delete_story: deleteStory,
+  list_chats: listChats,
+  read_history: readHistory,
+  mark_read: markRead,
+  resolve_phone: resolvePhone,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */

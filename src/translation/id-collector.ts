@@ -12,6 +12,7 @@ import type {
 } from '../../machines/model/content.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
+import type { PastMessage } from '../../machines/model/operation-reading.ts'
 import type { WantedIds } from '../identities/ids.ts'
 
 /** A poll may come without a message. */
@@ -128,6 +129,16 @@ export class IdCollector implements WantedIds {
         this.addChat(result.chat)
         if (result.chat.pinned) this.#addMentioned(result.chat.pinned)
         break
+      case 'history':
+        this.#addPast(result.messages)
+        break
+      case 'chats':
+        for (const { chat } of result.chats) this.addChat(chat)
+        this.#addPast(result.chats.flatMap(({ last }) => (last ? [last] : [])))
+        break
+      case 'person':
+        if (result.person) this.addPerson(result.person)
+        break
       case 'member':
         this.addPerson(result.member.person)
         break
@@ -153,6 +164,11 @@ export class IdCollector implements WantedIds {
       case 'number':
       case 'done':
     }
+  }
+
+  /** Newest first; the oldest is added first, since new integers ascend. */
+  #addPast(messages: readonly PastMessage[]): void {
+    for (const { message, isOwn } of messages.toReversed()) this.addMessage(message, isOwn)
   }
 
   addMessage(message: Message, isOwn: boolean): void {

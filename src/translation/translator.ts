@@ -46,6 +46,8 @@ const purposes: Partial<Record<OperationKind, string>> = {
   react: 'message to react',
   remove_reaction: 'message to react',
   stop_poll: 'message with poll to stop',
+  read_history: 'message to go back from',
+  mark_read: 'message to read',
 }
 
 class OperationTranslator {

@@ -7,6 +7,7 @@ import { canDo, type Method } from '../../src/bot-api/method.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
 import {
   assertParameters,
+  methodRefused,
   parametersKnown,
   treatmentOf,
 } from '../../src/bot-api/parameter-rules.ts'
@@ -99,4 +100,23 @@ t.test('a refusal says why', async (t) => {
   said('xmpp', 'the network has no effects')
   said('telegram-bot', 'the gateway does not pass it on yet')
   said('telegram', "the gateway does not do it with a person's account")
+})
+
+t.test('what only people or only bots may do is refused with the account that may', async (t) => {
+  const said = (id: string, method: string) => {
+    const platform = { ...platformOf(id), name: id }
+    return (methodRefused(platform, method) as RequestFailed).failure.description
+  }
+  t.equal(
+    said('telegram-bot', 'getChats'),
+    "method getChats not found on telegram-bot: only people's accounts may; link one instead",
+  )
+  t.equal(
+    said('telegram', 'answerInlineQuery'),
+    "method answerInlineQuery not found on telegram: only bots may; link a bot's token instead",
+  )
+  t.equal(
+    said('xmpp', 'resolvePhone'),
+    'method resolvePhone not found on xmpp: the network has no phone numbers',
+  )
 })

@@ -16,6 +16,7 @@ import { draftMethods, messageMethods } from './messages.ts'
 import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
+import { readingMethods } from './reading.ts'
 import { sessionMethods, updateMethods, webhookMethods } from './receiving.ts'
 import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
@@ -32,6 +33,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...passingOnMethods,
     ...reactionMethods,
     ...chatMethods,
+    ...readingMethods,
     ...chatSettingMethods,
     ...memberMethods,
     ...inviteMethods,

@@ -1,8 +1,9 @@
 /** What an operation resolved with, in the reference's JSON. */
 import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
+import type { ListedChat } from '../../../machines/model/operation-reading.ts'
 import type { Names } from './chat.ts'
-import { chatJson, inviteJson, memberJson, permissionsJson, present } from './chat.ts'
+import { chatJson, inviteJson, memberJson, permissionsJson, present, userJson } from './chat.ts'
 import { photoJson, pollJson, sizeJson, stickerSetJson } from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 
@@ -48,14 +49,35 @@ function chatPhotoJson(photo: Media, ids: Names): object {
   }
 }
 
+const anyMessageJson = (message: Message, ids: Names): object =>
+  messageJson(message, ids) ?? bareMessageJson(message, ids)
+
+const listedChatJson = ({ chat, last, unread }: ListedChat, ids: Names): object => ({
+  chat: chatJson(chat, ids),
+  ...present({
+    last_message: last && anyMessageJson(last.message, ids),
+    unread_count: unread,
+  }),
+})
+
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
     case 'message':
-      return messageJson(result.message, ids) ?? bareMessageJson(result.message, ids)
+      return anyMessageJson(result.message, ids)
     case 'messages':
-      return result.messages.map(
-        (message) => messageJson(message, ids) ?? bareMessageJson(message, ids),
-      )
+      return result.messages.map((message) => anyMessageJson(message, ids))
+    case 'history':
+      return result.messages.map(({ message }) => anyMessageJson(message, ids))
+    case 'chats':
+      return {
+        chats: result.chats.map((listed) => listedChatJson(listed, ids)),
+        ...present({ next_offset: result.next }),
+      }
+    case 'person':
+      return {
+        is_registered: result.person !== undefined,
+        ...present({ user: result.person && userJson(result.person, ids) }),
+      }
     case 'chat':
       return fullChatJson(result.chat, ids)
     case 'poll':

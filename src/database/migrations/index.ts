@@ -29,6 +29,7 @@ import { XmppRooms } from './0029-xmpp-rooms.ts'
 import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
+import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -66,4 +67,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0034-link-targets', class: LinkTargets },
   { name: '0035-request-reasons', class: RequestReasons },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
+  { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
 ]

@@ -1,11 +1,11 @@
-/** Finds chats by public name or id, and collects all that a person can learn about one. */
+/** Finds chats by public name or id and people by phone, and collects all that a person can learn about one. */
 
 import type { Chat, Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Database, Queryable } from '../../database/database.ts'
-import { chatOf, messageOf, parseChatId, privateChatWith } from '../delivery/mapping.ts'
+import { chatOf, messageOf, parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
 import {
   type ChatRow,
   chatCondition,
@@ -34,6 +34,19 @@ export async function describe(
   { chat }: OperationOf<'describe'>,
 ): Promise<OperationResult> {
   return { kind: 'chat', chat: await detailsOf(context.db, by.person, parseChatId(chat)) }
+}
+
+/** A deactivated person is not found. */
+export async function resolvePhone(
+  { context: { db, network } }: Call,
+  { phone }: OperationOf<'resolve_phone'>,
+): Promise<OperationResult> {
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p
+     where p.user_id = $1 and p.phone = $2 and not p.deactivated`,
+    [network, phone],
+  )
+  return { kind: 'person', ...(row && { person: personOf(row.person) }) }
 }
 
 interface Found {

@@ -98,13 +98,15 @@ export async function countMembers(db: Queryable, chat: number): Promise<number>
 
 const storing = `
   insert into sandbox_member as m
-    (chat_id, person_id, role, rights, is_anonymous, permissions, until, link)
-  values ($1, $2, $3, $4, $5, $6, to_timestamp($7), $9)
+    (chat_id, person_id, role, rights, is_anonymous, permissions, until, link, read_up_to)
+  values ($1, $2, $3, $4, $5, $6, to_timestamp($7), $9,
+    (select last_message from sandbox_chat where id = $1))
   on conflict (chat_id, person_id) do update set
     role = excluded.role, rights = excluded.rights, is_anonymous = excluded.is_anonymous,
     permissions = case when $8 then ${MEMBER_PERMISSIONS} else excluded.permissions end,
     until = case when not $8 then excluded.until when m.permissions is not null then m.until end,
-    link = case when m.role in ('left', 'kicked') then excluded.link else m.link end`
+    link = case when m.role in ('left', 'kicked') then excluded.link else m.link end,
+    read_up_to = case when m.role in ('left', 'kicked') then excluded.read_up_to else m.read_up_to end`
 
 /** The way by which a person came in. */
 interface Entry {

@@ -127,7 +127,7 @@ function eventOf({ person }: Reader, row: Row, common: object, facts: Facts): Ha
 }
 
 /** Hides the right answers of an open quiz from the people who may vote in a group. */
-function withoutSolution(message: Message, direction: Happening['direction']): Message {
+export function withoutSolution(message: Message, direction: Happening['direction']): Message {
   const { content, chat } = message
   const isSecret = direction === 'incoming' && chat.surface !== 'private'
   if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message

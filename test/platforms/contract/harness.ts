@@ -34,6 +34,7 @@ export type Ability =
   | 'forum'
   | 'peerDrafts'
   | 'stickerSet'
+  | 'phone'
 
 export interface ContractHarness {
   readonly platform: Platform
@@ -133,6 +134,8 @@ export interface Peer {
   readonly chat: string
   /** The public name under which the account finds this peer or a chat of theirs, and that chat's native id. */
   readonly publicName?: { readonly name: string; readonly chat: string }
+  /** Under which the account finds this peer. */
+  readonly phone?: string
   write(text: string, options?: { readonly replyTo?: Sight }): Promise<Sight>
   edit(message: Sight, text: string): Promise<void>
   delete(message: Sight): Promise<void>

@@ -4,6 +4,7 @@ import type { OperationKind } from '../../../machines/model/operation.ts'
 import { groupOperations } from './group-operations.ts'
 import type { ContractHarness } from './harness.ts'
 import { type Checks, messageChecks } from './message-operations.ts'
+import { readingChecks } from './reading.ts'
 import { patience, says } from './recorder.ts'
 import { able, need, perform, type Scene, scene, sending, sent, words } from './scene.ts'
 import { storyOperations } from './stories.ts'
@@ -12,6 +13,7 @@ import { topicChecks } from './topic-operations.ts'
 const checks: Checks = {
   ...messageChecks,
   ...topicChecks,
+  ...readingChecks,
   send: [
     'a message is sent, and so is an answer to one',
     async (t, { first, peer, store, account }) => {

@@ -65,6 +65,10 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
     activeSeconds: 86_400,
   }),
   delete_story: () => ({ kind: 'delete_story', story: 1 }),
+  list_chats: () => ({ kind: 'list_chats', limit: 1 }),
+  read_history: (chat) => ({ kind: 'read_history', chat, limit: 1 }),
+  mark_read: (chat) => ({ kind: 'mark_read', chat }),
+  resolve_phone: () => ({ kind: 'resolve_phone', phone: '+15550100' }),
 }
 
 const location = { kind: 'location' as const, latitude: 35.7, longitude: 51.4 }

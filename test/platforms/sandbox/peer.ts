@@ -9,7 +9,7 @@ type Shown = Omit<Received, 'reactions' | 'keyboard'>
 
 export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
   const { actions, inboxes } = sandbox
-  const { id, username } = await register(sandbox)
+  const { id, username, phone } = await register(sandbox)
   const place = ({ handle }: Sight) => ({ chat: account, message: Number(handle) })
   const read = () => inboxes.messages(id, { chat: account, limit: 100 })
   const until = async <Found>(
@@ -28,6 +28,7 @@ export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
   }
   return {
     chat: String(id),
+    phone,
     publicName: { name: username!, chat: String(id) },
     write: async (text, { replyTo } = {}) => {
       const answering = replyTo && { replyTo: Number(replyTo.handle) }

@@ -1,0 +1,139 @@
+/** Lists the chats of a person, shows their history, and remembers how far they are read. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
+import { withoutSolution } from '../delivery/event-page.ts'
+import { chatOf, messageOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import {
+  byKey,
+  type ChatRow,
+  chatJson,
+  type MessageView,
+  messageJson,
+  type PersonRow,
+  personJson,
+  viewColumns,
+  viewJoins,
+} from '../delivery/rows.ts'
+import type { Call } from '../network/context.ts'
+import { accessOf, readAccessOf } from './access.ts'
+
+/** Unread messages of one chat are counted up to this number. */
+const MOST_UNREAD = 1000
+
+interface ChatLine {
+  /** Where the chat stands in the list: the time of its newest message in microseconds, and the id of its row. */
+  readonly place: string
+  readonly chat: ChatRow
+  readonly other: PersonRow | null
+  /** The id of its newest message. */
+  readonly last: number | null
+  readonly unread: number
+}
+
+const listing = `
+  with mine as (
+    select c.*, m.read_up_to, t.id as last,
+      (extract(epoch from coalesce(t.at, c.created_at)) * 1000000)::bigint as moved_at
+    from sandbox_member m
+    join sandbox_chat c on c.id = m.chat_id
+    left join lateral (
+      select x.id, x.at from sandbox_message x
+      where x.chat_id = c.id and x.deleted_at is null order by x.id desc limit 1
+    ) t on true
+    where m.person_id = $1 and m.role not in ('left', 'kicked')
+  )
+  select c.moved_at || ':' || c.id as place, ${chatJson('c')} as chat, ${personJson('o')} as other,
+    c.last, (
+      select count(*)::int from (
+        select from sandbox_message x
+        where x.chat_id = c.id and x.id > c.read_up_to and x.sender_id <> $1
+          and x.deleted_at is null limit ${MOST_UNREAD}) counted
+    ) as unread
+  from mine c
+  left join ${byKey(
+    'sandbox_person',
+    'x.id = case when c.low_id = $1 then c.high_id else c.low_id end',
+  )} o on true
+  where $2::bigint is null or (c.moved_at, c.id) < ($2::bigint, $3::bigint)
+  order by c.moved_at desc, c.id desc limit $4`
+
+export async function listChats(
+  { context: { db }, by: { person } }: Call,
+  { limit, after }: OperationOf<'list_chats'>,
+): Promise<OperationResult> {
+  const lines = await db.query<ChatLine>(listing, [person, ...placeOf(after), limit + 1])
+  const page = lines.slice(0, limit)
+  const newest = await db.query<MessageView>(showing(NEWEST), [
+    person,
+    page.map(({ chat }) => chat.id),
+    page.map(({ last }) => last ?? 0),
+  ])
+  const last = new Map(newest.map((view) => [view.chat.id, pastOf(view, person)]))
+  const chats = page.map(({ chat, other, unread }): ListedChat => {
+    const message = last.get(chat.id)
+    return { chat: chatOf(chat, other), unread, ...(message && { last: message }) }
+  })
+  const next = lines.length > limit ? page.at(-1)?.place : undefined
+  return { kind: 'chats', chats, ...(next !== undefined && { next }) }
+}
+
+function placeOf(after: string | undefined): readonly (string | null)[] {
+  if (after === undefined) return [null, null]
+  const [, at, chat] = /^(\d{1,18}):(\d{1,18})$/.exec(after) ?? []
+  if (at === undefined || chat === undefined) throw failed('bad_request', 'OFFSET_INVALID')
+  return [at, chat]
+}
+
+const showing = (messages: string) => `
+  select ${messageJson('m')} as message, ${viewColumns}
+  from (${messages}) m ${viewJoins('m', '$1')}
+  order by m.id desc`
+
+const NEWEST = `
+  select x.* from sandbox_message x
+  join unnest($2::bigint[], $3::bigint[]) as wanted (chat_id, id)
+    on x.chat_id = wanted.chat_id and x.id = wanted.id`
+
+const PAST = `
+  select * from sandbox_message
+  where chat_id = $2 and deleted_at is null and ($3::bigint is null or id < $3)
+  order by id desc limit $4`
+
+/** A chat with a public name can be read without being in it. */
+export async function readHistory(
+  { context: { db }, by: { person } }: Call,
+  { chat, message, limit }: OperationOf<'read_history'>,
+): Promise<OperationResult> {
+  const access = await readAccessOf(db, person, parseChatId(chat))
+  const before = message === undefined ? null : parseMessageId(message, 'go back from')
+  const views = await db.query<MessageView>(showing(PAST), [
+    ...[person, access.chat.id, before, limit],
+  ])
+  return { kind: 'history', messages: views.map((view) => pastOf(view, person)) }
+}
+
+function pastOf(view: MessageView, person: number): PastMessage {
+  const isOwn = view.message.sender_id === person
+  return { message: withoutSolution(messageOf(view), isOwn ? 'own' : 'incoming'), isOwn }
+}
+
+/** A mark never moves back. */
+export async function markRead(
+  { context: { db }, by: { person } }: Call,
+  { chat, message }: OperationOf<'mark_read'>,
+): Promise<OperationResult> {
+  const access = await accessOf(db, person, parseChatId(chat))
+  const [row] = await db.query(
+    `update sandbox_member m
+     set read_up_to = greatest(m.read_up_to, coalesce($3::bigint, c.last_message))
+     from sandbox_chat c
+     where c.id = $1 and m.chat_id = c.id and m.person_id = $2
+       and ($3::bigint is null or exists (
+         select from sandbox_message x where x.chat_id = c.id and x.id = $3))
+     returning m.read_up_to`,
+    [access.chat.id, person, message === undefined ? null : parseMessageId(message, 'read')],
+  )
+  if (!row) throw failed('bad_request', 'message to read not found')
+  return { kind: 'done' }
+}
