@@ -4,7 +4,7 @@ import type { Scope, UpdatePage } from '../../machines/api-key/events.ts'
 import type { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { hasExpired, mayCall } from '../../machines/api-key/terms.ts'
 import { failed } from '../../machines/model/failure.ts'
-import type { KindSet } from '../../machines/model/update-kinds.ts'
+import type { Wanted } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type AbortLike, HostedActor, type Hosting } from '../host/actor.ts'
 import type { KeyFacts } from '../ports/ports.ts'
@@ -68,11 +68,10 @@ export interface ApiKeyWorld extends EffectsWorld {
 const CALLS_IN_FLIGHT = 1_000
 const RETRY_SECONDS = 60
 
-export interface PollRequest {
+export interface PollRequest extends Partial<Wanted> {
   readonly offset: number
   readonly limit: number
   readonly timeoutMs: number
-  readonly kinds?: KindSet
 }
 
 export type KeyRef = Actor<typeof apiKeyMachine>
@@ -185,9 +184,9 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   }
 
   /** Kinds that are wanted from here on. */
-  async allow(kinds: KindSet): Promise<void> {
+  async allow(wanted: Wanted): Promise<void> {
     const next = this.#world.updates.next(this.facts.credentialId)
-    await this.ask({ type: 'updates.allow', kinds, next })
+    await this.ask({ type: 'updates.allow', ...wanted, next })
   }
 
   async changeWebhook(change: WebhookChange): Promise<void> {

@@ -47,6 +47,8 @@ export interface Capabilities {
   readonly content: readonly ContentName[]
   /** The network is the reference's own: as its bots reach it, or as people do. */
   readonly reference?: 'bots' | 'people'
+  /** Updates may be of kinds that the bot API of this version does not have. */
+  readonly passesThrough?: boolean
   /** Parameters of sending methods that are passed over here, since only looks depend on them. */
   readonly cosmetic?: readonly string[]
   /** Animations are GIF files: they are not made anything else. */

@@ -1,6 +1,6 @@
 /** The events of an API key's machine. */
 import type { Command, Failure, RequestAbandoned } from '../model/protocol.ts'
-import type { Filter, KindSet } from '../model/update-kinds.ts'
+import type { Filter, Wanted } from '../model/update-kinds.ts'
 import type { WebhookChange, WebhookChanged, WebhookStanding } from '../webhook/terms.ts'
 
 export type Scope = 'bot:send' | 'bot:receive'
@@ -14,12 +14,11 @@ export interface AdmitCall extends Command {
 }
 
 /** getUpdates. `next` is the id the log gives next, `now` the time in milliseconds. */
-export interface PollUpdates extends Command {
+export interface PollUpdates extends Command, Partial<Wanted> {
   readonly type: 'updates.poll'
   readonly offset: number
   readonly limit: number
   readonly timeoutMs: number
-  readonly kinds?: KindSet
   readonly next: number
   readonly now: number
 }
@@ -32,9 +31,8 @@ interface DropPending extends Command {
 }
 
 /** Sets the kinds that are wanted from here on. */
-export interface AllowKinds extends Command {
+export interface AllowKinds extends Command, Wanted {
   readonly type: 'updates.allow'
-  readonly kinds: KindSet
   readonly next: number
 }
 

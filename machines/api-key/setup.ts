@@ -101,10 +101,9 @@ export const apiKey = setup({
     adopt: assign({ terms: (_, terms: KeyTerms) => terms }),
     confirm: assign(({ context }, event: PollUpdates) => {
       const cursor = confirm(context.cursor, event.offset, event.next)
-      const filter =
-        event.kinds === undefined
-          ? context.filter
-          : changeFilter(context.filter, event.kinds, event.next)
+      const { kinds, others, next } = event
+      const wanted = kinds !== undefined && { kinds, ...(others && { others }) }
+      const filter = wanted ? changeFilter(context.filter, wanted, next) : context.filter
       return { cursor, filter: pruneFilter(filter, cursor) }
     }),
     begin: assign(({ context }, event: PollUpdates) => ({
@@ -144,8 +143,8 @@ export const apiKey = setup({
       }),
       { delay: CONFLICT_PACE_MS },
     ),
-    allow: assign(({ context }, { kinds, next }: AllowKinds) => ({
-      filter: changeFilter(context.filter, kinds, next),
+    allow: assign(({ context }, { next, ...wanted }: AllowKinds) => ({
+      filter: changeFilter(context.filter, wanted, next),
     })),
     beginChange: assign({ changing: (_, change: ChangeWebhook) => change }),
     /** Makes the change once the delivery has stopped. */

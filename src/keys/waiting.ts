@@ -5,7 +5,8 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
 import { countPending } from '../updates/pending.ts'
-import { segments } from '../updates/segments.ts'
+import { columnsOf, segments } from '../updates/segments.ts'
+import { isOneOf } from '../updates/wanted.ts'
 
 /** The updates that wait for a key, and those that it missed. */
 export async function pendingUpdates(
@@ -76,21 +77,15 @@ export async function waitingByHour(db: Database, apiKeyId: number): Promise<Wai
     [apiKeyId],
   )
   if (!key) return { oldestAt: undefined, hours: [] }
-  const parts = partsOf(key)
   const hours = await db.query<HourRow>(
     `select date_trunc('hour', u.at, 'UTC') as at, min(u.at) as oldest, count(*) as updates
-       from unnest($3::bigint[], $4::bigint[], $5::int[]) as part (start, past, kinds)
+       from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::jsonb[])
+              as part (start, past, kinds, others)
        join update_log u on u.credential_id = $1 and u.update_id >= part.start
-        and u.update_id < part.past and (1 << u.kind) & part.kinds <> 0
+        and u.update_id < part.past and ${isOneOf('u', 'part.kinds', 'part.others')}
         and u.api_key_id is distinct from $2
       group by 1 order by 1`,
-    [
-      key.credential_id,
-      apiKeyId,
-      parts.map(({ from }) => from),
-      parts.map(({ until }) => until),
-      parts.map(({ kinds }) => kinds),
-    ],
+    [key.credential_id, apiKeyId, ...columnsOf(partsOf(key))],
   )
   return { oldestAt: hours[0]?.oldest, hours }
 }

@@ -1,7 +1,8 @@
 /** Counts the updates that wait for a key. Complete blocks of ids are counted only once, and then stored. */
-import type { Filter } from '../../machines/model/update-kinds.ts'
+import { type Filter, OTHER_KINDS } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import { type Segment, segments } from './segments.ts'
+import { isOneOf } from './wanted.ts'
 
 /** Ids in one block. */
 export const BLOCK = 1_000
@@ -33,8 +34,13 @@ export async function countPending(db: Database, question: PendingQuestion): Pro
   return pending
 }
 
-async function countRange(db: Database, range: Range): Promise<number> {
+async function countRange(db: Database, { others, ...range }: Range): Promise<number> {
   const { credentialId, apiKeyId, kinds, from, until } = range
+  if (others) {
+    // Blocks count all kinds without a number as one: those wanted by name are counted row by row.
+    const listed = await countRange(db, { ...range, kinds: kinds - OTHER_KINDS })
+    return listed + (await countRows(db, { ...range, kinds: OTHER_KINDS, others }))
+  }
   const firstWhole = Math.ceil(from / BLOCK)
   const pastWhole = Math.floor(until / BLOCK)
   if (pastWhole - firstWhole < 2) return countRows(db, range)
@@ -42,7 +48,7 @@ async function countRange(db: Database, range: Range): Promise<number> {
   const [whole] = await db.query<{ updates: number }>(
     `select coalesce(sum(updates), 0)::bigint as updates from update_block
       where credential_id = $1 and block >= $2 and block < $3
-        and (1 << kind) & $4 <> 0 and api_key_id <> $5`,
+        and (1::bigint << kind) & $4 <> 0 and api_key_id <> $5`,
     [credentialId, firstWhole, pastWhole, kinds, apiKeyId],
   )
   const head = await countRows(db, { ...range, until: firstWhole * BLOCK })
@@ -54,14 +60,14 @@ const BLOCKS_AT_ONCE = 200
 
 async function countRows(
   db: Database,
-  { credentialId, apiKeyId, kinds, from, until }: Range,
+  { credentialId, apiKeyId, kinds, others, from, until }: Range,
 ): Promise<number> {
   if (from >= until) return 0
   const [row] = await db.query<{ updates: number }>(
-    `select count(*) as updates from update_log
+    `select count(*) as updates from update_log u
       where credential_id = $1 and update_id >= $2 and update_id < $3
-        and (1 << kind) & $4 <> 0 and api_key_id is distinct from $5`,
-    [credentialId, from, until, kinds, apiKeyId],
+        and ${isOneOf('u', '$4::bigint', '$6::jsonb')} and api_key_id is distinct from $5`,
+    [credentialId, from, until, kinds, apiKeyId, others ? JSON.stringify(others) : null],
   )
   return row?.updates ?? 0
 }

@@ -1,10 +1,11 @@
 /** Reading a credential's log: from memory when it reaches back far enough, else by index. */
 import type { ReadUpdates } from '../../actors/ports/ports.ts'
-import { DEFAULT_KINDS, type Filter, wants } from '../../machines/model/update-kinds.ts'
+import { bothKinds, DEFAULT_KINDS, type Filter, wants } from '../../machines/model/update-kinds.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { type Row, updateJson } from './row.ts'
-import { segments } from './segments.ts'
+import { columnsOf, segments } from './segments.ts'
 import type { Tail } from './tail.ts'
+import { isOneOf } from './wanted.ts'
 
 export interface Reader {
   readonly credentialId: number
@@ -28,11 +29,12 @@ const pageAfter: Statement = {
   name: 'log-page',
   text: `select update_id, kind, api_key_id, chat_id, trace_id, payload from update_log
           where credential_id = $1 and update_id > $2 and update_id < $6
-            and (1 << kind) & $3 <> 0 and api_key_id is distinct from $4
+            and (1::bigint << kind) & $3 <> 0 and api_key_id is distinct from $4
           order by update_id limit $5`,
 }
 
-const anyKind = (filter: Filter) => filter.reduce((set, { kinds }) => set | kinds, earliest(filter))
+const anyKind = (filter: Filter) =>
+  filter.reduce((set, { kinds = DEFAULT_KINDS }) => bothKinds(set, kinds), earliest(filter))
 /** The default holds for ids before the first entry. */
 const earliest = (filter: Filter) => (filter[0] && filter[0].from <= 0 ? 0 : DEFAULT_KINDS)
 
@@ -156,8 +158,8 @@ class Page implements RowSink {
     }
   }
 
-  #wants({ updateId, kind, apiKeyId }: Row): boolean {
-    return apiKeyId !== this.#apiKeyId && wants(this.#filter, updateId, kind)
+  #wants(row: Row): boolean {
+    return row.apiKeyId !== this.#apiKeyId && wants(this.#filter, row)
   }
 }
 
@@ -176,7 +178,7 @@ class RowPage implements RowSink {
     const { apiKeyId, filter, limit } = this.#reader
     for (const row of rows) {
       if (this.rows.length >= limit) return false
-      const isWanted = row.apiKeyId !== apiKeyId && wants(filter, row.updateId, row.kind)
+      const isWanted = row.apiKeyId !== apiKeyId && wants(filter, row)
       if (isWanted) this.rows.push(row)
       this.head = row.updateId
     }
@@ -190,12 +192,13 @@ class RowPage implements RowSink {
 
 const oldestKept: Statement = {
   name: 'log-oldest-kept',
-  text: `select update_id from update_log
+  text: `select update_id from update_log u
           where credential_id = $1 and update_id > $2 and update_id < $3
             and api_key_id is distinct from $4
-            and exists (select from unnest($6::bigint[], $7::bigint[], $8::int[])
-                                 as part (start, past, kinds)
-                         where update_id >= start and update_id < past and (1 << kind) & kinds <> 0)
+            and exists (select from unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::jsonb[])
+                                 as part (start, past, kinds, others)
+                         where update_id >= start and update_id < past
+                           and ${isOneOf('u', 'part.kinds', 'part.others')})
           order by update_id desc offset $5 limit 1`,
 }
 
@@ -211,16 +214,13 @@ export async function cursorBefore(db: Database, reader: NewestReader): Promise<
   const { credentialId, apiKeyId, filter, after, next, keep } = reader
   // There are no more ids than are kept.
   if (next - 1 - after <= keep) return after
-  const parts = segments(filter, after + 1, next)
   const [row] = await db.query<{ update_id: number }>(oldestKept, [
     credentialId,
     after,
     next,
     apiKeyId,
     keep - 1,
-    parts.map(({ from }) => from),
-    parts.map(({ until }) => until),
-    parts.map(({ kinds }) => kinds),
+    ...columnsOf(segments(filter, after + 1, next)),
   ])
   return row ? row.update_id - 1 : after
 }

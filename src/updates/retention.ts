@@ -1,8 +1,8 @@
 /** Deletes old updates from the log, and counts for each key how many of them it has not read. */
-
+import { OTHER_KIND } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { BLOCK } from './pending.ts'
-import { kindsAt, wantedBy } from './wanted.ts'
+import { isOneOf, kindsAt, othersAt, wantedBy } from './wanted.ts'
 
 const AT_ONCE = 5_000
 /** Credentials that one statement looks at. */
@@ -126,28 +126,31 @@ const changesWithin = `exists (
  */
 const tellSteady = `
   with gone as materialized (
-    select update_id, kind, api_key_id from update_log where credential_id = $1 and update_id <= $2
+    select update_id, kind, api_key_id, case when kind = ${OTHER_KIND} then payload end as payload
+      from update_log where credential_id = $1 and update_id <= $2
   ), reader as materialized (
-    select k.id, k.cursor, ${kindsAt('$2')} as kinds from api_key k
+    select k.id, k.cursor, ${kindsAt('$2')} as kinds, ${othersAt('$2')} as others from api_key k
      where ${behind} and not ${changesWithin}
   ), wanted as materialized (
-    select f.kinds, coalesce(
+    select f.kinds, f.others, coalesce(
              array_agg(g.update_id order by g.update_id) filter (where g.update_id is not null),
              '{}') as ids
-      from (select distinct kinds from reader) f
-      left join gone g on (1 << g.kind) & f.kinds <> 0
-     group by f.kinds
+      from (select distinct kinds, others from reader) f
+      left join gone g on ${isOneOf('g', 'f.kinds', 'f.others')}
+     group by f.kinds, f.others
   ), own as (
     select r.id, count(*) as updates from reader r
       join gone g on g.api_key_id = r.id and g.update_id > r.cursor
-                     and (1 << g.kind) & r.kinds <> 0
+                     and ${isOneOf('g', 'r.kinds', 'r.others')}
      group by r.id
   )
   update api_key k set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
     from (
       select r.id, cardinality(w.ids) - width_bucket(r.cursor, w.ids) - coalesce(o.updates, 0)
                as unread
-        from reader r join wanted w using (kinds) left join own o using (id)) d
+        from reader r
+        join wanted w on w.kinds = r.kinds and w.others is not distinct from r.others
+        left join own o using (id)) d
    where k.id = d.id and d.unread > 0`
 
 const tellChanging = `

@@ -1,10 +1,5 @@
 /** A key's webhook as its owner sees it: as getWebhookInfo shows it, with its state. */
-import {
-  currentKinds,
-  DEFAULT_KINDS,
-  type Filter,
-  kindNames,
-} from '../../machines/model/update-kinds.ts'
+import { currentlyWanted, type Filter, namesWanted } from '../../machines/model/update-kinds.ts'
 
 /** Times as Unix seconds. */
 export interface WebhookColumns {
@@ -30,14 +25,14 @@ export const webhookObject = `case when w.api_key_id is not null then jsonb_buil
   'failing_since', ${unix('failing_since')}, 'suspended', w.suspended_at is not null) end`
 
 export function webhookRecord(row: WebhookColumns, pending: number, filter: Filter) {
-  const kinds = currentKinds(filter)
+  const allowed = namesWanted(currentlyWanted(filter))
   return {
     url: row.url,
     has_custom_certificate: row.has_certificate,
     pending_update_count: pending,
     max_connections: row.max_connections,
     ...(row.ip_address !== null && { ip_address: row.ip_address }),
-    ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
+    ...(allowed && { allowed_updates: allowed }),
     ...(row.error_at !== null && {
       last_error_date: Math.floor(row.error_at),
       last_error_message: row.error ?? '',

@@ -1,5 +1,6 @@
 /** Which updates a key gets: its filter, the settings of the account, and the sends of other keys. */
 import t from 'tap'
+import { UPDATE_KINDS } from '../../machines/model/update-kinds.ts'
 import { linkedAccount, scene } from './scene.ts'
 
 const { service, client, bot, ada, credentialId } = await scene(t)
@@ -89,6 +90,15 @@ t.test('allowed_updates is kept, and counts from the moment it is set', async (t
   await service.restart()
   await client.state(credentialId, 'active')
   t.same((await client.bot(key, 'getWebhookInfo')).body.result.allowed_updates, ['callback_query'])
+})
+
+t.test('every kind of the reference can be asked for', async (t) => {
+  const { ask, key } = await poller()
+  const names = [...UPDATE_KINDS].sort()
+  t.match(await ask({ allowed_updates: names }), { status: 200 })
+  const { body } = await client.bot(key, 'getWebhookInfo')
+  t.same([...body.result.allowed_updates].sort(), names)
+  t.ok(names.includes('subscription') && names.includes('shared_widget_query'))
 })
 
 t.test('own messages come with include_self_updates, but no key hears itself', async (t) => {

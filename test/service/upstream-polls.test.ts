@@ -71,3 +71,17 @@ t.test('votes that are counted late are news, and so is every vote before', asyn
     { id: '10', is_closed: false },
   ])
 })
+
+t.test('kinds that the reference does not have yet can be asked for, and are kept', async (t) => {
+  const ask = (allowed_updates: string[]) =>
+    client.bot(first.key, 'getUpdates', { timeout: 0, allowed_updates })
+  const allowed = async () =>
+    (await client.bot(first.key, 'getWebhookInfo')).body.result.allowed_updates
+  await ask(['message', 'a_kind_of_next_year'])
+  t.same(await allowed(), ['message', 'a_kind_of_next_year'])
+  await service.restart()
+  await client.state(credentialId, 'active')
+  t.same(await allowed(), ['message', 'a_kind_of_next_year'])
+  await ask([])
+  t.equal(await allowed(), undefined)
+})

@@ -1,7 +1,12 @@
 /** Counting what waits for a key: always what a count over the table says. */
 import t from 'tap'
-import type { Filter } from '../../machines/model/update-kinds.ts'
-import { DEFAULT_KINDS, wants } from '../../machines/model/update-kinds.ts'
+import {
+  DEFAULT_KINDS,
+  type Filter,
+  OTHER_KIND,
+  type Wanted,
+  wants,
+} from '../../machines/model/update-kinds.ts'
 import type { Database } from '../../src/database/database.ts'
 import { countPending } from '../../src/updates/pending.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
@@ -18,8 +23,9 @@ t.test('counts are exact for any cursor, filter and key, in any order of asking'
   const keys = [await key(id), await key(id)]
   await db.query(
     `insert into update_log (credential_id, update_id, source_key, kind, api_key_id, payload)
-     select $1, $2 + n, n, (n * 7919) % 4,
-            case when n % 5 = 0 then $3::bigint when n % 11 = 0 then $4 end, ''
+     select $1, $2 + n, n, (array[0, 1, 31, 45, ${OTHER_KIND}])[1 + (n * 7919) % 5],
+            case when n % 5 = 0 then $3::bigint when n % 11 = 0 then $4 end,
+            case when n % 2 = 0 then '"odd":{}' else '"new":{}' end
        from generate_series(0, $5::int - 1) n`,
     [id, FIRST, keys[0], keys[1], UPDATES],
   )
@@ -31,27 +37,34 @@ t.test('counts are exact for any cursor, filter and key, in any order of asking'
     readonly update_id: number
     readonly kind: number
     readonly api_key_id: number | null
+    readonly payload: string
   }
-  let rows = await db.query<Row>('select update_id, kind, api_key_id from update_log')
+  let rows = await db.query<Row>('select update_id, kind, api_key_id, payload from update_log')
   const counted = (apiKeyId: number, cursor: number, filter: Filter) =>
     rows.filter(
       (row) =>
         row.update_id > cursor &&
         row.api_key_id !== apiKeyId &&
-        wants(filter, row.update_id, row.kind),
+        wants(filter, { updateId: row.update_id, kind: row.kind, payload: row.payload }),
     ).length
   const ids = fc.sample(fc.integer({ min: FIRST - 10, max: FIRST + UPDATES + 9 }), 100)
-  const someKinds = fc.sample(fc.integer({ min: 1, max: 15 }), 100)
+  const someSets = fc.sample(fc.subarray([0, 1, 31, 45, OTHER_KIND], { minLength: 1 }), 100)
+  const someNames = fc.sample(fc.subarray(['odd', 'new', 'none']), 100)
   const randomId = () => ids.pop() ?? FIRST
   const check = async (cursor = randomId()) => {
     const [from = 0, until = 0] = [randomId(), randomId()].sort((a, b) => a - b)
-    const kinds = () => someKinds.pop() ?? 1
+    const wanted = (): Wanted => {
+      const set = someSets.pop() ?? [0]
+      const others = someNames.pop() ?? []
+      const kinds = set.reduce((sum, kind) => sum + 2 ** kind, 0)
+      return set.includes(OTHER_KIND) && others.length > 0 ? { kinds, others } : { kinds }
+    }
     const filters: Filter[] = [
       [],
-      [{ from: 0, kinds: kinds() }],
-      [{ from, kinds: kinds() }],
+      [{ from: 0, ...wanted() }],
+      [{ from, ...wanted() }],
       [
-        { from, kinds: kinds() },
+        { from, ...wanted() },
         { from: until + 1, kinds: DEFAULT_KINDS },
       ],
     ]

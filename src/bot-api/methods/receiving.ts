@@ -4,23 +4,24 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { failed } from '../../../machines/model/failure.ts'
 import {
-  currentKinds,
-  DEFAULT_KINDS,
-  kindNames,
-  kindsFrom,
+  currentlyWanted,
+  namesWanted,
+  type Wanted,
+  wantedFrom,
 } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { outError } from '../../credentials/reasons.ts'
 import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
-import type { Arguments } from '../arguments.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
 
 /** What is no array of strings keeps the stored setting, without an error. */
-function kindsOf(args: Arguments): number | undefined {
+function wantedBy({ args, platform }: Pick<Call, 'args' | 'platform'>): Wanted | undefined {
   const names = args.json('allowed_updates')
   const isList = Array.isArray(names) && names.every((name) => typeof name === 'string')
-  return isList ? kindsFrom(names) : undefined
+  return isList
+    ? wantedFrom(names, { others: platform.capabilities.passesThrough === true })
+    : undefined
 }
 
 const CERTIFICATE_BYTES = 3 * 1024 * 1024
@@ -86,13 +87,12 @@ const getUpdates: Method = {
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
   // Not async: while it waits, nothing of the call is kept.
-  run: ({ args, key, leaving }) => {
-    const kinds = kindsOf(args)
+  run: ({ args, key, leaving, platform }) => {
     const request = {
       offset: args.integer('offset', INT32),
       limit: args.has('limit') ? args.integer('limit', { min: 1, max: 100 }) : 100,
       timeoutMs: 1000 * args.integer('timeout', { min: 0, max: 50 }),
-      ...(kinds !== undefined && { kinds }),
+      ...wantedBy({ args, platform }),
     }
     return key.poll(request, leaving())
   },
@@ -161,8 +161,8 @@ const setWebhook: Method = {
     if (!isSame) {
       await key.changeWebhook({ kind: 'set', target, dropTo: drops ? key.newest : undefined })
     }
-    const kinds = kindsOf(args)
-    if (kinds !== undefined) await key.allow(kinds)
+    const wanted = wantedBy(call)
+    if (wanted) await key.allow(wanted)
     return done(isSame ? 'Webhook is already set' : 'Webhook was set')
   },
 }
@@ -204,7 +204,7 @@ const getWebhookInfo: Method = {
   run: async ({ key, world }) => {
     const { apiKeyId, credentialId } = key.facts
     const { webhook } = key
-    const kinds = currentKinds(key.snapshot.context.filter)
+    const allowed = namesWanted(currentlyWanted(key.snapshot.context.filter))
     // As long as the account is out, nothing else counts.
     const out = world.whyOut(credentialId)
     const error = out ? outError(out) : await lastError(world, apiKeyId)
@@ -215,7 +215,7 @@ const getWebhookInfo: Method = {
       ...(error && { last_error_date: error.at, last_error_message: error.message }),
       ...(webhook && { max_connections: webhook.maxConnections }),
       ...(webhook && { ip_address: webhook.ipAddress ?? key.delivery?.address ?? UNRESOLVED }),
-      ...(kinds !== DEFAULT_KINDS && { allowed_updates: kindNames(kinds) }),
+      ...(allowed && { allowed_updates: allowed }),
     })
   },
 }

@@ -28,6 +28,7 @@ import { WriteProbe } from './0027-write-probe.ts'
 import { XmppRooms } from './0029-xmpp-rooms.ts'
 import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
+import { DefaultKinds } from './0036-default-kinds.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 
@@ -66,6 +67,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0029-xmpp-rooms', class: XmppRooms },
   { name: '0034-link-targets', class: LinkTargets },
   { name: '0035-request-reasons', class: RequestReasons },
+  { name: '0036-default-kinds', class: DefaultKinds },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
 ]

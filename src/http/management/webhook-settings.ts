@@ -6,7 +6,7 @@ import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import { mayReceive } from '../../../machines/api-key/terms.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { kindsFrom, UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
+import { UPDATE_KINDS, wantedFrom } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
@@ -77,7 +77,8 @@ const settingRoute: Routes = async (app, options) => {
       const target = targetOf(options, given, secret_token, max_connections)
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
-      if (allowed_updates) await asOwner(actor.allow(kindsFrom(allowed_updates)))
+      if (allowed_updates)
+        await asOwner(actor.allow(wantedFrom(allowed_updates, { others: false })))
       return ok(await options.keyService.find(userOf(request), key.api_key_id))
     },
   )

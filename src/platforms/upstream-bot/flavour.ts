@@ -34,6 +34,7 @@ export const telegramBot: Flavour = {
   capabilities: {
     reference: 'bots',
     operations: operationsOf(handlers),
+    passesThrough: true,
     surfaces: ['private', 'group', 'supergroup', 'channel'],
     content: CONTENT_NAMES,
     buttons: true,
@@ -106,6 +107,7 @@ export const bale: Flavour = {
   handlers: baleHandlers,
   capabilities: {
     operations: operationsOf(baleHandlers),
+    passesThrough: true,
     surfaces: ['private', 'group', 'channel'],
     content: [
       'text',

@@ -1,6 +1,6 @@
 /** getUpdates: what it reads, how long it waits, how it ends, what it confirms. */
 import t from 'tap'
-import { kindsFrom, wants } from '../../../machines/model/update-kinds.ts'
+import { wantedFrom, wants } from '../../../machines/model/update-kinds.ts'
 import { begin, held, listening, next, page, poll, reading } from './rig.ts'
 
 const answer = (requestId: string, ids: number[]) => ({
@@ -174,19 +174,20 @@ t.test(
 )
 
 t.test('kinds that are wanted from now on do not bring back older updates', async (t) => {
-  const messages = kindsFrom(['message'])
-  const both = kindsFrom(['message', 'poll'])
-  const walk = begin({ filter: [{ from: 0, kinds: messages }] })
-  walk.send(poll('p1', { kinds: both, next: 110 }))
+  const messages = wantedFrom(['message'], { others: false })
+  const both = wantedFrom(['message', 'poll'], { others: false })
+  const walk = begin({ filter: [{ from: 0, ...messages }] })
+  walk.send(poll('p1', { ...both, next: 110 }))
   const { filter } = reading(walk)
-  t.notOk(wants(filter, 109, 17), 'a poll of before')
-  t.ok(wants(filter, 110, 17), 'a poll of after')
-  t.ok(wants(filter, 109, 0), 'a message of before')
+  const update = { kind: 17, payload: '"poll":{}' }
+  t.notOk(wants(filter, { ...update, updateId: 109 }), 'a poll of before')
+  t.ok(wants(filter, { ...update, updateId: 110 }), 'a poll of after')
+  t.ok(wants(filter, { updateId: 109, kind: 0, payload: '"message":{}' }), 'a message of before')
   t.same(walk.snapshot.context.filter, filter, 'and it is what is saved')
 })
 
 t.test('without kinds the setting of before stands', async (t) => {
-  const filter = [{ from: 0, kinds: kindsFrom(['poll']) }]
+  const filter = [{ from: 0, ...wantedFrom(['poll'], { others: false }) }]
   t.same(reading(begin({ filter }).send(poll('p1'))).filter, filter)
 })
 

@@ -2,56 +2,120 @@
 
 import t from 'tap'
 import {
+  bothKinds,
   changeFilter,
-  currentKinds,
+  currentlyWanted,
   DEFAULT_KINDS,
   type Filter,
-  kindNames,
+  hasKind,
   kindNumber,
-  kindsFrom,
+  namesWanted,
+  OTHER_KIND,
   pruneFilter,
   UPDATE_KINDS,
+  type Wanted,
+  wantedFrom,
   wants,
 } from '../../../machines/model/update-kinds.ts'
 import fc from '../../support/fast-check.ts'
 
+const known = (...names: string[]) => wantedFrom(names, { others: false })
+const any = (...names: string[]) => wantedFrom(names, { others: true })
+const byDefault: Wanted = { kinds: DEFAULT_KINDS }
+const update = (name: string, updateId = 1) => ({
+  updateId,
+  kind: kindNumber(name),
+  payload: `"${name}":{"id":1}`,
+})
+
 t.test('allowed_updates is read as the reference reads it', async (t) => {
-  t.same(kindNames(kindsFrom(['message', 'poll'])), ['message', 'poll'])
-  t.same(kindNames(kindsFrom(['MESSAGE', 'Chat_Member'])), ['message', 'chat_member'])
-  t.same(kindNames(kindsFrom(['message', 'no_such_thing'])), ['message'])
-  t.equal(kindsFrom([]), DEFAULT_KINDS)
-  t.equal(kindsFrom(['no_such_thing']), DEFAULT_KINDS)
+  t.same(namesWanted(known('message', 'poll')), ['message', 'poll'])
+  t.same(namesWanted(known('MESSAGE', 'Chat_Member')), ['message', 'chat_member'])
+  t.same(namesWanted(known('message', 'no_such_thing')), ['message'])
+  t.same(known(), byDefault)
+  t.same(known('no_such_thing'), byDefault)
+  t.same(any('no_such_thing'), byDefault)
 })
 
 t.test('the default is everything but what has to be asked for', async (t) => {
-  const optIn = UPDATE_KINDS.filter((kind) => !kindNames(DEFAULT_KINDS).includes(kind))
+  const filter: Filter = [{ from: 0, ...byDefault }]
+  const optIn = UPDATE_KINDS.filter((kind) => !wants(filter, update(kind)))
   t.same([...optIn].sort(), ['chat_member', 'message_reaction', 'message_reaction_count'])
+  t.ok(wants(filter, update('a_kind_of_next_year')))
+  t.equal(namesWanted(byDefault), undefined)
 })
 
 t.test('names and numbers of all kinds belong together', async (t) => {
-  t.ok(UPDATE_KINDS.length < 31, 'a set of kinds is a positive integer')
-  t.same(kindNames(kindsFrom(UPDATE_KINDS)), [...UPDATE_KINDS])
+  t.ok(UPDATE_KINDS.length < OTHER_KIND, 'a set of kinds is an integer that a double holds exactly')
+  t.same(namesWanted(known(...UPDATE_KINDS)), [...UPDATE_KINDS])
   for (const kind of UPDATE_KINDS) {
-    t.ok(wants([{ from: 0, kinds: kindsFrom([kind]) }], 1, kindNumber(kind)))
+    const filter = [{ from: 0, ...known(kind) }]
+    t.same(
+      UPDATE_KINDS.filter((other) => wants(filter, update(other))),
+      [kind],
+    )
+    t.notOk(wants(filter, update('a_kind_of_next_year')))
   }
 })
 
+t.test('kinds without a number are wanted by name, where such kinds may come', async (t) => {
+  const wanted = any('message', 'One', 'two', 'one', 'no name', 'x'.repeat(65))
+  t.same(namesWanted(wanted), ['message', 'one', 'two'])
+  const filter = [{ from: 5, ...wanted }]
+  const names = ['message', 'poll', 'one', 'two', 'three']
+  t.same(
+    names.filter((name) => wants(filter, update(name, 5))),
+    ['message', 'one', 'two'],
+  )
+  t.same(
+    names.filter((name) => wants(filter, update(name, 4))),
+    names,
+    'before, the default',
+  )
+  t.notOk(wants([{ from: 0, ...any('message') }], update('one')))
+  t.equal(any('message', ...Array.from({ length: 500 }, (_, n) => `k${n}`)).others?.length, 100)
+})
+
 t.test('setting the same kinds again changes nothing', async (t) => {
-  const filter: Filter = [{ from: 5, kinds: kindsFrom(['poll']) }]
-  t.equal(changeFilter(filter, kindsFrom(['poll']), 9), filter)
-  t.same(changeFilter([], DEFAULT_KINDS, 9), [])
+  const filter: Filter = [{ from: 5, ...known('poll') }]
+  t.equal(changeFilter(filter, known('poll'), 9), filter)
+  t.same(changeFilter([], byDefault, 9), [])
+  const named: Filter = [{ from: 5, ...any('poll', 'one') }]
+  t.equal(changeFilter(named, any('one', 'poll'), 9), named)
+  t.same(changeFilter(named, any('poll', 'two'), 9), [...named, { from: 9, ...any('poll', 'two') }])
 })
 
 t.test('two changes before the next update count as the last one', async (t) => {
-  const once = changeFilter([], kindsFrom(['poll']), 9)
-  t.same(changeFilter(once, kindsFrom(['message']), 9), [{ from: 9, kinds: 1 }])
+  const once = changeFilter([], known('poll'), 9)
+  t.same(changeFilter(once, known('message'), 9), [{ from: 9, kinds: 1 }])
+})
+
+t.test('the default is kept without a number, because it grows', async (t) => {
+  const filter = changeFilter([{ from: 2, ...known('poll') }], byDefault, 9)
+  t.same(filter, [{ from: 2, kinds: 2 ** 17 }, { from: 9 }])
+  t.same(currentlyWanted(filter), byDefault)
+  t.ok(wants(filter, update('message', 9)))
+  t.notOk(wants(filter, update('message', 8)))
+})
+
+const sets = fc.maxSafeNat()
+
+t.test('a set of 53 kinds is read as its bits say', async () => {
+  fc.assert(
+    fc.property(sets, sets, (one, other) => {
+      const [a, b] = [BigInt(one), BigInt(other)]
+      if (BigInt(bothKinds(one, other)) !== (a | b)) throw new Error('the union')
+      for (let kind = 0; kind <= OTHER_KIND; kind++) {
+        if (hasKind(one, kind) !== (((a >> BigInt(kind)) & 1n) === 1n)) throw new Error(`${kind}`)
+      }
+    }),
+  )
 })
 
 /** Changes of the kinds, each some ids after the one before. */
-const changes = fc.array(
-  fc.record({ after: fc.nat(5), kinds: fc.integer({ min: 1, max: 7 }), confirm: fc.nat(8) }),
-  { maxLength: 12 },
-)
+const changes = fc.array(fc.record({ after: fc.nat(5), kinds: sets, confirm: fc.nat(8) }), {
+  maxLength: 12,
+})
 
 t.test('an update is wanted by what was set when its id was next, pruned or not', async () => {
   fc.assert(
@@ -64,17 +128,18 @@ t.test('an update is wanted by what was set when its id was next, pruned or not'
       for (const step of steps) {
         for (let id = next; id < next + step.after; id++) setting.set(id, kinds)
         next += step.after
-        filter = changeFilter(filter, step.kinds, next)
+        filter = changeFilter(filter, step, next)
         kinds = step.kinds
         cursor = Math.min(next - 1, Math.max(cursor, cursor + step.confirm - 4))
         filter = pruneFilter(filter, cursor)
-        if (currentKinds(filter) !== kinds) throw new Error('the kinds of now are lost')
+        if (currentlyWanted(filter).kinds !== kinds) throw new Error('the kinds of now are lost')
       }
-      for (const [id, then] of setting) {
-        if (id <= cursor) continue
-        for (const kind of [0, 1, 2]) {
-          const expected = (then & (1 << kind)) !== 0
-          if (wants(filter, id, kind) !== expected) throw new Error(`${id}, kind ${kind}`)
+      for (const [updateId, then] of setting) {
+        if (updateId <= cursor) continue
+        for (const kind of [0, 1, 2, 30, 31, 32, 33, 51, 52]) {
+          const expected = ((BigInt(then) >> BigInt(kind)) & 1n) === 1n
+          const isWanted = wants(filter, { updateId, kind, payload: '' })
+          if (isWanted !== expected) throw new Error(`${updateId}, kind ${kind}`)
         }
       }
     }),
