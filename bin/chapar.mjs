@@ -44,6 +44,7 @@ const commands = {
   'fault-test': { steps: [['test/faults/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
   mutants: { steps: [['test/mutants/run.ts']], development: true },
+  'probe-methods': { steps: [['test/probe/run.ts']], development: true },
   house: { steps: [['test/house/run.ts']], development: true },
   bench: { steps: [['bench/run.ts']], development: true },
   lint: { steps: judging.slice(0, 1), development: true },

@@ -14,7 +14,9 @@ import {
 import type { MethodStage, Value } from './method-stage.ts'
 
 type Given = Readonly<Record<string, unknown>>
-type Row = readonly [shape: unknown, given?: Given | (() => Promise<Given>)]
+
+/** What the answer looks like, and the parameters, or what makes them just before the call. */
+export type MethodRow = readonly [shape: unknown, given?: Given | (() => Promise<Given>)]
 
 export function methodRows({
   bot,
@@ -68,7 +70,7 @@ export function methodRows({
     return place
   }
 
-  const rows: Readonly<Record<string, Row>> = {
+  const rows: Readonly<Record<string, MethodRow>> = {
     getMe: [{ ...user, is_bot: true, username: String, can_join_groups: Boolean }],
     getUpdates: [Array],
     setWebhook: [true, { url: '' }],

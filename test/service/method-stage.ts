@@ -1,11 +1,10 @@
 /** A bot with a group, people and files: what a call of any method needs. */
-import type { Test } from 'tap'
 import { callWithFiles, film, picture, soundOf } from './files.ts'
 import { scene } from './scene.ts'
 
 export type Value = ReturnType<typeof JSON.parse>
 
-export async function methodStage(t: Test) {
+export async function methodStage(t: Parameters<typeof scene>[0]) {
   const env = {
     FFMPEG: '',
     SEND_RATE: '1000',
@@ -39,11 +38,13 @@ export async function methodStage(t: Test) {
     song: { bytes: soundOf.mp3 },
   }
 
+  const call = (method: string, parameters: Readonly<Record<string, unknown>> = {}) =>
+    JSON.stringify(parameters).includes('attach://')
+      ? callWithFiles(service.url, key, method, parameters, files)
+      : client.bot(key, method, parameters)
+
   async function done(method: string, parameters: Readonly<Record<string, unknown>> = {}) {
-    const hasFiles = JSON.stringify(parameters).includes('attach://')
-    const { status, body } = hasFiles
-      ? await callWithFiles(service.url, key, method, parameters, files)
-      : await client.bot(key, method, parameters)
+    const { status, body } = await call(method, parameters)
     if (status !== 200 || body.ok !== true) throw new Error(`${method}: ${JSON.stringify(body)}`)
     return body.result as Value
   }
@@ -81,6 +82,7 @@ export async function methodStage(t: Test) {
     credentialId,
     chat_id,
     forum,
+    call,
     done,
     text,
     follow,
