@@ -25,6 +25,28 @@ export function boundsFor(heapBytes = getHeapStatistics().heap_size_limit): Boun
   }
 }
 
+/** Beyond this share of its limit the heap is nearly full: what can be read again from the database gives way. */
+const SHARE_FULL = 0.7
+const SHARE_WHEN_FULL = 1 / 4
+const LOOK_EVERY_MS = 200
+
+/** Whether the heap is nearly full, looked up a few times a second at most. */
+export function heapGauge(
+  statistics: () => { used_heap_size: number; heap_size_limit: number } = getHeapStatistics,
+  now: () => number = () => performance.now(),
+): () => boolean {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let isFull = false
+  return () => {
+    if (now() - lookedAt >= LOOK_EVERY_MS) {
+      const { used_heap_size, heap_size_limit } = statistics()
+      lookedAt = now()
+      isFull = used_heap_size > heap_size_limit * SHARE_FULL
+    }
+    return isFull
+  }
+}
+
 export interface Holder {
   /** Estimated bytes. */
   readonly heldBytes: number
@@ -34,11 +56,14 @@ export interface Holder {
 /** The holders, the least recently used first. */
 export class HeldMemory<Owner extends Holder> {
   readonly #most: number
+  readonly #isHeapFull: () => boolean
   readonly #order = new Map<Owner, number>()
   #bytes = 0
 
-  constructor(most: number) {
+  /** `most`: bytes; a quarter of them while the heap is nearly full. */
+  constructor(most: number, isHeapFull: () => boolean = heapGauge()) {
     this.#most = most
+    this.#isHeapFull = isHeapFull
   }
 
   get bytes(): number {
@@ -52,8 +77,9 @@ export class HeldMemory<Owner extends Holder> {
     const { heldBytes } = owner
     if (heldBytes > 0) this.#order.set(owner, heldBytes)
     this.#bytes += heldBytes
+    const most = this.#isHeapFull() ? this.#most * SHARE_WHEN_FULL : this.#most
     for (const [other] of this.#order) {
-      if (this.#bytes <= this.#most) return
+      if (this.#bytes <= most) return
       other.letGo()
       this.forget(other)
     }

@@ -1,7 +1,7 @@
 /** What memory holds of the logs: let go of in time, and never what a reader would miss. */
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { boundsFor, HeldMemory, Room } from '../../src/updates/held.ts'
+import { boundsFor, HeldMemory, heapGauge, Room } from '../../src/updates/held.ts'
 import fc from '../support/fast-check.ts'
 import { FIRST, many, stage } from './stage.ts'
 
@@ -106,12 +106,35 @@ t.test('the measure follows the heap', async (t) => {
   t.equal(boundsFor(16 * megabyte).storing, 500)
 })
 
+t.test('while the heap is nearly full, a quarter of the measure is held', async (t) => {
+  let [used, time] = [0, 0]
+  const statistics = () => ({ used_heap_size: used, heap_size_limit: 100 })
+  const held = new HeldMemory<{ heldBytes: number; letGo(): void }>(
+    100,
+    heapGauge(statistics, () => time),
+  )
+  const gone: number[] = []
+  const add = (name: number) => held.used({ heldBytes: 20, letGo: () => gone.push(name) })
+  for (const name of [1, 2, 3, 4, 5]) add(name)
+  t.same(gone, [])
+  used = 71
+  add(6)
+  t.same(gone, [1], 'the heap is looked at a few times a second only')
+  time += 200
+  add(7)
+  t.same(gone, [1, 2, 3, 4, 5, 6])
+  used = 70
+  time += 200
+  for (const name of [8, 9, 10, 11]) add(name)
+  t.same(gone, [1, 2, 3, 4, 5, 6])
+})
+
 t.test('what is held is counted exactly, and never beyond the measure', async () => {
   const change = fc.constantFrom('used', 'used', 'gone', 'shrunk')
   const step = fc.record({ owner: fc.nat(4), bytes: fc.nat(60), change })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
-      const held = new HeldMemory<{ heldBytes: number; letGo(): void }>(100)
+      const held = new HeldMemory<{ heldBytes: number; letGo(): void }>(100, () => false)
       const owners = Array.from({ length: 5 }, () => ({
         heldBytes: 0,
         letGo() {
