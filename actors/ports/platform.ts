@@ -58,6 +58,8 @@ export interface Capabilities {
   readonly actionButtons?: boolean
   /** A message may bring a keyboard of its own for those who read it. */
   readonly replyKeyboards?: boolean
+  /** A message may quote a part of the one it answers, and answer one of another chat. */
+  readonly quotes?: boolean
   readonly entities: readonly string[]
   /** Update kinds of the bot API that this platform can produce. */
   readonly updates: readonly string[]

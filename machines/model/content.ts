@@ -1,5 +1,8 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Permission } from './rights.ts'
+import type { Preview, Quote, Text } from './text.ts'
+
+export type { Preview, Quote, Text, TextEntity } from './text.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
@@ -35,26 +38,6 @@ export interface Chat {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
-}
-
-/** A run of formatted text; `offset` and `length` count UTF-16 code units, `type` is the reference's name. */
-export interface TextEntity {
-  readonly type: string
-  readonly offset: number
-  readonly length: number
-  readonly url?: string
-  readonly language?: string
-  readonly customEmojiId?: string
-  /** Native id of the person a `text_mention` points to. */
-  readonly person?: string
-  /** Only for a `date_time`: the time in seconds, and the format in which readers see it. */
-  readonly unixTime?: number
-  readonly timeFormat?: string
-}
-
-export interface Text {
-  readonly text: string
-  readonly entities: readonly TextEntity[]
 }
 
 /** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
@@ -169,15 +152,6 @@ export type Service =
   | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }
   | { readonly fact: 'topic_closed' | 'topic_reopened' }
 
-/** How the preview of a linked page is shown; absent: as the network does by itself. */
-export interface Preview {
-  readonly isOff?: boolean
-  /** The page to preview, instead of the first one that the text links to. */
-  readonly url?: string
-  readonly size?: 'small' | 'large'
-  readonly isAbove?: boolean
-}
-
 export type Content =
   | ({ readonly kind: 'text'; readonly preview?: Preview } & Text)
   | {
@@ -226,6 +200,15 @@ export type Origin =
       readonly at: number
     }
 
+/** A message of another chat that is answered, as it was then. */
+export interface ExternalReply {
+  readonly origin: Origin
+  /** Absent where the message stands in a private chat. */
+  readonly chat?: Chat
+  readonly message?: string
+  readonly content: Content
+}
+
 export interface Message {
   readonly native: string
   readonly chat: Chat
@@ -237,6 +220,8 @@ export interface Message {
   readonly content: Content
   /** The message this one answers: its native id, and the message if the network gives it. */
   readonly replyTo?: { readonly native: string; readonly message?: Message }
+  readonly quote?: Quote
+  readonly externalReply?: ExternalReply
   /** The forum topic it belongs to: the id of the message that began it, and that message if the network gives it. */
   readonly topic?: { readonly native: string; readonly message?: Message }
   readonly forward?: Origin

@@ -8,6 +8,7 @@ import type {
   Message,
   Person,
   Poll,
+  Quote,
   Reaction,
   StickerSet,
   Surface,
@@ -61,8 +62,12 @@ export const OPERATION_KINDS = [
 export type OperationKind = (typeof OPERATION_KINDS)[number]
 
 /** The options of every operation that sends. */
-interface Sending<Item> {
+interface Sending<Place, Item> {
   readonly replyTo?: Item
+  /** The chat of the message answered, where it is not the one written to. */
+  readonly replyFrom?: Place
+  /** A part of the message answered, which must be in its text; the place nearest to `position` counts. */
+  readonly quote?: Quote
   /** Send without the reply when its target is gone. */
   readonly replyOptional?: boolean
   /** The topic of a forum to send to; absent: the general one, or that of the message answered. */
@@ -86,13 +91,13 @@ type MessageOperation<Place, Item> =
       readonly content: Content
       readonly buttons?: Buttons
       readonly keyboard?: ReplyKeyboard
-    } & Sending<Item>)
+    } & Sending<Place, Item>)
   /** Several media as one album: all or none. */
   | ({
       readonly kind: 'send_album'
       readonly chat: Place
       readonly contents: readonly (Content & { readonly kind: 'media' })[]
-    } & Sending<Item>)
+    } & Sending<Place, Item>)
   | ({ readonly kind: 'edit'; readonly content: Content } & Changing<Place, Item>)
   | ({
       readonly kind: 'edit_caption'
@@ -117,7 +122,7 @@ type MessageOperation<Place, Item> =
       /** Only of a copy. */
       readonly buttons?: Buttons
       readonly keyboard?: ReplyKeyboard
-    } & Sending<Item>)
+    } & Sending<Place, Item>)
   | {
       readonly kind: 'react'
       readonly chat: Place

@@ -70,6 +70,14 @@ const caption: Form = {
 
 const storyCaption: Form = { ...caption, limit: 2048 }
 
+const quote: Form = {
+  text: 'quote',
+  mode: 'quote_parse_mode',
+  entities: 'quote_entities',
+  kind: 'caption',
+  limit: 1024,
+}
+
 const partOfPoll = (name: string): Form => ({
   text: name,
   mode: `${name}_parse_mode`,
@@ -84,6 +92,9 @@ export const textOf = (args: Arguments): Text => formatted(args, message)
 export const captionOf = (args: Arguments): Text => formatted(args, caption)
 
 export const storyCaptionOf = (args: Arguments): Text => formatted(args, storyCaption)
+
+/** The quote among the members of `reply_parameters`; empty where there is none. */
+export const quoteOf = (args: Arguments): Text => formatted(args, quote)
 
 /** `question`, `explanation`, or the `text` of an option. */
 export const pollTextOf = (args: Arguments, name: string): Text => formatted(args, partOfPoll(name))

@@ -5,6 +5,7 @@ import type {
   Content,
   Message,
   Poll,
+  Quote,
   Reaction,
   TextEntity,
   Topic,
@@ -39,6 +40,9 @@ interface Sending {
   readonly to: Addressee
   readonly contents: readonly Content[]
   readonly replyTo?: number
+  /** The chat of the message answered, where it is another one. */
+  readonly replyFrom?: number
+  readonly quote?: Quote
   readonly topic?: number
   readonly buttons?: Buttons
   readonly keyboard?: ReplyKeyboard
@@ -88,10 +92,13 @@ export class PersonActions {
   /** One message, or several media as an album. */
   async send(person: number, sending: Sending): Promise<readonly Message[]> {
     await this.#assertIn(person)
-    const { to, contents, replyTo, topic, buttons, keyboard, isProtected } = sending
+    const { to, contents, replyTo, replyFrom, quote, topic, buttons, keyboard, isProtected } =
+      sending
     const terms = {
       chat: await this.#find(to),
       ...(replyTo !== undefined && { replyTo: String(replyTo) }),
+      ...(replyFrom !== undefined && { replyFrom: String(replyFrom) }),
+      ...(quote && { quote }),
       ...(topic !== undefined && { topic: String(topic) }),
       ...(isProtected && { isProtected }),
     }

@@ -2,6 +2,7 @@
 import type {
   Chat,
   Content,
+  ExternalReply,
   Message,
   Origin,
   Person,
@@ -189,12 +190,12 @@ export class IdCollector implements WantedIds {
   }
 
   /** Adds the ids in a message, except those of the message it replies to. */
-  #addParts({ chat, from, forward, content }: Message): void {
+  #addParts({ chat, from, forward, externalReply, content }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)
     if (forward) this.#addOrigin(forward)
+    if (externalReply) this.#addExternal(externalReply)
     this.#addContent(content)
-    if (content.kind === 'contact' && content.person) this.#addNative(content.person)
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
     if (content.fact === 'left') this.addPerson(content.person)
@@ -203,7 +204,15 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)
   }
 
+  #addExternal({ origin, chat, message, content }: ExternalReply): void {
+    this.#addOrigin(origin)
+    this.#addContent(content)
+    if (chat) this.addChat(chat)
+    if (chat && message) put(this.mentioned, chat.native, message)
+  }
+
   #addContent(content: Written): void {
+    if (content.kind === 'contact' && content.person) this.#addNative(content.person)
     for (const { entities } of textsIn(content)) {
       for (const { person } of entities) if (person) this.#addNative(person)
     }

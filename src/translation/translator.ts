@@ -79,8 +79,12 @@ class OperationTranslator {
         throw failed('bad_request', `${purpose} not found`)
       }
     }
+    if ('replyFrom' in operation && operation.replyFrom !== undefined) {
+      native.replyFrom = await this.#chat(credentialId, operation.replyFrom, resolve)
+    }
     if ('replyTo' in operation && operation.replyTo !== undefined) {
-      native.replyTo = await this.#message(credentialId, operation.chat, operation.replyTo)
+      const { replyFrom = operation.chat, replyTo } = operation
+      native.replyTo = await this.#message(credentialId, replyFrom, replyTo)
       if (native.replyTo === undefined) {
         if (!operation.replyOptional) throw failed('bad_request', 'message to be replied not found')
         delete native.replyTo

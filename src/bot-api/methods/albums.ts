@@ -4,15 +4,8 @@ import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import {
-  changing,
-  delivery,
-  deliveryOf,
-  forBusiness,
-  replying,
-  replyOf,
-  targetOf,
-} from '../sending.ts'
+import { assertQuotable, replyOf } from '../reply.ts'
+import { changing, delivery, deliveryOf, forBusiness, replying, targetOf } from '../sending.ts'
 import { mediaContent } from './media.ts'
 
 const ITEMS = 10
@@ -33,8 +26,10 @@ const sendMediaGroup: Method = {
   parameters: { chat_id: 'chat', ...forBusiness, media: 'json', ...delivery, ...replying },
   required: ['chat_id', 'media'],
   run: async (call) => {
-    const { args, perform } = call
-    const terms = { chat: args.chat(), ...deliveryOf(args), ...replyOf(args) }
+    const { args, perform, platform } = call
+    const reply = replyOf(args, platform)
+    assertQuotable(platform, reply)
+    const terms = { chat: args.chat(), ...deliveryOf(args), ...reply }
     const contents = []
     for (const [place, { kind, item }] of itemsOf(args).entries()) {
       contents.push(await mediaContent(call, kind, 'media', item).catch(inItem(place)))

@@ -5,7 +5,8 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { captioned, delivery, deliveryOf, replying, replyOf } from '../sending.ts'
+import { assertQuotable, replyOf } from '../reply.ts'
+import { captioned, delivery, deliveryOf, replying } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
 const MESSAGES = 100
@@ -51,8 +52,10 @@ const copyMessage: Method = {
   run: async (call) => {
     const { args, platform } = call
     const markup = markupOf(args, platform)
+    const reply = replyOf(args, platform)
+    assertQuotable(platform, reply)
     const changes = {
-      ...replyOf(args),
+      ...reply,
       // An empty caption takes the one there is away.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
       ...markup,

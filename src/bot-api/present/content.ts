@@ -8,12 +8,12 @@ import { type Names, present } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
-  const merged = mergeDetected(markedJson(text, ids), detectEntities(text.text))
+  const merged = mergeDetected(entityJsons(text, ids), detectEntities(text.text))
   return merged.length > 0 ? { [name]: merged } : {}
 }
 
 /** The entities of the network alone. */
-const markedJson = ({ entities }: Text, ids: Names): MessageEntity[] =>
+const entityJsons = ({ entities }: Text, ids: Names): MessageEntity[] =>
   entities.map(({ person, customEmojiId, unixTime, timeFormat, ...entity }) => ({
     ...entity,
     ...(customEmojiId && { custom_emoji_id: customEmojiId }),
@@ -27,11 +27,11 @@ export function pollJson(poll: Poll, ids: Names): object {
   return {
     id: poll.id ?? '',
     question: poll.question.text,
-    ...marked('question_entities', poll.question, ids),
+    ...markedJson('question_entities', poll.question, ids),
     options: poll.options.map(({ text, voters }, place) => ({
       persistent_id: `${place}`,
       text: text.text,
-      ...marked('text_entities', text, ids),
+      ...markedJson('text_entities', text, ids),
       voter_count: voters,
     })),
     total_voter_count: poll.voters,
@@ -44,14 +44,15 @@ export function pollJson(poll: Poll, ids: Names): object {
     ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
     ...(poll.explanation && {
       explanation: poll.explanation.text,
-      ...marked('explanation_entities', poll.explanation, ids),
+      ...markedJson('explanation_entities', poll.explanation, ids),
     }),
     ...present({ open_period: poll.openSeconds, close_date: poll.closesAt }),
   }
 }
 
-function marked(name: string, text: Text, ids: Names): object {
-  const entities = markedJson(text, ids)
+/** The entities that the author chose, without those that every text carries by its words. */
+export function markedJson(name: string, text: Text, ids: Names): object {
+  const entities = entityJsons(text, ids)
   return entities.length > 0 ? { [name]: entities } : {}
 }
 

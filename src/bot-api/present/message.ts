@@ -3,17 +3,19 @@ import type {
   Buttons,
   Chat,
   Content,
+  ExternalReply,
   Location,
   Message,
   Origin,
   Preview,
+  Quote,
   Topic,
   TopicLook,
   Venue,
 } from '../../../machines/model/content.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
-import { entitiesJson, mediaJson, photoJson, pollJson } from './content.ts'
+import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>
@@ -47,7 +49,7 @@ export const messageJson = (message: Message, ids: Names): object | undefined =>
   shownJson(message, replyJson(message, ids), ids)
 
 function shownJson(message: Message, answered: object | undefined, ids: Names): object | undefined {
-  const content = contentJson(message, ids)
+  const content = contentJson(message.content, message.chat, ids)
   if (!content) return undefined
   const chat = chatJson(message.chat, ids)
   const isPost = message.chat.surface === 'channel'
@@ -66,8 +68,10 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       media_group_id: message.album,
       has_protected_content: message.isProtected || undefined,
       reply_to_message: answered,
+      quote: message.quote && quoteJson(message.quote, ids),
+      external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),
     }),
-    ...(message.forward && originJson(message.forward, ids)),
+    ...(message.forward && forwardJson(message.forward, ids)),
     ...content,
     ...(message.buttons?.length && { reply_markup: keyboardJson(message.buttons) }),
   }
@@ -96,7 +100,33 @@ function replyJson(
   }
 }
 
-function contentJson({ content, chat }: Message, ids: Names): object | undefined {
+const quoteJson = (quote: Quote, ids: Names) => ({
+  text: quote.text,
+  ...markedJson('entities', quote, ids),
+  position: quote.position,
+  ...(quote.isManual && { is_manual: true }),
+})
+
+/** Members of a message that the reference does not repeat for one of another chat. */
+const NOT_EXTERNAL = ['text', 'entities', 'caption', 'caption_entities', 'show_caption_above_media']
+
+function externalReplyJson(
+  { origin, chat, message, content }: ExternalReply,
+  ids: Names,
+): object | undefined {
+  const shown = contentJson(content, chat, ids) ?? {}
+  const kept = Object.entries(shown).filter(([name]) => !NOT_EXTERNAL.includes(name))
+  return {
+    origin: originJson(origin, ids),
+    ...present({
+      chat: chat && chatJson(chat, ids),
+      message_id: chat && message !== undefined ? ids.message(chat.native, message) : undefined,
+    }),
+    ...Object.fromEntries(kept),
+  }
+}
+
+function contentJson(content: Content, chat: Chat | undefined, ids: Names): object | undefined {
   switch (content.kind) {
     case 'text':
       return {
@@ -125,7 +155,7 @@ function contentJson({ content, chat }: Message, ids: Names): object | undefined
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
-      return serviceJson(content, chat, ids)
+      return chat && serviceJson(content, chat, ids)
     case 'unsupported':
       return undefined
   }
@@ -209,40 +239,44 @@ export const keyboardJson = (buttons: Buttons) => ({
   ),
 })
 
-function originJson(origin: Origin, ids: Names): object {
-  const date = origin.at
+/** A forwarded message has its origin, and the same once more in the words of older clients. */
+function forwardJson(origin: Origin, ids: Names): object {
+  const forward_origin = originJson(origin, ids)
+  const forward_date = origin.at
   switch (origin.from) {
-    case 'person': {
-      const user = userJson(origin.person, ids)
-      return {
-        forward_origin: { type: 'user', sender_user: user, date },
-        forward_from: user,
-        forward_date: date,
-      }
-    }
+    case 'person':
+      return { forward_origin, forward_from: userJson(origin.person, ids), forward_date }
     case 'hidden':
-      return {
-        forward_origin: { type: 'hidden_user', sender_user_name: origin.name, date },
-        forward_sender_name: origin.name,
-        forward_date: date,
-      }
+      return { forward_origin, forward_sender_name: origin.name, forward_date }
     case 'chat': {
-      const chat = chatJson(origin.chat, ids)
       const message = origin.message && ids.message(origin.chat.native, origin.message)
-      const signature = origin.signature ? { author_signature: origin.signature } : {}
-      const forward_origin =
-        origin.chat.surface === 'channel'
-          ? { type: 'channel', chat, message_id: message ?? 0, date, ...signature }
-          : { type: 'chat', sender_chat: chat, date, ...signature }
       return {
         forward_origin,
-        forward_from_chat: chat,
+        forward_from_chat: chatJson(origin.chat, ids),
         ...present({
           forward_from_message_id: message || undefined,
           forward_signature: origin.signature,
         }),
-        forward_date: date,
+        forward_date,
       }
+    }
+  }
+}
+
+function originJson(origin: Origin, ids: Names): object {
+  const date = origin.at
+  switch (origin.from) {
+    case 'person':
+      return { type: 'user', sender_user: userJson(origin.person, ids), date }
+    case 'hidden':
+      return { type: 'hidden_user', sender_user_name: origin.name, date }
+    case 'chat': {
+      const chat = chatJson(origin.chat, ids)
+      const signature = origin.signature ? { author_signature: origin.signature } : {}
+      if (origin.chat.surface !== 'channel')
+        return { type: 'chat', sender_chat: chat, date, ...signature }
+      const message = origin.message && ids.message(origin.chat.native, origin.message)
+      return { type: 'channel', chat, message_id: message ?? 0, date, ...signature }
     }
   }
 }

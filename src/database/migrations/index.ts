@@ -30,6 +30,7 @@ import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
 import { DefaultKinds } from './0036-default-kinds.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
+import { MessageAttributes } from './0049-message-attributes.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 
 export interface NamedMigration {
@@ -69,5 +70,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0035-request-reasons', class: RequestReasons },
   { name: '0036-default-kinds', class: DefaultKinds },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
+  { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
 ]

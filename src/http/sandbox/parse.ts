@@ -7,6 +7,7 @@ import type {
   Location,
   Media,
   Poll,
+  Quote,
   Reaction,
   Text,
   TextEntity,
@@ -91,6 +92,11 @@ function sourceOf({ data, url }: GivenMedia): Source {
 export const textOf = (text: string, entities: Given['entities'] = []): Text => ({
   text,
   entities: entities.map(entityOf),
+})
+
+export const quoteOf = ({ text, entities, position }: Static<typeof wire.QuoteBody>): Quote => ({
+  ...textOf(text, entities),
+  position,
 })
 
 export const locationOf = (given: Static<typeof wire.Place>): Location => ({

@@ -4,11 +4,13 @@ import type {
   Buttons,
   Chat,
   Content,
+  ExternalReply,
   Location,
   Media,
   Message,
   Person,
   Poll,
+  Quote,
   Reaction,
   TextEntity,
   TopicLook,
@@ -138,12 +140,27 @@ export function messageBody(message: Message) {
       has_protected_content: message.isProtected,
       message_thread_id: message.topic && Number(message.topic.native),
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
+      quote: message.quote && quoteBody(message.quote),
+      external_reply: message.externalReply && externalReplyBody(message.externalReply),
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: message.buttons && keyboardBody(message.buttons),
     }),
     ...contentBody(message.content),
   }
 }
+
+const quoteBody = ({ text, entities, position }: Quote) => ({
+  text,
+  ...entitiesBody('entities', entities),
+  position,
+})
+
+const externalReplyBody = ({ origin, chat, message, content }: ExternalReply) => ({
+  from: originName(origin),
+  ...(chat && { chat: chatBody(chat) }),
+  ...(message !== undefined && { message_id: Number(message) }),
+  ...contentBody(content),
+})
 
 function originName(origin: NonNullable<Message['forward']>): string {
   if (origin.from === 'person') return origin.person.firstName

@@ -34,6 +34,16 @@ export const Entity = Type.Object(
   strict,
 )
 
+/** A part of the message answered, word by word; of several places the one nearest to `position` counts. */
+export const QuoteBody = Type.Object(
+  {
+    text: Type.String({ minLength: 1, maxLength: 1024 }),
+    entities: optional(Type.Array(Entity, { maxItems: 100 })),
+    position: Type.Integer({ minimum: 0, maximum: 100_000, default: 0 }),
+  },
+  strict,
+)
+
 export const Keyboard = Type.Array(
   Type.Array(
     Type.Object(
@@ -302,6 +312,18 @@ export const Message = Type.Object({
   topic: optional(TopicLook),
   message_thread_id: optional(Type.Integer({ description: 'The topic it stands in' })),
   reply_to_message_id: optional(Type.Integer()),
+  quote: optional(QuoteBody),
+  external_reply: optional(
+    Type.Object(
+      {
+        from: Type.String({ description: 'The name of whoever wrote the message answered' }),
+        chat: optional(Chat),
+        message_id: optional(Type.Integer()),
+        ...shownContent,
+      },
+      { description: 'A message of another chat that this one answers' },
+    ),
+  ),
   forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
   inline_keyboard: optional(Keyboard),
 })

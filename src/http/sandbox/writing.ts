@@ -14,6 +14,7 @@ import {
   locationOf,
   mediaContent,
   mediaIngester,
+  quoteOf,
   textOf,
 } from './parse.ts'
 import { messageBody } from './present.ts'
@@ -21,6 +22,7 @@ import { described, MessageParams, PersonParams, type SandboxRoutes } from './ro
 import {
   Addressee,
   BODY_LIMIT,
+  ChatId,
   Entity,
   GivenMedia,
   givenContent,
@@ -28,6 +30,7 @@ import {
   Keyboard,
   Message,
   Place,
+  QuoteBody,
   ReplyKeyboard,
   Sent,
 } from './schemas.ts'
@@ -40,6 +43,8 @@ const Write = Type.Object(
     to: Addressee,
     ...givenContent,
     reply_to_message_id: Type.Optional(Id),
+    reply_to_chat_id: Type.Optional(ChatId),
+    quote: Type.Optional(QuoteBody),
     message_thread_id: Type.Optional(Id),
     inline_keyboard: Type.Optional(Keyboard),
     keyboard: Type.Optional(ReplyKeyboard),
@@ -115,6 +120,8 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
         to,
         contents: await contentsOf(body, ingest),
         ...(replyTo !== undefined && { replyTo }),
+        ...(body.reply_to_chat_id !== undefined && { replyFrom: body.reply_to_chat_id }),
+        ...(body.quote && { quote: quoteOf(body.quote) }),
         ...(topic !== undefined && { topic }),
         ...(inline && { buttons: buttonsOf(inline) }),
         ...(keyboard && { keyboard }),

@@ -13,6 +13,7 @@ export const capabilities: Capabilities = {
   content: CONTENT_NAMES,
   buttons: true,
   replyKeyboards: true,
+  quotes: true,
   entities: ALL_ENTITIES,
   updates: [
     'message',

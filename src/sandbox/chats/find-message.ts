@@ -1,7 +1,13 @@
 /** Finds one message for a member of its chat. */
 import type { Buttons, Content } from '../../../machines/model/content.ts'
 import type { Queryable } from '../../database/database.ts'
-import { chatCondition } from '../delivery/rows.ts'
+import {
+  chatCondition,
+  type MessageView,
+  messageJson,
+  viewColumns,
+  viewJoins,
+} from '../delivery/rows.ts'
 
 /** `chat` is native to the person who names the message. */
 export interface MessageRef {
@@ -45,4 +51,21 @@ const finding = {
       and m.role not in ('left', 'kicked')
     join sandbox_message t on t.chat_id = c.id and t.id = $3 and t.deleted_at is null
     where ${chatCondition('$1', '$2')}`,
+}
+
+/** A message as a member of its chat sees it; undefined for everybody else. */
+export async function viewOf(
+  db: Queryable,
+  reader: number,
+  from: MessageRef,
+): Promise<MessageView | undefined> {
+  const [source] = await db.query<MessageView>(
+    `select ${messageJson('m')} as message, ${viewColumns}
+     from sandbox_message m ${viewJoins('m', '$1')}
+     join sandbox_member reader on reader.chat_id = m.chat_id and reader.person_id = $1
+       and reader.role not in ('left', 'kicked')
+     where ${chatCondition('$1', '$2')} and m.id = $3 and m.deleted_at is null`,
+    [reader, from.chat, from.message],
+  )
+  return source
 }

@@ -10,6 +10,9 @@ import type {
 import { failed } from '../../../machines/model/failure.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
+/** The facts of a message that few messages have. */
+export type MessageAttributes = Pick<Message, 'quote' | 'externalReply'>
+
 export function personOf(row: PersonRow): Person {
   return {
     native: String(row.id),
@@ -68,7 +71,20 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
     ...(row.buttons !== null && { buttons: row.buttons as Buttons }),
     ...(row.album && { album: row.album }),
     ...(row.is_protected && { isProtected: true }),
+    ...(row.attributes as MessageAttributes | null),
     ...(row.topic && { topic: { native: String(row.topic) } }),
+  }
+}
+
+/** A message forwarded again keeps its first origin. */
+export function originOf({ message, chat, other, sender }: MessageView): Origin {
+  if (message.forward !== null) return message.forward as Origin
+  if (chat.kind !== 'channel') return { from: 'person', person: personOf(sender), at: message.at }
+  return {
+    from: 'chat',
+    chat: chatOf(chat, other),
+    message: String(message.id),
+    at: message.at,
   }
 }
 

@@ -35,6 +35,7 @@ export interface MessageRow {
   readonly album: string | null
   readonly is_protected: boolean
   readonly topic: number | null
+  readonly attributes: unknown
 }
 
 const columns = {
@@ -42,7 +43,7 @@ const columns = {
   chat: ['id', 'kind', 'native', 'title', 'username', 'description', 'is_forum'],
   message: [
     ...['chat_id', 'id', 'sender_id', 'version', 'content', 'reply_to', 'forward', 'buttons'],
-    ...['album', 'is_protected', 'topic'],
+    ...['album', 'is_protected', 'topic', 'attributes'],
   ],
 }
 

@@ -1,17 +1,10 @@
 /** Forwards a message with its origin, or copies it without. A repeated request finds the message of the first one. */
-import type { Content, Origin, Text } from '../../../machines/model/content.ts'
+import type { Content, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import type { Queryable } from '../../database/database.ts'
-import type { MessageRef } from '../chats/find-message.ts'
-import { chatOf, messageOf, parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
-import {
-  chatCondition,
-  type MessageView,
-  messageJson,
-  viewColumns,
-  viewJoins,
-} from '../delivery/rows.ts'
+import { viewOf } from '../chats/find-message.ts'
+import { messageOf, originOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { prepareContent, takesCaption } from './content.ts'
@@ -27,11 +20,11 @@ export async function forwardOrCopy(
     chat: parseChatId(operation.from),
     message: parseMessageId(operation.message, as),
   }
-  const envelope = envelopeOf(call, operation)
+  const envelope = await envelopeOf(call, operation)
   const before = await sentBefore(context.db, envelope)
   if (before) return { kind: 'message', message: messageOf(before) }
   const { sender } = envelope
-  const source = await sourceOf(context.db, sender, from)
+  const source = await viewOf(context.db, sender, from)
   if (!source)
     throw failed(
       'bad_request',
@@ -64,22 +57,6 @@ function forwardableContent({ message }: MessageView, as: 'forward' | 'copy'): C
   return withoutLiveLocation(content)
 }
 
-async function sourceOf(
-  db: Queryable,
-  reader: number,
-  from: MessageRef,
-): Promise<MessageView | undefined> {
-  const [source] = await db.query<MessageView>(
-    `select ${messageJson('m')} as message, ${viewColumns}
-     from sandbox_message m ${viewJoins('m', '$1')}
-     join sandbox_member reader on reader.chat_id = m.chat_id and reader.person_id = $1
-       and reader.role not in ('left', 'kicked')
-     where ${chatCondition('$1', '$2')} and m.id = $3 and m.deleted_at is null`,
-    [reader, from.chat, from.message],
-  )
-  return source
-}
-
 /** A forwarded or copied live location stands still. */
 function withoutLiveLocation(content: Content): Content {
   if (content.kind !== 'location') return content
@@ -90,16 +67,4 @@ function withoutLiveLocation(content: Content): Content {
 function captioned(content: Content, caption: Text | undefined): Content {
   if (!caption || content.kind !== 'media' || !takesCaption(content.media.kind)) return content
   return { ...content, caption }
-}
-
-/** A message forwarded again keeps its first origin. */
-function originOf({ message, chat, other, sender }: MessageView): Origin {
-  if (message.forward !== null) return message.forward as Origin
-  if (chat.kind !== 'channel') return { from: 'person', person: personOf(sender), at: message.at }
-  return {
-    from: 'chat',
-    chat: chatOf(chat, other),
-    message: String(message.id),
-    at: message.at,
-  }
 }

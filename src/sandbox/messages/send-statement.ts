@@ -9,7 +9,7 @@ const given = `
     select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
       session bigint, native bigint, request text, content jsonb, reply bigint,
       "replyOptional" boolean, forward jsonb, buttons jsonb, keyboard jsonb, album text,
-      "isProtected" boolean, topic bigint, needs text)
+      "isProtected" boolean, attributes jsonb, topic bigint, needs text)
   )`
 
 const chatOf = `lateral (
@@ -81,7 +81,7 @@ const stored = `
     select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
       place.content, place.target as reply_to, place.forward, place.buttons, place.keyboard,
-      place.album,
+      place.album, place.attributes,
       coalesce(place."isProtected", false) as is_protected,
       case when place.content @> '{"kind": "service", "fact": "topic_created"}'
         then ${BASE} + place.step else place.thread end as topic
@@ -90,9 +90,9 @@ const stored = `
   inserted as (
     insert into sandbox_message
       (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, keyboard, album,
-        is_protected, topic)
+        is_protected, topic, attributes)
     select chat_id, id, sender_id, request, content, reply_to, forward, buttons, keyboard, album,
-      is_protected, topic
+      is_protected, topic, attributes
     from message
   ),
   change as (

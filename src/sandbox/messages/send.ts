@@ -6,12 +6,13 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { messageOf, parseChatId, parseMessageId, parseTopicId } from '../delivery/mapping.ts'
+import { messageOf, parseChatId, parseTopicId } from '../delivery/mapping.ts'
 import { type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { neededPermission, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
+import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
 import { sendStatement } from './send-statement.ts'
 
@@ -168,7 +169,7 @@ type Envelope = Omit<OutgoingMessage, 'content' | 'forward'>
 export async function send(call: Call, operation: OperationOf<'send'>): Promise<OperationResult> {
   const { context, request } = call
   const { content: given } = operation
-  const envelope = envelopeOf(call, operation)
+  const envelope = await envelopeOf(call, operation)
   const { sender } = envelope
   const before = given.kind === 'text' ? undefined : await sentBefore(context.db, envelope)
   if (before) return { kind: 'message', message: messageOf(before) }
@@ -183,11 +184,13 @@ export async function send(call: Call, operation: OperationOf<'send'>): Promise<
   return { kind: 'message', message }
 }
 
-export function envelopeOf(
-  { by: { person, session }, request }: Call,
+export async function envelopeOf(
+  call: Call,
   operation: OperationOf<'send' | 'send_album' | 'forward' | 'copy'>,
-): Envelope {
-  const { chat, replyTo, replyOptional, isProtected, topic } = operation
+): Promise<Envelope> {
+  const { person, session } = call.by
+  const { request } = call
+  const { chat, replyOptional, isProtected, topic } = operation
   const buttons = 'buttons' in operation ? operation.buttons : undefined
   const native = parseChatId(chat)
   const keyboard =
@@ -197,7 +200,7 @@ export function envelopeOf(
     ...(session !== undefined && { session }),
     native,
     request,
-    ...(replyTo !== undefined && { reply: parseMessageId(replyTo, 'be replied') }),
+    ...(await replyParts(call, operation)),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
     ...(topic !== undefined && { topic: parseTopicId(topic) }),
@@ -218,7 +221,7 @@ export async function sendAlbum(
 ): Promise<OperationResult> {
   const { context } = call
   const { contents } = operation
-  const envelope = envelopeOf(call, operation)
+  const envelope = await envelopeOf(call, operation)
   assertAlbum(contents.map(({ media }) => media.kind))
   const envelopes = contents.map((_, index) => ({
     ...envelope,

@@ -112,9 +112,14 @@ export function Bubble(props: BubbleProps) {
             {t('messenger.forwarded', { name: message.forwarded_from })}
           </span>
         )}
-        {repliedTo && (
+        {message.external_reply && (
+          <span className="quiet tiny">
+            {t('messenger.answering', { name: message.external_reply.from })}
+          </span>
+        )}
+        {(repliedTo || message.quote) && (
           <span className="quoted small clip" dir="auto">
-            {summary(repliedTo)}
+            {message.quote?.text ?? (repliedTo && summary(repliedTo))}
           </span>
         )}
         <Content
