@@ -5,16 +5,7 @@ import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/ope
 import { ALL_ENTITIES } from '../kit/text.ts'
 
 /** Only bots may do the first three. */
-const LACKING: readonly OperationKind[] = [
-  'edit_buttons',
-  'answer',
-  'draft',
-  'sticker_set',
-  'list_chats',
-  'read_history',
-  'mark_read',
-  'resolve_phone',
-]
+const LACKING: readonly OperationKind[] = ['edit_buttons', 'answer', 'draft', 'sticker_set']
 
 /**
  * The operations are the keys of `operations/handlers.ts`, which a test holds this to: where Telegram is not configured,

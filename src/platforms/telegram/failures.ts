@@ -53,6 +53,7 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
   USER_ID_INVALID: noUser,
   PARTICIPANT_ID_INVALID: noUser,
   USER_NOT_PARTICIPANT: noUser,
+  PHONE_NOT_OCCUPIED: noUser,
   INPUT_USER_DEACTIVATED: () =>
     failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' }),
   CHANNEL_PRIVATE: () => forbidden('the account is not a member of the chat'),

@@ -30,6 +30,7 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
 
   return {
     chat: `${person.id}`,
+    phone: `+${person.phone}`,
     publicName: { name: person.username, chat: `${person.id}` },
     async write(text, options) {
       const replyTo = options?.replyTo && {

@@ -146,6 +146,11 @@ export class Delivery {
     this.#push(person, update)
   }
 
+  /** Something that is numbered and no message: how far somebody has read. */
+  count(person: Person, update: tl.TypeUpdate, except?: Connection) {
+    this.#into(person, update, 1, except)
+  }
+
   copiesOf(owner: Person, id: number): [Person, number][] {
     const copies = this.#copies.get(`${owner.id}:${id}`) ?? new Map<number, number>()
     return [...copies].map(([person, copy]) => [this.#network.people.get(person)!, copy])

@@ -1,24 +1,49 @@
 /** The chats of somebody on the test network, and what was written there. */
 import type { tl } from '@mtcute/core'
-import type { Handlers } from './data-centre.ts'
+import type { Connection } from './connection.ts'
+import { type Handlers, RpcRefusal } from './data-centre.ts'
 import { isPlace, type Stored, type Target } from './delivery.ts'
 import { targetOf } from './lookup.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
+import { stateOf } from './state.ts'
 
 export function dialogHandlers(network: TelegramNetwork): Handlers {
+  const chatsOf = (person: Person): Target[] => {
+    const partners = [...network.people.values()].filter((it) => newest(person, it))
+    const places = [...network.places.values()].filter(({ members }) => members.has(person.id))
+    return [...partners, ...places].sort((one, other) => compare(person, other, one))
+  }
+  const shown = (person: Person, targets: readonly Target[]) => ({
+    dialogs: targets.map((target) => dialogOf(person, target)),
+    messages: targets.flatMap((target) => newest(person, target) ?? []),
+    ...network.delivery.along(person),
+  })
+
   return {
-    'messages.getDialogs': (_, origin) => {
+    'messages.getDialogs': (request, origin) => {
       const person = network.asker(origin)
-      const along = network.delivery.along(person)
-      const partners = [...network.people.values()].filter((it) => newest(person, it))
-      const places = along.chats.map(({ id }) => network.places.get(id)!)
-      const targets: Target[] = [...partners, ...places]
+      const { offsetPeer, excludePinned, limit } = request
+      const all = chatsOf(person).filter(
+        (target) => !excludePinned || !person.pinned.includes(idOf(target)),
+      )
+      const from =
+        offsetPeer._ === 'inputPeerEmpty'
+          ? 0
+          : all.indexOf(targetOf(network, origin, offsetPeer)) + 1
+      const page = all.slice(from, from + limit)
+      if (from + limit >= all.length && from === 0) {
+        return { _: 'messages.dialogs', ...shown(person, page) }
+      }
+      return { _: 'messages.dialogsSlice', count: all.length, ...shown(person, page) }
+    },
+    'messages.getPinnedDialogs': ({ folderId }, origin) => {
+      const person = network.asker(origin)
+      const pinned = chatsOf(person).filter((target) => person.pinned.includes(idOf(target)))
       return {
-        _: 'messages.dialogs',
-        dialogs: targets.map((target) => dialogOf(person, target)),
-        messages: targets.flatMap((target) => newest(person, target) ?? []),
-        ...along,
+        _: 'messages.peerDialogs',
+        ...shown(person, folderId === 0 ? pinned : []),
+        state: stateOf(person),
       }
     },
     'messages.getHistory': ({ peer, limit, minId, offsetId }, origin) => {
@@ -30,7 +55,70 @@ export function dialogHandlers(network: TelegramNetwork): Handlers {
         .slice(0, limit)
       return { _: 'messages.messages', messages, ...network.delivery.along(person), topics: [] }
     },
+    'messages.readHistory': ({ peer, maxId }, origin) => {
+      const person = network.asker(origin)
+      const before = person.pts
+      read(network, person, targetOf(network, origin, peer), { maxId, except: origin.connection })
+      return { _: 'messages.affectedMessages', pts: person.pts, ptsCount: person.pts - before }
+    },
+    'channels.readHistory': ({ channel, maxId }, origin) => {
+      const person = network.asker(origin)
+      const place = channel._ === 'inputChannel' ? network.places.get(channel.channelId) : undefined
+      if (place?.kind !== 'channel') throw new RpcRefusal(400, 'CHANNEL_INVALID')
+      read(network, person, place, { maxId })
+      return true
+    },
   }
+}
+
+/** Somebody has read a chat up to a message, or all of it; those who wrote there are told. */
+export function read(
+  network: TelegramNetwork,
+  reader: Person,
+  target: Target,
+  { maxId = 0, except }: { readonly maxId?: number; readonly except?: Connection } = {},
+) {
+  const { delivery } = network
+  const messages = messagesOf(reader, target)
+  const upTo = Math.min(maxId || Number.POSITIVE_INFINITY, messages.at(-1)?.id ?? 0)
+  if (upTo <= readUpTo(reader, target)) return
+  reader.readUpTo.set(idOf(target), upTo)
+  if (isPlace(target) && target.kind === 'channel') {
+    const update = { _: 'updateReadChannelOutbox', channelId: target.id, maxId: upTo } as const
+    for (const id of target.members) {
+      if (id !== reader.id) delivery.tell(network.people.get(id)!, update)
+    }
+    return
+  }
+  const stillUnreadCount = unreadIn(reader, target)
+  const facts = { peer: peerOf(target), maxId: upTo, stillUnreadCount, pts: 0, ptsCount: 1 }
+  delivery.count(reader, { _: 'updateReadHistoryInbox', ...facts }, except)
+  for (const writer of isPlace(target) ? [] : [target]) {
+    const copies = messages
+      .filter(({ id, out }) => id <= upTo && !out)
+      .flatMap(({ id }) => delivery.copiesOf(reader, id))
+      .flatMap(([person, copy]) => (person === writer ? [copy] : []))
+    if (copies.length === 0) continue
+    const peer = peerOf(reader)
+    const theirs = { peer, maxId: Math.max(...copies), pts: 0, ptsCount: 1 }
+    delivery.count(writer, { _: 'updateReadHistoryOutbox', ...theirs })
+  }
+}
+
+const idOf = (target: Target) => (isPlace(target) ? -target.id : target.id)
+const readUpTo = (person: Person, target: Target) => person.readUpTo.get(idOf(target)) ?? 0
+
+const unreadIn = (person: Person, target: Target): number =>
+  messagesOf(person, target).filter(
+    ({ id, out, fromId }) =>
+      id > readUpTo(person, target) &&
+      !out &&
+      !(fromId?._ === 'peerUser' && fromId.userId === person.id),
+  ).length
+
+function compare(person: Person, one: Target, other: Target): number {
+  const [a, b] = [newest(person, one), newest(person, other)]
+  return (a?.date ?? 0) - (b?.date ?? 0) || (a?.id ?? 0) - (b?.id ?? 0) || one.id - other.id
 }
 
 export function dialogOf(person: Person, target: Target): tl.RawDialog {
@@ -38,13 +126,14 @@ export function dialogOf(person: Person, target: Target): tl.RawDialog {
     _: 'dialog',
     peer: peerOf(target),
     topMessage: newest(person, target)?.id ?? 0,
-    readInboxMaxId: 0,
+    readInboxMaxId: readUpTo(person, target),
     readOutboxMaxId: 0,
-    unreadCount: 0,
+    unreadCount: unreadIn(person, target),
     unreadMentionsCount: 0,
     unreadReactionsCount: 0,
     unreadPollVotesCount: 0,
     notifySettings: { _: 'peerNotifySettings' },
+    ...(person.pinned.includes(idOf(target)) && { pinned: true }),
     ...(isChannel(target) && { pts: target.pts }),
   }
 }

@@ -43,6 +43,13 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
       if (!peer) throw new RpcRefusal(400, 'USERNAME_NOT_OCCUPIED')
       return { _: 'contacts.resolvedPeer', peer, chats: place ? [chatOf(place)] : [], users }
     },
+    'contacts.resolvePhone': ({ phone }, origin) => {
+      const asker = network.asker(origin)
+      const person = [...network.people.values()].find((it) => it.phone === phone)
+      if (!person) throw new RpcRefusal(400, 'PHONE_NOT_OCCUPIED')
+      const peer = { _: 'peerUser', userId: person.id } as const
+      return { _: 'contacts.resolvedPeer', peer, chats: [], users: [userOf(person, asker)] }
+    },
     'contacts.getContacts': (_, origin) => ({
       _: 'contacts.contacts',
       contacts: [],

@@ -58,6 +58,10 @@ export interface Person {
   readonly messages: Map<number, tl.RawMessage | tl.RawMessageService>
   /** Of their messages: who thinks what. */
   readonly reactions: Map<number, Map<number, Opinion>>
+  /** Chats in which they have read up to a message: people by their ids, others by the negative ones. */
+  readonly readUpTo: Map<number, number>
+  /** Chats at the top of their list, named alike. */
+  pinned: readonly number[]
   /** What was sent under which random id. */
   readonly sent: Map<string, number>
 }
@@ -95,6 +99,8 @@ export function newPerson(
     events: [],
     messages: new Map(),
     reactions: new Map(),
+    readUpTo: new Map(),
+    pinned: [],
     sent: new Map(),
   }
 }

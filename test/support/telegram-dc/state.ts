@@ -98,7 +98,7 @@ function parted(events: readonly BoxEvent[]) {
   return { newMessages, otherUpdates }
 }
 
-const stateOf = (person: Person): tl.updates.RawState => ({
+export const stateOf = (person: Person): tl.updates.RawState => ({
   _: 'updates.state',
   pts: person.pts,
   qts: 0,

@@ -7,6 +7,7 @@ import { descriptions } from './describe.ts'
 import { invites, members } from './members.ts'
 import { messages } from './messages.ts'
 import { profile, stories } from './profile.ts'
+import { readings } from './reading.ts'
 import { sends } from './send.ts'
 import { topics } from './topics.ts'
 
@@ -19,6 +20,7 @@ export const handlers: Handlers<Context> = {
   ...members,
   ...invites,
   ...topics,
+  ...readings,
   ...profile,
   ...stories,
 }
