@@ -170,6 +170,13 @@ t.test('the owner of now writes as ever', async (t) => {
     suspended_at: Date,
     last_success_at: Date,
   })
+  const anew = await node.webhooks.change(
+    key,
+    { kind: 'set', target, dropTo: undefined },
+    5_000_007,
+  )
+  t.match(anew.webhook, { ...target, trouble: undefined, suspended: false }, 'set anew it delivers')
+  t.match(await row(), { suspended_at: null, failures: 0 })
   await node.store.saveDeletion(before)
   await node.store.deactivate(before)
   t.match(await row(), { deleting_at: Date, wiped: true, deactivated_at: Date, revoked_at: Date })

@@ -31,7 +31,7 @@ export class Covering {
       .filter(({ steps }) => steps !== undefined)
       .map(({ test, steps = 0, parts }) => ({
         test,
-        rank: steps + parts / 50 - 4 * likeness(test, file),
+        rank: steps + parts / 50 - 16 * likeness(test, file),
       }))
       .sort((one, other) => one.rank - other.rank)
       .map(({ test }) => test)

@@ -1,11 +1,20 @@
 /** `npm run mutants -- --seed S --draws N [--in folder,folder]`: small mistakes of all kinds, and which the tests notice. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Covering } from './covering.ts'
 import { draw, type Mutant } from './draw.ts'
+import { isEquivalent } from './equivalents.ts'
 
 const root = join(import.meta.dirname, '../..')
 const { values } = parseArgs({
@@ -105,14 +114,21 @@ async function judge(mutant: Mutant): Promise<{ verdict: Verdict; by: string }> 
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
+const lineOf = ({ file, line }: Mutant) =>
+  readFileSync(join(root, file), 'utf8').split('\n')[line - 1] ?? ''
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 100)
 
 say(`seed ${seed}, ${draws} mutants in ${folders.join(', ')}`)
 const scores = new Map(folders.map((folder) => [folder, { noticed: 0, survived: 0, refused: 0 }]))
 if (!(await isTyped())) throw new Error('the types are not in order without any mistake')
 let judged = 0
+let equivalent = 0
 for (const mutant of draw(root, folders, seed)) {
   if (judged >= draws) break
+  if (isEquivalent(mutant.file, mutant.operator, lineOf(mutant))) {
+    equivalent++
+    continue
+  }
   const { verdict, by } = await judge(mutant)
   const score = scores.get(folders.find((folder) => mutant.file.startsWith(folder)) ?? '')
   if (score) score[verdict === 'refused by types' ? 'refused' : verdict]++
@@ -129,3 +145,4 @@ for (const [folder, { noticed, survived, refused }] of scores) {
     `${folder}: ${noticed} of ${noticed + survived} noticed (${percent} %), ${refused} refused by types`,
   )
 }
+say(`${equivalent} drawn that make no difference (test/mutants/equivalents.ts)`)

@@ -27,7 +27,8 @@ function fresh() {
 
 const lines = (credentialId: number) =>
   db.query(
-    'select event, reason, actor from credential_transition where credential_id = $1 order by id',
+    `select event, reason, actor, floor(duration_ms / 60000.0)::int as minutes
+       from credential_transition where credential_id = $1 order by id`,
     [credentialId],
   )
 
@@ -67,10 +68,10 @@ t.test('once in the timeline and once in the log, whatever restarts', async (t) 
   const [mine, others] = [`api_key:${apiKeyId}`, `api_key:${other.apiKeyId}`]
   const suspended = { event: 'webhook.suspended', reason: 'failing_7_days' }
   t.strictSame(await lines(credentialId), [
-    { ...suspended, actor: mine },
-    { ...suspended, actor: others },
-    { event: 'webhook.removed', reason: 'gone', actor: mine },
-    { ...suspended, actor: mine },
+    { ...suspended, actor: mine, minutes: 1 },
+    { ...suspended, actor: others, minutes: 1 },
+    { event: 'webhook.removed', reason: 'gone', actor: mine, minutes: 1 },
+    { ...suspended, actor: mine, minutes: 0 },
   ])
 })
 
