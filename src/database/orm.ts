@@ -18,6 +18,8 @@ export function openOrm(pool: pg.Pool): MikroORM {
       dbName: '-',
       driverOptions: new PostgresDialect({ pool: borrowed }),
       allowGlobalContext: false,
+      // Otherwise it looks for the database of that name and makes it, which a plain role may not.
+      ensureDatabase: false,
     }),
   )
 }

@@ -87,3 +87,17 @@ t.test('a database that is away is an answer that says when to try again', async
   )
   t.match(await failureOf(slow), failure, 'also by an error of the server')
 })
+
+t.test('records need no right to make a database', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const name = new URL(url).pathname.slice(1)
+  const role = `${name}_plain`
+  await database.query(`create role ${role} login nocreatedb password 'x'`)
+  const plain = Object.assign(new URL(url), { username: role, password: 'x' }).href
+  const db = openDatabase({ url: plain, log: quietLog })
+  t.teardown(async () => {
+    await db.close()
+    await database.query(`drop role ${role}`)
+  })
+  t.match(await db.records((em) => em.execute('select current_user as role')), [{ role }])
+})
