@@ -1,0 +1,69 @@
+/** A round of libraries: each by polling and by webhook, and what came of it. */
+import type { Library } from './catalogue.ts'
+import { Missing, workshopOf } from './toolchains.ts'
+import { type Mode, runTrial, type StepResult, type Trial } from './trial.ts'
+
+export const modes: readonly Mode[] = ['polling', 'webhook']
+
+export interface Report {
+  readonly library: Library
+  /** Why it was not run. */
+  readonly missing?: string
+  readonly trials: Readonly<Partial<Record<Mode, Trial>>>
+  readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
+}
+
+/** Those whose packages are fetched in seconds. */
+export const isQuick = ({ language }: Library): boolean =>
+  language === 'python' || language === 'javascript'
+
+export async function runLibrary(library: Library): Promise<Report> {
+  try {
+    const workshop = await workshopOf(library.language)
+    const program = workshop(library.adapter)
+    const [polling, webhook] = await Promise.all(modes.map((mode) => runTrial(program, mode)))
+    const trials = { polling: polling!, webhook: webhook! }
+    return { library, trials, counts: countsOf([...polling!.steps, ...webhook!.steps]) }
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error
+    const counts = { passed: 0, failed: 0, skipped: 1 }
+    return { library, trials: {}, missing: error.message, counts }
+  }
+}
+
+/** One after the other: both ways of one library already keep two cores busy. */
+export async function* runLibraries(libraries: readonly Library[]): AsyncGenerator<Report> {
+  for (const library of libraries) yield await runLibrary(library)
+}
+
+const having = (steps: readonly StepResult[], verdict: StepResult['verdict']) =>
+  steps.filter((step) => step.verdict === verdict)
+
+function countsOf(steps: readonly StepResult[]): Report['counts'] {
+  const passed = having(steps, 'passed').length
+  const failed = having(steps, 'failed').length
+  return { passed, failed, skipped: steps.length - passed - failed }
+}
+
+/** `library version polling 38/38 webhook 38/38`, then each step that did not pass. */
+export function summary(
+  { library, missing, trials }: Report,
+  tellsSkipped: boolean,
+): readonly string[] {
+  if (missing !== undefined) return [`${library.name} skipped: ${missing}`]
+  const ways = modes.map((mode) => `${mode} ${score(trials[mode]!)}`)
+  const lines = [`${library.name} ${trials.polling!.version} ${ways.join(' ')}`]
+  for (const mode of modes) {
+    for (const { name, verdict, reason } of trials[mode]!.steps) {
+      const isTold = verdict === 'failed' || (tellsSkipped && verdict !== 'passed')
+      if (isTold) lines.push(`  ${mode}: ${name} ${verdict}: ${reason}`)
+    }
+  }
+  return lines
+}
+
+/** Of the steps that the library and the sandbox both have. */
+export function score({ steps }: Trial): string {
+  const passed = having(steps, 'passed').length
+  return `${passed}/${passed + having(steps, 'failed').length}`
+}

@@ -1,0 +1,33 @@
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`. */
+import { parseArgs } from 'node:util'
+import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
+import { ensureTemplate } from '../support/template.ts'
+import { libraries } from './catalogue.ts'
+import { isQuick, runLibraries, summary } from './round.ts'
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+})
+const names = values.only?.split(',')
+const chosen = libraries.filter((library) =>
+  names ? names.includes(library.name) : !values.quick || isQuick(library),
+)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+// Held until the end: services come and go meanwhile.
+const database = await joinTestServer()
+await ensureTemplate(database)
+const counts = { passed: 0, failed: 0, skipped: 0 }
+for await (const report of runLibraries(chosen)) {
+  for (const line of summary(report, values.verbose)) print(line)
+  counts.passed += report.counts.passed
+  counts.failed += report.counts.failed
+  counts.skipped += report.counts.skipped
+}
+await database.client.end()
+await leaveTestServer()
+print(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+process.exitCode = counts.failed === 0 ? 0 : 1

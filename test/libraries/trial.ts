@@ -1,0 +1,69 @@
+/** Runs one library through all steps, by polling or by webhook, on a service of its own. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
+import { startService } from '../support/service.ts'
+import { Absent, BotProcess, type Program, Refused, type Start } from './bot-process.ts'
+import { type Account, openAccount, Stage } from './stage.ts'
+import { allSteps, updateKinds } from './steps/all.ts'
+import type { Step } from './steps/step.ts'
+
+export type Mode = Start['mode']
+
+/** `absent`: the library cannot; `pending`: the sandbox has no such method yet. */
+type Verdict = 'passed' | 'failed' | 'absent' | 'pending'
+
+export interface StepResult {
+  readonly name: string
+  readonly verdict: Verdict
+  readonly reason?: string
+}
+
+export interface Trial {
+  readonly version: string
+  readonly steps: readonly StepResult[]
+}
+
+const NOT_ON_SANDBOX = /not found on Sandbox|is not supported on Sandbox/i
+const secret = 'a-Secret_1'
+
+export async function runTrial(program: Program, mode: Mode): Promise<Trial> {
+  const closing: (() => Promise<void> | void)[] = []
+  const t = { teardown: (work: () => Promise<void> | void) => void closing.unshift(work) }
+  try {
+    const service = await startService(t, { env: { FFMPEG: '' } })
+    const folder = await mkdtemp(join(tmpdir(), 'chapar-libraries-'))
+    t.teardown(() => rm(folder, { recursive: true, force: true }))
+    const account = await openAccount(service, 'librarybot', folder)
+    const start = await startOf(service.url, account, mode)
+    const bot = await BotProcess.start(program, start)
+    t.teardown(() => bot.stop())
+    const stage = new Stage(bot, account, start, () => service.restart())
+    const steps: StepResult[] = []
+    for (const step of allSteps) steps.push(await tryStep(stage, step))
+    return { version: bot.version, steps }
+  } finally {
+    for (const close of closing) await close()
+  }
+}
+
+async function startOf(address: string, { key }: Account, mode: Mode): Promise<Start> {
+  const start = { address, key, mode, allowed_updates: updateKinds }
+  if (mode === 'polling') return start
+  const port = await freePort()
+  const path = '/hook'
+  return { ...start, webhook: { port, path, url: `http://127.0.0.1:${port}${path}`, secret } }
+}
+
+async function tryStep(stage: Stage, [name, run]: Step): Promise<StepResult> {
+  try {
+    await run(stage)
+    return { name, verdict: 'passed' }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (error instanceof Absent) return { name, verdict: 'absent', reason }
+    const isPending = error instanceof Refused && NOT_ON_SANDBOX.test(reason)
+    return { name, verdict: isPending ? 'pending' : 'failed', reason }
+  }
+}
