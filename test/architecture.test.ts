@@ -194,7 +194,7 @@ t.test('no file switches a check off', async (t) => {
 /** Promises that nobody waits for, each looked at: it catches whatever may go wrong. Some of the calls make none at all. */
 const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/effects.ts': ['this.read'],
-  'actors/api-key/all.ts': ['host.effectsOf'],
+  'actors/api-key/actor.ts': ['host.effectsOf'],
   'actors/host/host.ts': ['failure.then'],
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
   'src/composition/core.ts': ['events.emit', 'roster.begin'],

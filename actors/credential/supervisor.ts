@@ -6,15 +6,42 @@ import type { Resume } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
+import type { Platform } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
+import { unavailablePlatform } from '../ports/unavailable.ts'
 import {
   activateCredential,
   type CredentialActor,
   type CredentialWorld,
   type Past,
 } from './actor.ts'
-import { missingPlatform } from './missing-platform.ts'
 import { Timeline, visibleState } from './timeline.ts'
+
+const RETRY_SECONDS = 300
+
+/** Stands in for a platform that this build or configuration does not have: its accounts wait, and can be deleted. */
+export const missingPlatform = (id: string): Platform =>
+  unavailablePlatform(
+    {
+      id,
+      name: id,
+      linkMethods: [],
+      capabilities: {
+        operations: [],
+        surfaces: [],
+        content: [],
+        buttons: false,
+        entities: [],
+        updates: [],
+        limits: { textLength: 0 },
+      },
+      ids: 'integer',
+    },
+    {
+      description: `the platform ${id} is not available`,
+      lost: (report) => report.lost('platform_unavailable', RETRY_SECONDS),
+    },
+  )
 
 /** Not online, but perhaps in a moment. An account that is limited or out is refused at once. */
 function isComing({ snapshot }: CredentialActor): boolean {

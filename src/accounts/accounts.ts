@@ -1,9 +1,9 @@
 /** Accounts: signing in with a one-time code, staying signed in, and tokens for scripts. */
 
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import type { UserSession } from '../database/entities/accounts.ts'
-import type { Log } from '../database/log.ts'
+import type { UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
@@ -28,7 +28,7 @@ export interface AccountsOptions {
   readonly sender: OtpSender
   /** The public address of the service: names it in access tokens and in the messages with codes. */
   readonly issuer: string
-  readonly log: Log
+  readonly log: Logger
   readonly clock?: Clock
   readonly limits?: Partial<OtpLimits>
   /** Digits of a code; eight where it goes by SMS, which others may read on the way. */
@@ -54,7 +54,7 @@ export class Accounts {
   readonly calls: Gcra<number>
   readonly #db: Database
   readonly #jobs: Jobs
-  readonly #log: Log
+  readonly #log: Logger
   readonly #clock: Clock
   readonly #codes: Codes
   readonly #users: ReturnType<typeof createUsers>

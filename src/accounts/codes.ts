@@ -1,8 +1,8 @@
 /** One-time codes: made, sent by a job, tried a few times, used once. */
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
-import { OtpChallenge } from '../database/entities/accounts.ts'
-import type { Log } from '../database/log.ts'
+import { OtpChallenge } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { sameHash } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
@@ -25,7 +25,7 @@ interface CodesOptions {
   /** The site that may fill the code in by itself; named in the message. */
   readonly domain: string
   readonly clock: Clock
-  readonly log: Log
+  readonly log: Logger
 }
 
 export interface SentCode {

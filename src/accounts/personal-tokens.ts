@@ -1,7 +1,7 @@
 /** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { PersonalToken } from '../database/entities/accounts.ts'
+import { PersonalToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { holdUser } from './hold.ts'

@@ -1,8 +1,9 @@
 /** Refresh tokens: each is good for one use, and a second use ends the session they belong to. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { RefreshToken } from '../database/entities/accounts.ts'
-import type { Log } from '../database/log.ts'
+import { RefreshToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
@@ -25,7 +26,7 @@ const use = `
 
 const invalid = () => failed('unauthorized', 'the refresh token is not valid')
 
-export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clock, log: Log) {
+export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clock, log: Logger) {
   async function issue(tx: Queryable, sessionId: number): Promise<string> {
     const token = newToken('ref')
     await tx.query(add, [hashSecret(token), sessionId, clock()])

@@ -1,7 +1,8 @@
 /** Whether another code may be sent: to this phone, for this network, into this country, at all. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { networksOf } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits, Rate } from './limits.ts'
@@ -26,7 +27,7 @@ export async function admitSending(
   { phoneKey, country, requester }: Sending,
   limits: OtpLimits,
   now: Date,
-  log: Log,
+  log: Logger,
 ): Promise<number> {
   // Strangers share what a phone may be sent; a network that its owner uses has a share of its own.
   const { ip, network, isKnown } = requester
@@ -62,7 +63,7 @@ function delayAfter(sends: number, { resendDelays }: OtpLimits): number {
 }
 
 /** Reaching one of the two spending caps means an attack, or a success that the caps do not fit any more. */
-async function alarmed(log: Log, scope: string, use: Promise<unknown>): Promise<void> {
+async function alarmed(log: Logger, scope: string, use: Promise<unknown>): Promise<void> {
   try {
     await use
   } catch (error) {

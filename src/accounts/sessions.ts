@@ -1,6 +1,6 @@
 /** Sign-ins: one row each, kept alive by refreshing, ended by logging out. */
 import type { Database, Queryable } from '../database/database.ts'
-import { UserSession } from '../database/entities/accounts.ts'
+import { UserSession } from '../database/entities.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { holdUser } from './hold.ts'

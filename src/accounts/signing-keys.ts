@@ -1,7 +1,7 @@
 /** The keys that sign access tokens: made here, sealed in the database, replaced every ninety days. */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { Database } from '../database/database.ts'
-import { SigningKey } from '../database/entities/accounts.ts'
+import { SigningKey } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 

@@ -1,7 +1,7 @@
 /** Users: known by their phone, which is stored sealed and found by a keyed hash. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { AppUser } from '../database/entities/accounts.ts'
+import { AppUser } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
 import { beingErased } from './hold.ts'
 

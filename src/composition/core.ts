@@ -1,11 +1,14 @@
 /** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
 import { EventEmitter } from 'node:events'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { ApiKeys } from '../../actors/api-key/all.ts'
+import { ApiKeys } from '../../actors/api-key/actor.ts'
 import { Lease } from '../../actors/credential/lease.ts'
-import { missingPlatform } from '../../actors/credential/missing-platform.ts'
 import { StartBudget } from '../../actors/credential/start-budget.ts'
-import { CredentialSupervisor, type Supervised } from '../../actors/credential/supervisor.ts'
+import {
+  CredentialSupervisor,
+  missingPlatform,
+  type Supervised,
+} from '../../actors/credential/supervisor.ts'
 import { ActorRegistry } from '../../actors/host/registry.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import type { Platform } from '../../actors/ports/platform.ts'

@@ -1,9 +1,8 @@
 /** The health of every credential: the newest is written a second late, irregular events are counted for diagnoses. */
 
-import type { Owned } from '../../actors/ports/ports.ts'
+import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { Latest } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
@@ -61,7 +60,7 @@ export class HealthBuffer {
   readonly #notes: Latest<number, Note>
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, log: Log, fenced: Fenced = () => undefined, everyMs = 1_000) {
+  constructor(db: Database, log: Logger, fenced: Fenced = () => undefined, everyMs = 1_000) {
     this.#notes = new Latest<number, Note>({
       everyMs,
       write: async (notes) => {

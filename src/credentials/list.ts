@@ -3,9 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../machines/model/failure.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 import { type IdentityRow, identityColumns } from './identity.ts'
-import type { CredentialRow } from './record.ts'
-import { shownColumns } from './record.ts'
-import { type RecordSource, recordOf } from './records.ts'
+import type { CredentialRow } from './records.ts'
+import { type RecordSource, recordOf, shownColumns } from './records.ts'
 
 type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
 

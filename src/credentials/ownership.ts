@@ -1,14 +1,13 @@
 /** The credentials of this node: checked every second, and let go once another node has claimed them. */
 import type { Lease } from '../../actors/credential/lease.ts'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
-import type { CredentialStore, Owned } from '../../actors/ports/ports.ts'
-import type { Log } from '../database/log.ts'
+import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
 
 interface OwnershipOptions {
   readonly store: Pick<CredentialStore, 'fenced'>
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
   readonly lease: Lease
-  readonly logger: Log
+  readonly logger: Logger
   /** Ends everything else that this process runs for these. Their actors have ended. */
   lost(credentialIds: ReadonlySet<number>): void
 }

@@ -4,7 +4,7 @@ import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
-import { Credential } from '../database/entities/credentials.ts'
+import { Credential } from '../database/entities.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 
 type Settings = CredentialRecord['settings']

@@ -1,11 +1,73 @@
 /** The credentials of a user, read from the table once what actors noted is in it. */
-
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import type { IdentityRow } from './identity.ts'
-import { type CredentialRow, presentCredential, shownColumns } from './record.ts'
+import { type IdentityRow, identityColumns } from './identity.ts'
+
+export interface CredentialRow extends IdentityRow {
+  readonly platform: string
+  readonly state: string
+  readonly reason: string | null
+  readonly action: string
+  readonly include_self_updates: boolean
+  readonly include_channel_updates: boolean
+  readonly include_channel_update_recovery: boolean
+  readonly include_deleted_updates: boolean
+  readonly healthy: boolean | null
+  readonly checked_at: Date | null
+  readonly last_event_at: Date | null
+  readonly latency_ms: number | null
+  readonly online_since: Date | null
+  readonly node: string | null
+  readonly created_at: Date
+}
+
+/** The row without the sealed secrets: who only shows a credential has no business with them. */
+export const shownColumns = `${identityColumns}, platform, state, reason, action, include_self_updates,
+  include_channel_updates, include_channel_update_recovery, include_deleted_updates, healthy,
+  checked_at, last_event_at, latency_ms, online_since, node, created_at`
+
+/** `accountId` is the integer the bot API knows the account by. */
+export function presentCredential(
+  row: CredentialRow,
+  identity: AccountIdentity,
+  accountId: number,
+): CredentialRecord {
+  const { firstName, lastName, username, phone } = identity
+  return {
+    credential_id: row.id,
+    platform: row.platform,
+    state: row.state,
+    reason: row.reason,
+    action: row.action,
+    account: {
+      id: accountId,
+      first_name: firstName,
+      ...(lastName !== undefined && { last_name: lastName }),
+      ...(username !== undefined && { username }),
+      ...(phone !== undefined && { phone }),
+    },
+    settings: {
+      include_self_updates: row.include_self_updates,
+      include_channel_updates: row.include_channel_updates,
+      include_channel_update_recovery: row.include_channel_update_recovery,
+      include_deleted_updates: row.include_deleted_updates,
+    },
+    health: {
+      // Without a connection the last good probe says nothing any more.
+      healthy: CONNECTED.includes(row.state) ? row.healthy : false,
+      checked_at: row.checked_at?.toISOString() ?? null,
+      last_event_at: row.last_event_at?.toISOString() ?? null,
+      latency_ms: row.latency_ms,
+    },
+    created_at: row.created_at.toISOString(),
+    online_since: row.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
+    node: row.node,
+  }
+}
+
+const CONNECTED: readonly string[] = ['active', 'degraded']
 
 export interface RecordSource {
   readonly db: Database

@@ -17,7 +17,7 @@ import {
 import type { Happening } from '../../machines/model/happening.ts'
 import { wasBlocked } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
-import { Credential } from '../database/entities/credentials.ts'
+import { Credential } from '../database/entities.ts'
 import { wipeAccount } from '../privacy/wipe.ts'
 import type { Vault } from '../security/vault.ts'
 import type { HealthBuffer } from './health.ts'

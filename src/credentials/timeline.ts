@@ -1,9 +1,8 @@
 /** Writes the timelines of credentials, notifies live watchers, and keeps old timelines short. */
 
 import { EventEmitter } from 'node:events'
-import type { Owned, Transition } from '../../actors/ports/ports.ts'
+import type { Logger, Owned, Transition } from '../../actors/ports/ports.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
@@ -37,7 +36,7 @@ export class TimelineBuffer {
   >().setMaxListeners(0)
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, node: string, log: Log, fenced: Fenced = () => undefined) {
+  constructor(db: Database, node: string, log: Logger, fenced: Fenced = () => undefined) {
     this.#buffer = new WriteBuffer<Transition>({
       everyMs: 50,
       capacity: 100_000,

@@ -2,8 +2,8 @@
 
 import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import type { Log } from './log.ts'
 import { databaseFailure, isUnavailable } from './unavailable.ts'
 
 /** The types' object ids in every Postgres; pg names no arrays. */
@@ -66,7 +66,7 @@ export interface Database extends Queryable {
 
 interface DatabaseOptions {
   readonly url: string
-  readonly log: Log
+  readonly log: Logger
   readonly maxConnections?: number
   /** Called when a statement fails because the database is unavailable. */
   readonly onUnavailable?: (cause: unknown) => void

@@ -1,7 +1,7 @@
 /** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
 import pg from 'pg'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/start-failure.ts'
-import type { Log } from './log.ts'
 
 /** A setting of the role or the database counts as much as one of the server. */
 const ask = `select name, setting from pg_settings
@@ -17,7 +17,7 @@ interface DurabilityOptions {
   readonly url: string
   /** Trying the service out may risk what it has stored. */
   readonly production: boolean
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Rejects with the name of the setting by which commits may be lost, or with what else makes it unfit. */

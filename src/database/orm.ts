@@ -2,7 +2,7 @@
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql'
 import { PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { entities } from './entities/index.ts'
+import { entities } from './entities.ts'
 
 /** It borrows connections from the pool of plain SQL, which outlives it. Fork the entity manager for each use. */
 export function openOrm(pool: pg.Pool): MikroORM {

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Storage } from '../../actors/ports/ports.ts'
-import type { Log } from './log.ts'
+import type { Logger, Storage } from '../../actors/ports/ports.ts'
 import { databaseFailure } from './unavailable.ts'
 
 /** Below what a readiness check may take. */
@@ -22,7 +21,7 @@ export function openWriteProbe({
 }: {
   readonly url: string
   readonly node: string
-  readonly log: Log
+  readonly log: Logger
 }): WriteProbe {
   const pool = new pg.Pool({
     connectionString: url,
@@ -51,7 +50,7 @@ export function openWriteProbe({
 interface WriteWatchOptions {
   /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */
   probe(bytes: number): Promise<void>
-  readonly log: Pick<Log, 'warn' | 'info'>
+  readonly log: Pick<Logger, 'warn' | 'info'>
   readonly now?: () => number
 }
 

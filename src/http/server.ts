@@ -14,7 +14,6 @@ import type { Config } from '../config/config.ts'
 import { proxyCheck } from '../config/proxies.ts'
 import type { Logger } from '../observability/log.ts'
 import { VERSION } from '../process/version.ts'
-import { drainLeftovers, forgetTypeOfNothing, parseJsonBodies } from './bodies.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
@@ -22,7 +21,10 @@ import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import {
   answerClientError,
   answerForNode,
+  drainLeftovers,
   followAnswers,
+  forgetTypeOfNothing,
+  parseJsonBodies,
   refuseUnclearLines,
 } from './malformed-requests.ts'
 import { metricsRoute } from './metrics.ts'

@@ -2,8 +2,8 @@
 
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
-import type { Log } from '../database/log.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'
 import { codes, openQueues, type QueueSource, type Queues, reminders } from './queues.ts'
@@ -28,7 +28,7 @@ interface RearmOptions {
 export function rearm(
   jobs: Pick<Jobs, 'remind' | 'onBack'>,
   targets: readonly Pick<Reminder, 'kind' | 'id'>[],
-  logger: Log,
+  logger: Logger,
   { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
 ): () => void {
   const ask = () => {
@@ -77,7 +77,7 @@ export interface Jobs {
 interface JobsOptions {
   readonly databaseUrl: string
   readonly redisUrl?: string
-  readonly logger: Log
+  readonly logger: Logger
 }
 
 const JOB_MILLISECONDS = 30_000
@@ -169,7 +169,7 @@ async function add(queue: JobQueue | undefined, ...job: Parameters<JobQueue['add
 async function queuesInPostgres(
   url: string,
   process: JobProcessor,
-  logger: Log,
+  logger: Logger,
 ): Promise<QueueSource> {
   const queues = await openQueues(await postgresBackend(url), process, logger)
   return {

@@ -1,7 +1,7 @@
 /** The two queues with their workers, open until they are closed or abandoned. */
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import type { Backend, JobProcessor, JobQueue, JobWorker, RunningJob } from './backend.ts'
 
@@ -34,7 +34,7 @@ export interface Queues {
 export async function openQueues(
   backend: Backend,
   process: JobProcessor,
-  logger: Log,
+  logger: Logger,
 ): Promise<Queues> {
   const parts = [
     open(backend, codes, process, 10, logger),
@@ -87,7 +87,7 @@ function open(
   name: string,
   process: JobProcessor,
   concurrency: number,
-  logger: Log,
+  logger: Logger,
 ): Part {
   const queue = backend.queue(name, {})
   const worker = backend.worker(name, process, { ...workerOptions, concurrency })

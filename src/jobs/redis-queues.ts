@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { boundedWarnings } from '../observability/bounded-warnings.ts'
 import { connectRedis, type JobProcessor, redisBackend } from './backend.ts'
 import { openQueues, type QueueSource, type Queues } from './queues.ts'
@@ -115,7 +115,7 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 interface RedisQueuesOptions {
   readonly url: string
   readonly process: JobProcessor
-  readonly logger: Log
+  readonly logger: Logger
 }
 
 const AWAY = 'Redis takes no jobs'
@@ -130,7 +130,7 @@ export class RedisQueues implements QueueSource {
   readonly #redis: Redis
   readonly #pulse: Pulse
   readonly #listeners: (() => void)[] = []
-  readonly #warn: Log['warn']
+  readonly #warn: Logger['warn']
   #opened: Queues | undefined
   #opening: Promise<void> | undefined
   #reason: string | undefined

@@ -1,5 +1,5 @@
 /** Reminders for webhooks that rest: they wake the key's actor at the time of its next attempt. */
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Jobs } from './jobs.ts'
 
 const kind = 'webhook'
@@ -13,7 +13,7 @@ export interface WebhookReminders {
 
 export const webhookReminders = (
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  logger: Log,
+  logger: Logger,
 ): WebhookReminders => ({
   set(apiKeyId, at) {
     // A lost reminder does no harm: the table has the time, and is checked regularly and at each start.

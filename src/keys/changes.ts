@@ -4,8 +4,7 @@ import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/hold.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { databaseNow } from '../database/entities/columns.ts'
-import { ApiKey } from '../database/entities/credentials.ts'
+import { ApiKey, databaseNow } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
 
 export interface NewKey {

@@ -1,11 +1,10 @@
 /** API keys in Postgres: what their actors begin with, and their cursors, written at most 100 ms late. */
-import type { KeyFacts, KeyStore, Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type { KeyFacts, KeyStore, Logger, Owned, OwnedKey } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { Latest } from '../database/write-behind.ts'
 import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
@@ -46,7 +45,7 @@ export class PostgresKeyStore implements KeyStore {
   readonly #uses: Latest<number, Date>
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, log: Log, webhookOf?: WebhookOf, fenced: Fenced = () => undefined) {
+  constructor(db: Database, log: Logger, webhookOf?: WebhookOf, fenced: Fenced = () => undefined) {
     this.#db = db
     this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({

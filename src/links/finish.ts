@@ -7,8 +7,7 @@ import { holdUser } from '../accounts/hold.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { Credential } from '../database/entities/credentials.ts'
-import { LinkSession } from '../database/entities/links.ts'
+import { Credential, LinkSession } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
 
 /** Where the update ids of a new log begin (the reference's range). */

@@ -1,8 +1,7 @@
 /** Tokens for the page of one link flow, valid until the flow expires. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { databaseNow } from '../database/entities/columns.ts'
-import { LinkPage, LinkSession } from '../database/entities/links.ts'
+import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 
 interface PagePlace {

@@ -1,7 +1,7 @@
 /** The store of files: addressed by content, encrypted with the key of its account, within its quota. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
-import type { Log } from '../database/log.ts'
 import type { Place, Vault } from '../security/vault.ts'
 import type { BlobRows, Quota } from './blob-rows.ts'
 import type { BlobFacts, OpenBlob, Range, SealedUpload, Upload } from './media.ts'
@@ -20,7 +20,7 @@ export interface BlobStoreOptions {
   readonly quota: Quota
   /** How long what nobody holds is kept. */
   readonly keepSeconds: number
-  readonly log: Log
+  readonly log: Logger
 }
 
 interface NewBlob {

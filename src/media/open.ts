@@ -1,7 +1,7 @@
 /** Everything about files, put together: the service, the paths, and what keeps the store tidy. */
 import { join } from 'node:path'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { createGuardedAgent, type GuardOptions } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import { BlobRows } from './blob-rows.ts'
@@ -23,7 +23,7 @@ import { Transcoder } from './transcoder.ts'
 export interface MediaOptions {
   readonly db: Database
   readonly vault: Vault
-  readonly log: Log
+  readonly log: Logger
   readonly dataDir: string
   /** Of several processes that share the folder each has its own temporary files. */
   readonly node: string

@@ -1,9 +1,9 @@
 /** Receives or fetches media, inspects their bytes, makes them fit for their kind and stores them. */
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { blobMoved, isWatched } from '../../actors/credential/perform.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Media, MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
-import type { Log } from '../database/log.ts'
 import { UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import type { BlobStore } from './blobs.ts'
@@ -34,7 +34,7 @@ interface MediaServiceOptions {
   readonly agent: GuardedAgent
   readonly limits: MediaLimits
   readonly measures: MediaMeasures
-  readonly log: Log
+  readonly log: Logger
 }
 
 const kinds: Readonly<Record<MediaKind, Prepare>> = {

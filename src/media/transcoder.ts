@@ -1,6 +1,6 @@
 /** Transcodes sound and film by ffmpeg: one confined program at a time for a user, within a budget for each file. */
 import { stat } from 'node:fs/promises'
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Confinement } from './confinement.ts'
 import { type Asker, inTurn } from './in-turn.ts'
@@ -52,7 +52,7 @@ interface TranscoderOptions {
   /** Absent: the machine has none, and everything stays as it is. */
   readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
   readonly pool: Pick<MediaPool, 'drive'>
-  readonly log: Log
+  readonly log: Logger
   readonly measures: Pick<MediaMeasures, 'transcoded'>
   readonly atOnce?: number
   readonly probeTakes?: number

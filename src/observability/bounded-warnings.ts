@@ -1,13 +1,13 @@
 /** Of a trouble that repeats itself, one line in a while, which says how many it stands for. */
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 
 const MINUTE_MS = 60_000
 
 export function boundedWarnings(
-  log: Pick<Log, 'warn'>,
+  log: Pick<Logger, 'warn'>,
   everyMs = MINUTE_MS,
   now: () => number = () => performance.now(),
-): Log['warn'] {
+): Logger['warn'] {
   let last = Number.NEGATIVE_INFINITY
   let unsaid = 0
   return (fields, message) => {

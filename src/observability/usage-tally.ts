@@ -1,5 +1,5 @@
 /** Usage figures on their way to the database, summed up by owner, hour and measure. */
-import type { RequestRecord } from './request-record.ts'
+import type { RequestRecord } from './journal-tables.ts'
 
 /** Whose figures they are. What belongs to no key or no credential leaves it out. */
 export interface UsageOwner {

@@ -1,10 +1,10 @@
 /** What commands of the operator stand on: the configuration of the service and its database, which is started if need be. */
 import { join } from 'node:path'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { ConfigurationError } from '../config/error.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { keepRunning } from '../database/embedded/supervisor.ts'
-import type { Log } from '../database/log.ts'
 import { createLog } from '../observability/log.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import { StartFailure } from '../process/start-failure.ts'
@@ -12,7 +12,7 @@ import { StartFailure } from '../process/start-failure.ts'
 interface OperatorTools {
   readonly config: Config
   readonly db: Database
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Runs a command; what keeps it from its database is told in one line, as at a start of the service. */

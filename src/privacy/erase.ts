@@ -1,7 +1,8 @@
 /** Erases a user: signs their accounts out, deletes every row and file, and destroys the key of what was sealed. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import type { Vault } from '../security/vault.ts'
 import { personalTables } from './tables.ts'
 import { inRounds, wipeTable } from './wipe.ts'
@@ -9,7 +10,7 @@ import { inRounds, wipeTable } from './wipe.ts'
 interface EraserOptions {
   readonly db: Database
   readonly vault: Pick<Vault, 'shred'>
-  readonly log: Log
+  readonly log: Logger
   /** Signs the account out on its network and ends its keys; rejects when that takes too long. */
   deleteAccount(credentialId: number): Promise<void>
   /** Nobody is signed in as this user any more. */

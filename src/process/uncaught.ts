@@ -1,5 +1,5 @@
 /** Errors that nobody caught: those that are certain to concern one connection alone, and the end of all others. */
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 
 /** What a system says of the other end of one connection. */
 const ofOneConnection = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'])
@@ -28,7 +28,7 @@ interface Endable {
 /** Does for all other errors what Node.js does without a callback: it calls each listener, or ends where there is none. */
 export function onUncaught(
   err: Error,
-  logger: Pick<Log, 'error'>,
+  logger: Pick<Logger, 'error'>,
   target: Endable = process,
 ): void {
   if (concernsOneConnection(err)) {

@@ -1,5 +1,5 @@
 /** The operations that people of the sandbox can carry out, on linked devices as well as by the sandbox's own routes. */
-import { type Handlers, handle } from '../../actors/ports/handlers.ts'
+import { type Handlers, handle } from '../../actors/ports/platform.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { manageInvite } from './chats/invites.ts'
 import { answerJoin } from './chats/joining.ts'

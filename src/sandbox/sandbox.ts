@@ -1,7 +1,8 @@
 /** The built-in messenger: for each user a network of people and chats, driven by routes and by linked accounts. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Topic } from '../../machines/model/content.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import type { Range } from '../media/media.ts'
 import { Chats } from './chats/chats.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
@@ -52,7 +53,7 @@ export interface Sandbox {
 
 export interface SandboxOptions {
   readonly db: Database
-  readonly logger: Log
+  readonly logger: Logger
   readonly media: Services['media']
   readonly limits: CapacityLimits
   /** Unix milliseconds. */

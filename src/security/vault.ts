@@ -10,9 +10,9 @@ import {
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { makeFolder } from '../config/data-folder.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 
 const KEY_BYTES = 32
 const READABLE_BY_OTHERS = 0o077
@@ -29,7 +29,7 @@ const kek = (key: Buffer): Kek => ({
 })
 
 /** The file of key-encryption keys: one a line in base64, the first encrypts, all decrypt. */
-async function readKeyFile(path: string, log: Log): Promise<readonly Kek[] | undefined> {
+async function readKeyFile(path: string, log: Logger): Promise<readonly Kek[] | undefined> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -266,7 +266,7 @@ interface VaultOptions {
   readonly db: Database
   /** Created at the first start; without it what is stored cannot be read any more. */
   readonly keyFile: string
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** version ‖ data key id ‖ nonce ‖ tag ‖ ciphertext */
@@ -307,7 +307,7 @@ export async function openVault({ db, keyFile, log }: VaultOptions): Promise<Vau
 }
 
 /** A lost key file must not be replaced by a new one: that would hide the loss until somebody signs in. */
-async function loadKeks(db: Database, path: string, log: Log): Promise<readonly Kek[]> {
+async function loadKeks(db: Database, path: string, log: Logger): Promise<readonly Kek[]> {
   const found = await readKeyFile(path, log)
   if (found) return found
   const [stored] = await db.query('select from data_key limit 1')

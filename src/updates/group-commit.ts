@@ -1,8 +1,7 @@
 /** Group commit: batches that arrive while a commit is in flight go into the next one; an idle writer commits at once. */
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { type Batch, commit } from './commit.ts'
-import { withoutStored } from './duplicates.ts'
+import { type Batch, commit, withoutStored } from './commit.ts'
 import type { Draft } from './row.ts'
 
 /** Limit of one commit, so that a burst of one credential does not delay the others for long. */

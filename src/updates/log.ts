@@ -6,7 +6,7 @@ import { EventsUnstorable, failed, RequestFailed } from '../../machines/model/fa
 import type { Happening } from '../../machines/model/happening.ts'
 import { failedOfItsValues, isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
-import { onceEach, RecentKeys } from './duplicates.ts'
+import { onceEach, RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { type Bounds, boundsFor, HeldMemory, type Holder, Room } from './held.ts'
 import { cursorBefore, type Reader, type ReadRows, readPage, readRows } from './read.ts'

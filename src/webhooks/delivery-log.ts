@@ -1,8 +1,58 @@
-/** The log of webhook attempts that owners can read: written with a delay, deleted after some days. */
+/** The log of webhook attempts: written with a delay, read by their owners, deleted after some days. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
-import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
+
+export interface StoredDelivery {
+  readonly id: number
+  readonly at: Date
+  readonly api_key_id: number
+  readonly update_id: number
+  readonly attempt: number
+  readonly url: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly duration_ms: number
+  readonly next_attempt_at: Date | null
+  readonly trace_id: string | null
+}
+
+interface DeliveryFilter {
+  readonly userId: number
+  readonly apiKeyId?: number | undefined
+  readonly updateId?: number | undefined
+  readonly outcome?: 'delivered' | 'failed' | undefined
+  /** Only what is older; `at` in milliseconds since 1970. */
+  readonly before?: { readonly at: number; readonly id: number } | undefined
+  readonly limit: number
+}
+
+/** Newest first. Only the conditions that apply are in the text: the planner then picks the index made for them. */
+export function listDeliveries(
+  database: Queryable,
+  filter: DeliveryFilter,
+): Promise<StoredDelivery[]> {
+  const values: unknown[] = []
+  const value = (given: unknown) => `$${values.push(given)}`
+  const conditions = [`user_id = ${value(filter.userId)}`]
+  if (filter.apiKeyId !== undefined) conditions.push(`api_key_id = ${value(filter.apiKeyId)}`)
+  if (filter.updateId !== undefined) conditions.push(`update_id = ${value(filter.updateId)}`)
+  if (filter.outcome) conditions.push(`error is ${filter.outcome === 'failed' ? 'not ' : ''}null`)
+  if (filter.before) {
+    const at = `to_timestamp(${value(filter.before.at)}::float8 / 1000)`
+    // The first condition alone rules out partitions.
+    conditions.push(`at <= ${at}`, `(at, id) < (${at}, ${value(filter.before.id)}::bigint)`)
+  }
+  return database.query<StoredDelivery>(
+    `select id, at, api_key_id, update_id, attempt, url, status, error, duration_ms,
+       next_attempt_at, trace_id
+     from webhook_delivery where ${conditions.join(' and ')}
+     order by at desc, id desc limit ${value(filter.limit)}`,
+    values,
+  )
+}
 
 /** The endpoint of an attempt; all attempts at one endpoint share one object. */
 export interface DeliveryPlace {
@@ -28,7 +78,7 @@ export class DeliveryLog {
   readonly #buffer: WriteBuffer<Entry>
   #upkeepDue = 0
 
-  constructor(db: Database, logger: Log, days: number) {
+  constructor(db: Database, logger: Logger, days: number) {
     this.#db = db
     this.#days = days
     this.#buffer = new WriteBuffer<Entry>({

@@ -1,5 +1,6 @@
 /** The endpoint of one webhook: signs, sends and records attempts, over pooled connections with one time limit. */
 import type { Pool } from 'undici'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type {
   Attempt,
   AttemptRecord,
@@ -8,7 +9,6 @@ import type {
   WebhookKey,
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
-import type { Log } from '../database/log.ts'
 import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
 import type { Connections } from './connections.ts'
@@ -26,7 +26,7 @@ export interface EndpointParts {
   readonly timeoutMs: number
   readonly secrets: SigningSecrets
   readonly connections: Connections
-  readonly logger: Log
+  readonly logger: Logger
   /** Makes a call that an answer carries. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
   record(place: DeliveryPlace, attempt: AttemptRecord): void

@@ -1,12 +1,13 @@
 /** Notices of endpoints that get nothing: a line in the timeline of the key's account, and one for the operators. */
+
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import type { Notice } from '../../machines/webhook/machine.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 
 interface NoticesOptions {
   readonly db: Database
-  readonly logger: Log
+  readonly logger: Logger
   readonly node: string
 }
 

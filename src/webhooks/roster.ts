@@ -1,11 +1,11 @@
 /** The keys that have webhooks. Wakes them for new updates, at the end of a rest, and after a start. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 
 interface RosterOptions {
   readonly db: Database
-  readonly logger: Log
+  readonly logger: Logger
   /** Whether this node owns the credential. */
   owns(credentialId: number): boolean
   peek(apiKeyId: number): unknown

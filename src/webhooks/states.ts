@@ -1,10 +1,9 @@
 /** Stores the states of endpoints and the ends of their attempts: buffered, only the newest of each key. */
-import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type { Logger, Owned, OwnedKey } from '../../actors/ports/ports.ts'
 import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
 import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { Latest } from '../database/write-behind.ts'
 
 type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
@@ -23,7 +22,7 @@ export class WebhookStates {
   readonly #ends: Latest<number, Noted<Ends>>
 
   /** `fenced` gets the credentials that another node has claimed. */
-  constructor(db: Database, logger: Log, fenced: Fenced = () => undefined) {
+  constructor(db: Database, logger: Logger, fenced: Fenced = () => undefined) {
     const onFailure = (err: unknown, keys: number) =>
       logger.warn({ err, keys }, 'states of webhooks could not be written')
     this.#states = new Latest<number, Noted<WebhookState>>({

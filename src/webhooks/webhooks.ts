@@ -1,12 +1,11 @@
 /** Builds the parts of webhooks, and the port through which actors deliver. */
 
 import { LRUCache } from 'lru-cache'
-import type { Owned } from '../../actors/ports/ports.ts'
+import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
 import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
@@ -26,7 +25,7 @@ import { type AttemptCounts, AttemptTally } from './tally.ts'
 interface WebhookOptions {
   readonly db: Database
   readonly vault: Vault
-  readonly logger: Log
+  readonly logger: Logger
   /** This node's name. */
   readonly node: string
   readonly config: {

@@ -5,9 +5,9 @@ import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { markupOf } from '../../src/bot-api/markup.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
-import { capabilities as telegram } from '../../src/platforms/telegram/capabilities.ts'
+import { capabilities as telegram } from '../../src/platforms/telegram/facts.ts'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
-import { capabilities as xmpp } from '../../src/platforms/xmpp/capabilities.ts'
+import { capabilities as xmpp } from '../../src/platforms/xmpp/platform.ts'
 
 const markupOn = (capabilities: Capabilities, markup: object) => {
   const platform = { name: 'Somewhere', capabilities } as Platform

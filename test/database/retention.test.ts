@@ -1,7 +1,7 @@
 /** What nobody asks for any more is taken out of the tables, hour by hour, and what is asked for stays. */
 import t from 'tap'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
-import { forgetMessages } from '../../src/identities/retention.ts'
+import { forgetMessages } from '../../src/identities/store.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHour } from '../../src/maintenance.ts'
 import { createLog } from '../../src/observability/log.ts'

@@ -5,9 +5,9 @@ import { methods } from '../../src/bot-api/methods/index.ts'
 import { parametersKnown, type Treatment, treatmentOf } from '../../src/bot-api/parameter-rules.ts'
 import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
-import { capabilities as telegram } from '../../src/platforms/telegram/capabilities.ts'
+import { capabilities as telegram } from '../../src/platforms/telegram/facts.ts'
 import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
-import { capabilities as xmpp } from '../../src/platforms/xmpp/capabilities.ts'
+import { capabilities as xmpp } from '../../src/platforms/xmpp/platform.ts'
 
 export const platforms: readonly (readonly [id: string, capabilities: Capabilities])[] = [
   ['sandbox', sandbox],

@@ -1,9 +1,9 @@
 /** What an account of Telegram does beyond the contract: files replaced, links, pictures, and those who ask to come in. */
 import t, { type Test } from 'tap'
-import { operationsOf } from '../../actors/ports/handlers.ts'
+import { operationsOf } from '../../actors/ports/platform.ts'
 import type { MediaKind } from '../../machines/model/content.ts'
 import type { Operation } from '../../machines/model/operation.ts'
-import { capabilities } from '../../src/platforms/telegram/capabilities.ts'
+import { capabilities } from '../../src/platforms/telegram/facts.ts'
 import { handlers } from '../../src/platforms/telegram/operations/handlers.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'

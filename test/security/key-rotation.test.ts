@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Log } from '../../src/database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
@@ -19,7 +19,7 @@ let files = 0
 async function rig(t: Pick<typeof import('tap').t, 'teardown'>) {
   const { database: db } = await testDatabase(t)
   const keyFile = join(folder, `keys/${files++}`)
-  return { db, keyFile, open: (log: Log = quietLog) => openVault({ db, keyFile, log }) }
+  return { db, keyFile, open: (log: Logger = quietLog) => openVault({ db, keyFile, log }) }
 }
 
 t.test('the first start creates a key that only the service can read', async (t) => {

@@ -1,7 +1,21 @@
-/** Which operating system account runs Postgres: it refuses to run as root. */
+/** The operating system account that runs Postgres, which refuses to run as root, and folders that it can reach. */
+
 import { execFile } from 'node:child_process'
-import { readFile, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+
+/** Holds Postgres' files when the checkout is closed to its account, as under /root. */
+const base = '/var/lib/chapar'
+
+export const sharedFolder = async (): Promise<string> => {
+  await mkdir(base, { recursive: true, mode: 0o755 })
+  return base
+}
+
+/** The random part keeps a new installation from finding the data of a deleted one. */
+export const newFolder = async (name: string): Promise<string> =>
+  await mkdtemp(join(await sharedFolder(), `${name}-`))
 
 export interface Account {
   readonly uid: number

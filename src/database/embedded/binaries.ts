@@ -4,9 +4,8 @@ import { access, chmod, cp, readFile, rename, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Log } from '../log.ts'
-import { type Account, canExecute } from './account.ts'
-import { newFolder, sharedFolder } from './reachable.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
+import { type Account, canExecute, newFolder, sharedFolder } from './account.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -54,7 +53,7 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-async function copyWhereReachable(root: string, log: Log): Promise<string> {
+async function copyWhereReachable(root: string, log: Logger): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const copy = join(await sharedFolder(), `programs-${version}`)
   if (await exists(copy)) return copy
@@ -68,7 +67,7 @@ async function copyWhereReachable(root: string, log: Log): Promise<string> {
   return copy
 }
 
-export async function findBinaries(account: Account | undefined, log: Log): Promise<Binaries> {
+export async function findBinaries(account: Account | undefined, log: Logger): Promise<Binaries> {
   const installed = packageRoot()
   await makeLibraryLinks(installed)
   const programs = (root: string): Binaries => ({

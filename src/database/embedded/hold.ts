@@ -1,6 +1,6 @@
 /** Keeps hold of a running server: notices its end, and gets the claim back when only that is cut. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from '../log.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Owned } from './adopt.ts'
 import { type Claim, claimServer } from './claim.ts'
 import { isAlive, stopServer } from './processes.ts'
@@ -15,7 +15,7 @@ interface Hold {
   stop(): Promise<void>
 }
 
-export function hold({ pid, claim }: Owned, url: string, log: Log): Hold {
+export function hold({ pid, claim }: Owned, url: string, log: Logger): Hold {
   let held: Claim | undefined = claim
   let wanted = true
 

@@ -1,9 +1,8 @@
 /** The folder of one embedded server: its cluster, port and log. */
 import { chown, mkdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Log } from '../log.ts'
-import { type Account, canExecute, chooseAccount } from './account.ts'
-import { newFolder } from './reachable.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
+import { type Account, canExecute, chooseAccount, newFolder } from './account.ts'
 
 export interface Home {
   readonly account: Account | undefined
@@ -13,7 +12,7 @@ export interface Home {
 }
 
 /** Leaves a link at the expected place, so that the data is found there on the next start. */
-async function placeElsewhere(dir: string, log: Log): Promise<void> {
+async function placeElsewhere(dir: string, log: Logger): Promise<void> {
   const folder = await newFolder('postgres')
   // A link whose target somebody deleted is of no use any more.
   await rm(dir, { force: true })
@@ -24,7 +23,7 @@ async function placeElsewhere(dir: string, log: Log): Promise<void> {
   )
 }
 
-export async function openHome(path: string, log: Log): Promise<Home> {
+export async function openHome(path: string, log: Logger): Promise<Home> {
   const dir = resolve(path)
   const account = await chooseAccount(join(dir, 'cluster'))
   const parent = dirname(dir)

@@ -1,14 +1,69 @@
 /** Starts the server process, out of reach of the terminal's signals, and waits until it answers. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type FileHandle, open, rename, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Owned } from './adopt.ts'
 import { type Claim, claimServer, NotListening } from './claim.ts'
 import { environment } from './cluster.ts'
 import { serverArguments } from './command.ts'
-import { openLog, type ServerLog } from './log-file.ts'
-import { choosePort } from './port.ts'
+import { type Home, rememberedPort } from './home.ts'
 import { eventually, stopServer } from './processes.ts'
 import type { Setup } from './setup.ts'
+
+/** The server's own log: kept small, and read back when a start fails. */
+const rotateAboveBytes = 10 * 1024 * 1024
+const quotedBytes = 4_000
+
+export interface ServerLog {
+  readonly handle: FileHandle
+  /** What was written since it was opened, its end at most. */
+  written(): Promise<string>
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+}
+
+export async function openLog(path: string): Promise<ServerLog> {
+  if ((await sizeOf(path)) > rotateAboveBytes) await rename(path, `${path}.1`)
+  const handle = await open(path, 'a+', 0o600)
+  const start = (await handle.stat()).size
+  return {
+    handle,
+    async written() {
+      const from = Math.max(start, (await sizeOf(path)) - quotedBytes)
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(quotedBytes), { position: from })
+      return buffer.toString('utf8', 0, bytesRead).trim()
+    },
+  }
+}
+
+/** Port 0 lets the system choose. Undefined when the port is taken. */
+async function tryPort(port: number): Promise<number | undefined> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined
+    throw error
+  } finally {
+    server.close()
+  }
+}
+
+export async function choosePort(home: Home): Promise<number> {
+  const last = await rememberedPort(home)
+  const port = (last && (await tryPort(last))) ?? (await tryPort(0))
+  if (port === undefined) throw new Error('No free TCP port on 127.0.0.1')
+  if (port !== last) await writeFile(home.portFile, `${port}\n`, { mode: 0o600 })
+  return port
+}
 
 /** Replaying the log after a crash may take minutes. */
 const readyLimitMs = 300_000

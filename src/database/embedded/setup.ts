@@ -1,5 +1,5 @@
 /** What is known about a server before it runs. */
-import type { Log } from '../log.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { ensureCluster, superuser } from './cluster.ts'
 import { durability, type Settings } from './command.ts'
@@ -14,7 +14,7 @@ export interface EmbeddedOptions {
   readonly port?: number
   /** Created when missing. */
   readonly database?: string
-  readonly log: Log
+  readonly log: Logger
 }
 
 export interface Setup {

@@ -1,11 +1,125 @@
-/** Makes the page on which an account's owner, who has no access here, answers one link flow. */
+/** Link pages: a user makes one, and the account's owner, who has no access here, answers one link flow on it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
-import type { LinkFlows } from '../../links/flows.ts'
+import { failed, missingField } from '../../../machines/model/failure.ts'
+import { networksOf } from '../../accounts/client.ts'
+import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { LinkPages } from '../../links/pages.ts'
+import { LinkRecord } from '../../records/link.ts'
+import { Gcra } from '../../security/rate-limits.ts'
 import { answers, ok } from '../envelope.ts'
+import { linkRecord } from './links.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
+
+const PageParams = Type.Object({ token: Type.String({ maxLength: 100 }) })
+
+const AnswerBody = Type.Object(
+  {
+    otp: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  },
+  { additionalProperties: false },
+)
+
+const PageRecord = Type.Omit(LinkRecord, ['session_id', 'credential'])
+
+/** A page that waits looks every few seconds, and several people may share a network. */
+const perNetwork = { perSecond: 2, burst: 60 }
+
+interface LinkPageAnswersOptions {
+  readonly links: LinkFlows
+  readonly pages: LinkPages
+  now(): number
+}
+
+type Routes = FastifyPluginAsyncTypebox<LinkPageAnswersOptions>
+
+const tags = ['linking']
+const bodyLimit = 4_096
+const response = answers(PageRecord)
+
+const showingRoute: Routes = async (app, options) => {
+  app.get(
+    '/link-pages/:token',
+    { schema: { tags, summary: 'What a link page shows', params: PageParams, response } },
+    async (request) => ok(recordOf(options, await flowOf(options, request, request.params.token))),
+  )
+}
+
+const answeringRoutes: Routes = async (app, options) => {
+  app.post(
+    '/link-pages/:token/answer',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Gives the code or the password on a link page',
+        params: PageParams,
+        body: AnswerBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { otp, password } = request.body
+      const flow = await flowOf(options, request, request.params.token)
+      if (otp === undefined && password === undefined) throw missingField('otp')
+      await flow.actor.ask({
+        type: 'link.verify',
+        ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
+      })
+      return ok(recordOf(options, flow))
+    },
+  )
+
+  app.post(
+    '/link-pages/:token/resend',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Sends a new code, asked for on a link page',
+        params: PageParams,
+        response,
+      },
+    },
+    async (request) => {
+      const flow = await flowOf(options, request, request.params.token)
+      await flow.actor.ask({ type: 'link.resend', now: options.now() })
+      return ok(recordOf(options, flow))
+    },
+  )
+}
+
+export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOptions> = async (
+  app,
+  options,
+) => {
+  const uses = new Gcra<string>(perNetwork)
+  app.addHook('onRequest', async ({ ip }) => {
+    const retryAfterSeconds = uses.take(networksOf(ip).narrow)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  })
+  for (const routes of [showingRoute, answeringRoutes]) {
+    await app.register(routes, options)
+  }
+}
+
+/** The audit names the user who started the flow: they see in their log what happened on its page. */
+async function flowOf(
+  { links, pages }: LinkPageAnswersOptions,
+  { audit }: FastifyRequest,
+  token: string,
+): Promise<LinkFlow> {
+  const { sessionId, userId } = await pages.find(token)
+  audit.userId = userId
+  return links.find(sessionId, userId)
+}
+
+function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow) {
+  const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
+  return shown
+}
 
 const Params = Type.Object({
   platform: Type.String({ maxLength: 64 }),

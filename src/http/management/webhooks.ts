@@ -1,17 +1,75 @@
 /** A key's webhook in its owner's hands: the secret that signs deliveries, and delivering again. */
-
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
-import { SigningSecretRecord } from '../../records/api-key.ts'
+import { Delivery, SigningSecretRecord } from '../../records/api-key.ts'
 import { updateFrom, updateSince } from '../../updates/since.ts'
+import { listDeliveries, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import type { UserRecordsOptions } from './logs.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { cursorOf, pageOf, positionOf } from './page.ts'
 import { timeOf } from './time.ts'
+
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
+const Query = Type.Object(
+  {
+    ...PageQuery.properties,
+    api_key_id: Type.Optional(Id),
+    update_id: Type.Optional(Id),
+    outcome: Type.Optional(Type.Union([Type.Literal('delivered'), Type.Literal('failed')])),
+  },
+  { additionalProperties: false },
+)
+
+interface WebhookLogOptions extends UserRecordsOptions {
+  /** Attempts on their way to the table get there. */
+  flush(): Promise<void>
+}
+
+export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = async (
+  app,
+  { database, authenticate, flush },
+) => {
+  app.get(
+    '/user/logs/webhook-deliveries',
+    {
+      onRequest: authenticate,
+      schema: {
+        tags: ['account'],
+        summary: 'The latest webhook deliveries, newest first',
+        security: [{ jwt: [] }, { pat: [] }],
+        querystring: Query,
+        response: answers(PageOf(Delivery)),
+      },
+    },
+    async ({ user, query }) => {
+      const { limit } = query
+      await flush()
+      const found = await listDeliveries(database, {
+        userId: user.id,
+        apiKeyId: query.api_key_id,
+        updateId: query.update_id,
+        outcome: query.outcome,
+        before: query.before === undefined ? undefined : positionOf(query.before),
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      return ok({ ...page, items: page.items.map(presentDelivery) })
+    },
+  )
+}
+
+const presentDelivery = (delivery: StoredDelivery) => ({
+  ...delivery,
+  at: delivery.at.toISOString(),
+  next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+})
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Time = Type.String({ format: 'date-time' })
@@ -51,7 +109,7 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
       const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
       const secret = await secrets.find(api_key_id)
       if (!secret) throw failed('not_found')
-      return ok(present(secret, now()))
+      return ok(presentSecret(secret, now()))
     },
   )
 
@@ -67,7 +125,9 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
     },
     async (request) => {
       const key = await keyService.usable(userOf(request), idOf(request.params.id))
-      return ok(present(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()))
+      return ok(
+        presentSecret(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()),
+      )
     },
   )
 }
@@ -111,7 +171,7 @@ export const webhookRoutes: Routes = async (app, options) => {
   }
 }
 
-function present({ secret, createdAt, previous }: SigningSecret, now: number) {
+function presentSecret({ secret, createdAt, previous }: SigningSecret, now: number) {
   const overlaps = previous !== undefined && now < previous.until
   return {
     secret,

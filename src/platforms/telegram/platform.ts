@@ -6,6 +6,7 @@ import { definePlatform } from '../kit/platform.ts'
 import { fieldsOf } from '../kit/stored.ts'
 import type { SessionOptions } from './assemble.ts'
 import { createClient } from './client.ts'
+import { facts } from './facts.ts'
 import { PhoneLink } from './link/phone.ts'
 import { QrLink } from './link/qr.ts'
 import type { SignIn } from './link/sign-in.ts'
@@ -14,7 +15,6 @@ import { noPeers } from './storage/peers.ts'
 import { parseSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
-import { facts } from './unconfigured.ts'
 
 export interface TelegramOptions
   extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'log'>,

@@ -1,12 +1,12 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
 import { Long } from '@mtcute/node'
-import { handle } from '../../../actors/ports/handlers.ts'
 import type {
   FileStream,
   LinkedAccount,
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
+import { handle } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { SessionLife } from '../kit/session-life.ts'

@@ -1,5 +1,5 @@
 /** The networks that speak the bot API, and the data in which they differ. */
-import { type Handlers, operationsOf } from '../../../actors/ports/handlers.ts'
+import { type Handlers, operationsOf } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'

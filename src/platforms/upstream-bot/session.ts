@@ -1,11 +1,12 @@
 /** One bot, live: updates are taken as they come, operations become calls. */
-import { handle } from '../../../actors/ports/handlers.ts'
+
 import type {
   FileStream,
   LinkedAccount,
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
+import { handle } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'

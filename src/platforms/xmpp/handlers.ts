@@ -1,6 +1,6 @@
 /** The operations of XMPP accounts: about messages, about chats, and about rooms and their members. */
 import { xml } from '@xmpp/client'
-import { type Handlers, handle, type Request } from '../../../actors/ports/handlers.ts'
+import { type Handlers, handle, type Request } from '../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'

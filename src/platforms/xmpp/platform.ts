@@ -1,13 +1,37 @@
 /** The XMPP network: accounts of any server, linked by JID and password. */
-
-import type { Platform } from '../../../actors/ports/platform.ts'
+import { type Capabilities, operationsOf, type Platform } from '../../../actors/ports/platform.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform } from '../kit/platform.ts'
-import { capabilities } from './capabilities.ts'
+import { SUPPORTED, TEXT_LENGTH } from './content.ts'
+import { handlers } from './handlers.ts'
 import { link } from './link.ts'
 import { SaltedKeys } from './sasl/salted-keys.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
+
+/** What XMPP can do here; the contract suite holds it to this. */
+export const capabilities: Capabilities = {
+  operations: operationsOf(handlers),
+  surfaces: ['private', 'supergroup'],
+  content: SUPPORTED,
+  gifs: true,
+  cosmetic: [
+    'disable_notification',
+    'protect_content',
+    'show_caption_above_media',
+    'has_spoiler',
+    'link_preview_options',
+    'disable_web_page_preview',
+    'foursquare_id',
+    'foursquare_type',
+    'google_place_id',
+    'google_place_type',
+  ],
+  buttons: false,
+  entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
+  updates: ['message', 'edited_message', 'deleted_messages', 'my_chat_member'],
+  limits: { textLength: TEXT_LENGTH },
+}
 
 type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'agent' | 'keys'
 

@@ -1,6 +1,7 @@
 /** The live sessions of this process and the requests that wait for a change: wakes both, and reads queues for sessions. */
+
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
-import type { Log } from '../../database/log.ts'
 import type { Wake } from '../network/context.ts'
 import { type Page, type Reader, readPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
@@ -27,7 +28,7 @@ export class Hub {
   #reading = 0
   #changed: PromiseWithResolvers<void> | undefined
 
-  constructor(db: Queryable, logger: Log) {
+  constructor(db: Queryable, logger: Logger) {
     this.#db = db
     this.#acknowledgements = new Acknowledgements(db, logger)
   }
@@ -131,11 +132,11 @@ const cut = {
 /** The positions of sessions, written together after a moment. */
 class Acknowledgements {
   readonly #db: Queryable
-  readonly #logger: Log
+  readonly #logger: Logger
   #positions = new Map<number, number>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(db: Queryable, logger: Log) {
+  constructor(db: Queryable, logger: Logger) {
     this.#db = db
     this.#logger = logger
   }

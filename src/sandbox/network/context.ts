@@ -1,8 +1,9 @@
 /** The values that the code of the messenger works with: its services, the network of one user, and the acting person. */
+
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 import type { Database, Queryable } from '../../database/database.ts'
-import type { Log } from '../../database/log.ts'
 import type { MediaService } from '../../media/media.ts'
 import type { Capacity } from './capacity.ts'
 
@@ -47,7 +48,7 @@ export interface PollTimer {
 /** The services that all networks share. */
 export interface Services {
   readonly db: Database
-  readonly logger: Log
+  readonly logger: Logger
   readonly media: Pick<MediaService, 'ingest' | 'open' | 'hold' | 'release'>
   readonly capacity: Capacity
   readonly outbox: Outbox

@@ -1,7 +1,7 @@
 /** An API key's actor beside a log that its test writes. */
 import type { Test } from 'tap'
 import type { ApiKeyActor, ApiKeyWorld, PollRequest } from '../../../actors/api-key/actor.ts'
-import { ApiKeys } from '../../../actors/api-key/all.ts'
+import { ApiKeys } from '../../../actors/api-key/actor.ts'
 import type { KeyFacts, KeyStore, ReadUpdates, UpdateLog } from '../../../actors/ports/ports.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import type { Poll } from '../../../machines/api-key/events.ts'

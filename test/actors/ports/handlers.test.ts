@@ -1,6 +1,6 @@
 /** An operation is carried out by its entry in the table; without one it is refused. */
 import t from 'tap'
-import { type Handlers, handle, operationsOf } from '../../../actors/ports/handlers.ts'
+import { type Handlers, handle, operationsOf } from '../../../actors/ports/platform.ts'
 import { refused } from '../refused.ts'
 
 const handlers: Handlers<{ readonly name: string }> = {

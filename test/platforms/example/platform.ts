@@ -1,17 +1,17 @@
 /** An example of a network, to begin a new one from: texts in private chats, as JSON over HTTP, with a held poll for events. */
 
-import {
-  type Handlers,
-  handle,
-  operationsOf,
-  type Request,
-} from '../../../actors/ports/handlers.ts'
 import type {
   LinkedAccount,
   LinkStep,
   Platform,
   Session,
   SessionReport,
+} from '../../../actors/ports/platform.ts'
+import {
+  type Handlers,
+  handle,
+  operationsOf,
+  type Request,
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { contentName } from '../../../machines/model/content-name.ts'

@@ -1,7 +1,7 @@
 /** The real thing beside the model: log, key store and key actors on tables of their own. */
 import { setImmediate } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
-import { ApiKeys } from '../../../actors/api-key/all.ts'
+import { ApiKeys } from '../../../actors/api-key/actor.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Database } from '../../../src/database/database.ts'

@@ -1,6 +1,6 @@
 /** Sends several files as one album; a repeated request resolves with the album that was sent before. */
 import type { tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'

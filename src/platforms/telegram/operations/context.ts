@@ -1,7 +1,7 @@
 /** What every operation gets of its session, and the steps that many operations share. */
 import { createHash } from 'node:crypto'
 import { Long, type tl } from '@mtcute/node'
-import type { Request } from '../../../../actors/ports/handlers.ts'
+import type { Request } from '../../../../actors/ports/platform.ts'
 import type { Message, Text } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { MediaService } from '../../../media/media.ts'

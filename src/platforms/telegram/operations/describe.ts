@@ -1,6 +1,6 @@
 /** Chats as the network describes them: found by name, described, and counted. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Chat } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import { findMessageWithPeers } from '../find-message.ts'

@@ -1,5 +1,5 @@
 /** The operations of Telegram accounts, by area. */
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { albums } from './album.ts'
 import { chats } from './chats.ts'
 import type { Context } from './context.ts'

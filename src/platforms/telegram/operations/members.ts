@@ -1,6 +1,6 @@
 /** Members of chats: listed, banned, restricted and promoted; their invite links and join requests. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'

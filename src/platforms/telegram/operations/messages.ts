@@ -1,6 +1,6 @@
 /** Messages that exist already: edited, deleted, forwarded, copied, and reacted to. */
 import { Long, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { contentName } from '../../../../machines/model/content-name.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'

@@ -1,6 +1,6 @@
 /** The account's own profile and stories, and the profile photos of people. */
 import { Long, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Media } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import { locate, named, upload } from '../files.ts'

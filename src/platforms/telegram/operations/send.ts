@@ -1,11 +1,11 @@
 /** Sends messages, and shows that the account is typing. */
 import type { tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { contentName } from '../../../../machines/model/content-name.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
-import { capabilities } from '../capabilities.ts'
+import { capabilities } from '../facts.ts'
 import { messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { inputMediaOf } from '../writing/media.ts'

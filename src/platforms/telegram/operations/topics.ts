@@ -1,6 +1,6 @@
 /** Topics of forums: created, changed, closed, reopened, and deleted with all their messages. */
 import { Long, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import { type Context, done, messagesIn, randomId } from './context.ts'

@@ -3,7 +3,7 @@ import type { tl } from '@mtcute/node'
 import type { Content, Location, Media, Preview } from '../../../../machines/model/content.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
-import { pollOf } from './poll.ts'
+import { pollOf } from './polls.ts'
 
 export function contentOf(message: tl.RawMessage, shown: Shown): Content {
   const { media } = message

@@ -2,11 +2,11 @@
 import type { tl } from '@mtcute/node'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Place } from '../storage/places.ts'
-import type { KnownPolls } from './known-polls.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf, type Written } from './message.ts'
 import type { OpinionReader } from './opinions.ts'
 import { chatOf, type View } from './peers.ts'
+import type { KnownPolls } from './polls.ts'
 
 /** Who sees it, and what was told before. */
 export interface Reader extends View {

@@ -1,5 +1,5 @@
 /** Operations about chats, their topics and members, and the bot's own profile, as calls of the bot API. */
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { PERMISSIONS, RIGHTS } from '../../../../machines/model/rights.ts'
 import { fullChatOf } from '../reading/chat.ts'

@@ -1,5 +1,5 @@
 /** What every operation gets of its session: calls of the bot API for one request, and the parameters they share. */
-import type { Request } from '../../../../actors/ports/handlers.ts'
+import type { Request } from '../../../../actors/ports/platform.ts'
 import type { Buttons } from '../../../../machines/model/content.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { ReplyKeyboard } from '../../../../machines/model/reply-keyboard.ts'

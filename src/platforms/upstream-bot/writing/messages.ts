@@ -1,5 +1,5 @@
 /** Operations about messages, and the sticker sets that messages use, as calls of the bot API. */
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { array, fields, native } from '../reading/fields.ts'

@@ -1,5 +1,6 @@
-/** What an account of Telegram can do here; the contract suite holds it to this. */
-import type { Capabilities } from '../../../actors/ports/platform.ts'
+/** Facts about Telegram that need no library in memory: its capabilities, and its stand-in where it is not configured. */
+import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
+import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
@@ -39,3 +40,24 @@ export const capabilities: Capabilities = {
     fileBytes: 2_097_152_000,
   },
 }
+
+/** For users, who cannot set it up; whoever runs the service is told by its log. */
+const MISSING = 'Telegram is not set up on this service: ask whoever runs it'
+
+export const facts = {
+  id: 'telegram',
+  name: 'Telegram',
+  ids: 'integer',
+  capabilities,
+  linkMethods: [
+    { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
+    { method: 'qr', fields: [] },
+  ],
+} as const
+
+/** Telegram where the service has no registration with it: shown, not usable. */
+export const unconfiguredTelegram = (): Platform =>
+  unavailablePlatform(facts, {
+    description: MISSING,
+    lost: (report) => report.lost('not_configured'),
+  })

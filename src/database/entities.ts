@@ -1,0 +1,253 @@
+/** Every entity that MikroORM manages: the rows of the record tables. A new one also stands in the list at the end. */
+import { defineEntity, type EntitySchema, type InferEntity, p, raw } from '@mikro-orm/core'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import type { Scope } from '../../machines/api-key/events.ts'
+import type { Finding } from '../../machines/diagnosis/events.ts'
+import type { LinkState, ShownStep } from '../../machines/link/events.ts'
+import type { Filter } from '../../machines/model/update-kinds.ts'
+import type { Progress } from '../../machines/webhook/progress.ts'
+
+/** The driver reads and writes `bytea` as buffers. */
+export const bytes = () => p.blob().$type<Buffer>()
+
+/** The start of the current transaction by the database's clock, or an interval of PostgreSQL before it. */
+export const databaseNow = (ago?: string): Date =>
+  raw<Date>(ago === undefined ? 'now()' : `now() - interval '${ago}'`)
+
+export const AppUser = defineEntity({
+  name: 'AppUser',
+  tableName: 'app_user',
+  properties: {
+    id: p.bigint('number').primary(),
+    phoneIndex: bytes().unique(),
+    phoneSealed: bytes(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    erasingAt: p.datetime().nullable(),
+  },
+})
+export type AppUser = InferEntity<typeof AppUser>
+
+export const OtpChallenge = defineEntity({
+  name: 'OtpChallenge',
+  tableName: 'otp_challenge',
+  properties: {
+    id: p.text().primary(),
+    phoneIndex: bytes(),
+    purpose: p.text(),
+    codeMac: bytes(),
+    messageSealed: bytes().nullable(),
+    tries: p.integer().default(0),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+    number: p.bigint('number').generated('identity'),
+    requester: p.text().default(''),
+    ownTries: p.integer().default(0),
+    farTries: p.integer().default(0),
+  },
+})
+
+export const UserSession = defineEntity({
+  name: 'UserSession',
+  tableName: 'user_session',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number'),
+    ip: p.text().nullable(),
+    userAgent: p.text().nullable(),
+    createdAt: p.datetime(),
+    lastUsedAt: p.datetime(),
+    expiresAt: p.datetime(),
+    endedAt: p.datetime().nullable(),
+  },
+})
+export type UserSession = InferEntity<typeof UserSession>
+
+export const RefreshToken = defineEntity({
+  name: 'RefreshToken',
+  tableName: 'refresh_token',
+  properties: {
+    hash: bytes().primary(),
+    sessionId: p.bigint('number'),
+    createdAt: p.datetime(),
+    usedAt: p.datetime().nullable(),
+  },
+})
+
+export const PersonalToken = defineEntity({
+  name: 'PersonalToken',
+  tableName: 'personal_token',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number'),
+    name: p.text(),
+    hash: bytes().unique().hidden(),
+    hint: p.text(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+  },
+})
+export type PersonalToken = InferEntity<typeof PersonalToken>
+
+interface PublicJwk {
+  readonly kty: string
+  readonly crv: string
+  readonly x: string
+}
+
+export const SigningKey = defineEntity({
+  name: 'SigningKey',
+  tableName: 'signing_key',
+  properties: {
+    kid: p.text().primary(),
+    publicJwk: p.json().$type<PublicJwk>(),
+    privateSealed: bytes(),
+    createdAt: p.datetime(),
+    signsFrom: p.datetime(),
+    expiresAt: p.datetime().nullable(),
+  },
+})
+export type SigningKey = InferEntity<typeof SigningKey>
+
+export const Credential = defineEntity({
+  name: 'Credential',
+  tableName: 'credential',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number'),
+    platform: p.text(),
+    nativeId: p.text(),
+    account: p.json().$type<AccountIdentity>().nullable(),
+    accountSealed: bytes().nullable(),
+    secrets: bytes().nullable().lazy(),
+    machineState: p.text().default('resuming'),
+    state: p.text().default('connecting'),
+    reason: p.text().nullable(),
+    action: p.text().default('none'),
+    limitedUntil: p.datetime().nullable(),
+    includeSelfUpdates: p.boolean().default(false),
+    includeChannelUpdates: p.boolean().default(false),
+    includeChannelUpdateRecovery: p.boolean().default(false),
+    includeDeletedUpdates: p.boolean().default(false),
+    healthy: p.boolean().nullable(),
+    checkedAt: p.datetime().nullable(),
+    lastEventAt: p.datetime().nullable(),
+    latencyMs: p.integer().nullable(),
+    onlineSince: p.datetime().nullable(),
+    node: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    deactivatedAt: p.datetime().nullable(),
+    deletingAt: p.datetime().nullable(),
+    epoch: p.bigint('number').defaultRaw('0'),
+  },
+})
+export type Credential = InferEntity<typeof Credential>
+
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number'),
+    credentialId: p.bigint('number'),
+    name: p.text(),
+    scopes: p.array().$type<Scope[]>(),
+    secretHash: bytes(),
+    keyHint: p.text(),
+    oldSecretHash: bytes().nullable(),
+    oldSecretUntil: p.datetime().nullable(),
+    cursor: p.bigint('number'),
+    filter: p.json().$type<Filter>().defaultRaw(`'[]'`),
+    polled: p.boolean().default(false),
+    droppedUpdates: p.bigint('number').defaultRaw('0'),
+    droppedAt: p.datetime().nullable(),
+    lastUsedAt: p.datetime().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    expiresAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+    webhookProgress: p.json().$type<Progress>().nullable(),
+  },
+})
+
+export const LinkSession = defineEntity({
+  name: 'LinkSession',
+  tableName: 'link_session',
+  properties: {
+    id: p.text().primary(),
+    userId: p.bigint('number'),
+    platform: p.text(),
+    method: p.text(),
+    state: p.text().$type<LinkState>(),
+    step: p.json().$type<ShownStep>().nullable(),
+    stored: bytes().nullable(),
+    attemptsLeft: p.integer(),
+    reason: p.text().nullable(),
+    relinks: p.bigint('number').nullable(),
+    credentialId: p.bigint('number').nullable(),
+    resendAt: p.datetime().nullable(),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    target: p.text().nullable(),
+  },
+})
+
+export const LinkPage = defineEntity({
+  name: 'LinkPage',
+  tableName: 'link_page',
+  properties: {
+    sessionId: p.text().primary(),
+    hash: bytes().unique(),
+    createdAt: p.datetime().defaultRaw('now()'),
+  },
+})
+
+export const Diagnosis = defineEntity({
+  name: 'Diagnosis',
+  tableName: 'diagnosis',
+  properties: {
+    id: p.text().primary(),
+    userId: p.bigint('number'),
+    apiKeyId: p.bigint('number'),
+    credentialId: p.bigint('number'),
+    sendTo: p.text().nullable(),
+    opens: p.boolean().nullable(),
+    findings: p.json().$type<readonly Finding[]>().defaultRaw(`'[]'`),
+    createdAt: p.datetime().defaultRaw('now()'),
+  },
+})
+
+/** What the path leads to. */
+export interface PathFile {
+  readonly file: { readonly native: string } | { readonly blob: string }
+  readonly name?: string
+  readonly mime?: string
+  readonly size?: number
+}
+
+export const MediaPath = defineEntity({
+  name: 'MediaPath',
+  tableName: 'media_path',
+  properties: {
+    credentialId: p.bigint('number').primary(),
+    path: p.text().primary(),
+    number: p.integer(),
+    source: p.text(),
+    file: p.json().$type<PathFile>(),
+    expiresAt: p.datetime(),
+  },
+})
+
+export const entities: readonly EntitySchema[] = [
+  AppUser,
+  OtpChallenge,
+  UserSession,
+  RefreshToken,
+  PersonalToken,
+  SigningKey,
+  Credential,
+  ApiKey,
+  LinkSession,
+  LinkPage,
+  Diagnosis,
+  MediaPath,
+]

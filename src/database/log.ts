@@ -1,6 +1,0 @@
-/** What the database code needs of a logger: any pino logger fits. */
-export interface Log {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
