@@ -135,7 +135,7 @@ export interface PollRequest extends Partial<Wanted> {
   readonly timeoutMs: number
 }
 
-export type KeyRef = Actor<typeof apiKeyMachine>
+type KeyRef = Actor<typeof apiKeyMachine>
 
 export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects> {
   #facts: KeyFacts

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Queryable } from '../database/database.ts'
-import type { Log } from '../database/log.ts'
+import type { Logger } from '../../actors/ports/ports.ts'
 import type { Result } from './method.ts'
 
 /** Characters. */
@@ -29,13 +29,13 @@ const leavesNoTrace = ({ code, certain }: Failure): boolean =>
 
 export class IdempotentCalls {
   readonly #db: Queryable
-  readonly #logger: Log
+  readonly #logger: Logger
   /** How many calls of this process have a key in hand, by API key and key. */
   readonly #underWay = new Map<string, number>()
   /** How many answers are kept of an API key. */
   readonly #counts = new LRUCache<number, number>({ max: 10_000, ttl: COUNTED_FOR_MS })
 
-  constructor(db: Queryable, logger: Log) {
+  constructor(db: Queryable, logger: Logger) {
     this.#db = db
     this.#logger = logger
   }

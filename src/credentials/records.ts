@@ -29,7 +29,7 @@ export const shownColumns = `${identityColumns}, platform, state, reason, action
   checked_at, last_event_at, latency_ms, online_since, node, created_at`
 
 /** `accountId` is the integer the bot API knows the account by. */
-export function presentCredential(
+function presentCredential(
   row: CredentialRow,
   identity: AccountIdentity,
   accountId: number,

@@ -8,7 +8,7 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
 
 /** The driver reads and writes `bytea` as buffers. */
-export const bytes = () => p.blob().$type<Buffer>()
+const bytes = () => p.blob().$type<Buffer>()
 
 /** The start of the current transaction by the database's clock, or an interval of PostgreSQL before it. */
 export const databaseNow = (ago?: string): Date =>

@@ -2,10 +2,10 @@
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { within } from '../http/health.ts'
-import type { RequestRecord } from './journal-tables.ts'
 import { storeRequests, storeUsage, upkeep, upkeepEveryMs } from './journal-tables.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { RequestRecord } from './usage-tally.ts'
 import { type UsageCounts, type UsageOwner, type UsageRow, UsageTally } from './usage-tally.ts'
 
 export interface RequestJournalOptions {

@@ -15,7 +15,7 @@ interface UsageFilter {
   readonly step: UsageStep
 }
 
-export interface UsageSum {
+interface UsageSum {
   readonly at: Date
   readonly measure: Measure
   readonly label: string

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { createServer } from '../../src/http/server.ts'
-import type { RequestRecord } from '../../src/observability/journal-tables.ts'
 import { createLog } from '../../src/observability/log.ts'
+import type { RequestRecord } from '../../src/observability/usage-tally.ts'
 import { until } from '../support/client.ts'
 
 const lines: { level: string; msg: string }[] = []

@@ -1,12 +1,12 @@
 /** A request journal on a database of its own, and records to feed it. */
 import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import type { RequestRecord } from '../../src/observability/journal-tables.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import {
   RequestJournal,
   type RequestJournalOptions,
 } from '../../src/observability/request-journal.ts'
+import type { RequestRecord } from '../../src/observability/usage-tally.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 

@@ -8,7 +8,7 @@ import { commandLine, eventually, isAlive, stopServer } from './processes.ts'
 import type { Setup } from './setup.ts'
 
 /** Finds a server that already runs on the cluster, as one does after its owner was killed. */
-export interface Running {
+interface Running {
   readonly pid: number
   readonly port: number
 }
@@ -20,7 +20,7 @@ async function readIfPresent(path: string): Promise<string | undefined> {
   })
 }
 
-export async function findRunning(home: Home): Promise<Running | undefined> {
+async function findRunning(home: Home): Promise<Running | undefined> {
   const lockFile = join(home.cluster, 'postmaster.pid')
   const lines = (await readIfPresent(lockFile))?.split('\n')
   if (lines === undefined) return undefined
@@ -32,7 +32,7 @@ export async function findRunning(home: Home): Promise<Running | undefined> {
   return undefined
 }
 
-export const commandOfRunning = (home: Home): Promise<string | undefined> =>
+const commandOfRunning = (home: Home): Promise<string | undefined> =>
   readIfPresent(join(home.cluster, 'postmaster.opts'))
 
 /** A dead owner's connection takes a moment to end. */

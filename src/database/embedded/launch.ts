@@ -16,7 +16,7 @@ import type { Setup } from './setup.ts'
 const rotateAboveBytes = 10 * 1024 * 1024
 const quotedBytes = 4_000
 
-export interface ServerLog {
+interface ServerLog {
   readonly handle: FileHandle
   /** What was written since it was opened, its end at most. */
   written(): Promise<string>
@@ -29,7 +29,7 @@ async function sizeOf(path: string): Promise<number> {
   )
 }
 
-export async function openLog(path: string): Promise<ServerLog> {
+async function openLog(path: string): Promise<ServerLog> {
   if ((await sizeOf(path)) > rotateAboveBytes) await rename(path, `${path}.1`)
   const handle = await open(path, 'a+', 0o600)
   const start = (await handle.stat()).size
@@ -57,7 +57,7 @@ async function tryPort(port: number): Promise<number | undefined> {
   }
 }
 
-export async function choosePort(home: Home): Promise<number> {
+async function choosePort(home: Home): Promise<number> {
   const last = await rememberedPort(home)
   const port = (last && (await tryPort(last))) ?? (await tryPort(0))
   if (port === undefined) throw new Error('No free TCP port on 127.0.0.1')

@@ -1,6 +1,6 @@
 /** The chats of the account, what was written there before, how far it is read, and people found by phone. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
-import type { Handlers } from '../../../../actors/ports/handlers.ts'
+import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../../machines/model/operation-reading.ts'
