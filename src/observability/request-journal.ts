@@ -5,8 +5,13 @@ import { within } from '../http/health.ts'
 import { storeRequests, storeUsage, upkeep, upkeepEveryMs } from './journal-tables.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { RequestRecord } from './usage-tally.ts'
-import { type UsageCounts, type UsageOwner, type UsageRow, UsageTally } from './usage-tally.ts'
+import {
+  type RequestRecord,
+  type UsageCounts,
+  type UsageOwner,
+  type UsageRow,
+  UsageTally,
+} from './usage-tally.ts'
 
 export interface RequestJournalOptions {
   readonly database: Database
