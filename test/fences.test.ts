@@ -15,7 +15,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'credentials/identity.ts credential': 'the same facts, sealed',
   'credentials/timeline.ts credential_transition':
     'history is kept, whoever wrote it; what is old goes',
-  'identities/retention.ts message_identity': old,
+  'identities/store.ts message_identity': old,
   'identities/store.ts chat_identity': 'the integer comes from a sequence: it is given once',
   'keys/changes.ts api_key': user,
   'keys/store.ts api_key': 'a cursor and the time of a use only grow',
@@ -69,16 +69,9 @@ const recordChange =
 
 /** Tables by the names of their entities. */
 async function tablesOfEntities(): Promise<ReadonlyMap<string, string>> {
-  const folder = join(source, 'database/entities')
-  const texts = await Promise.all(
-    (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),
-  )
+  const text = await readFile(join(source, 'database/entities.ts'), 'utf8')
   const named = /name: '(\w+)',\s+tableName: '(\w+)'/g
-  return new Map(
-    texts.flatMap((text) =>
-      [...text.matchAll(named)].map(([, entity = '', table = '']) => [entity, table] as const),
-    ),
-  )
+  return new Map([...text.matchAll(named)].map(([, entity = '', table = '']) => [entity, table]))
 }
 const entities = await tablesOfEntities()
 
