@@ -1,9 +1,9 @@
 /** Calls with an Idempotency-Key: the same key of an API key gets the first answer again for a day, and nothing is sent. */
 import { LRUCache } from 'lru-cache'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Queryable } from '../database/database.ts'
-import type { Logger } from '../../actors/ports/ports.ts'
 import type { Result } from './method.ts'
 
 /** Characters. */
