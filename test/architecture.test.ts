@@ -50,7 +50,18 @@ for (const [layer, may] of Object.entries(layers)) {
 
 /** From the lowest to the highest; the files beside these folders join them and may import all. */
 const sandboxRooms = [
-  ...['network', 'delivery', 'files', 'chats', 'polls', 'messages', 'topics', 'stories', 'people'],
+  ...[
+    'network',
+    'delivery',
+    'files',
+    'stickers',
+    'chats',
+    'polls',
+    'messages',
+    'topics',
+    'stories',
+    'people',
+  ],
 ]
 const sandboxRoomOf = (path: string) => /^src\/sandbox\/(\w+)\//.exec(path)?.[1]
 

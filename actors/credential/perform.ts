@@ -83,6 +83,8 @@ const LOOKS: readonly OperationKind[] = [
   'member',
   'profile_photos',
   'sticker_set',
+  'custom_emoji',
+  'topic_icons',
 ]
 
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */

@@ -1,5 +1,6 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Permission } from './rights.ts'
+import type { MaskPosition, StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
 
 export type { Preview, Quote, Text, TextEntity } from './text.ts'
@@ -38,6 +39,10 @@ export interface Chat {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
+  /** The name of the supergroup's sticker set. */
+  readonly stickerSet?: string
+  /** Whether this account may set it. */
+  readonly maySetStickers?: boolean
 }
 
 /** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
@@ -74,6 +79,12 @@ export interface Media {
   readonly emoji?: string
   /** The sticker set that a sticker belongs to. */
   readonly setName?: string
+  /** Only for a sticker; absent: `regular`. */
+  readonly stickerType?: StickerType
+  readonly mask?: MaskPosition
+  readonly customEmojiId?: string
+  /** Only for a custom emoji: it takes the colour of the text around it. */
+  readonly needsRepainting?: boolean
   readonly thumbnail?: Media
   /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
@@ -82,6 +93,9 @@ export interface Media {
 export interface StickerSet {
   readonly name: string
   readonly title: string
+  /** Absent: `regular`. */
+  readonly type?: StickerType
+  readonly thumbnail?: Media
   readonly stickers: readonly Media[]
 }
 

@@ -28,6 +28,7 @@ import {
   READING_OPERATIONS,
   type ReadingOperation,
 } from './operation-reading.ts'
+import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
 
@@ -48,13 +49,13 @@ export const OPERATION_KINDS = [
   'act',
   'answer',
   'draft',
-  'sticker_set',
   'resolve',
   'describe',
   ...CHAT_OPERATIONS,
   ...PROFILE_OPERATIONS,
   ...TOPIC_OPERATIONS,
   ...READING_OPERATIONS,
+  ...STICKER_OPERATIONS,
   'post_story',
   'delete_story',
 ] as const
@@ -189,7 +190,7 @@ export type Operation<Place = string, Item = string> =
       readonly draft: number
       readonly text: Text
     }
-  | { readonly kind: 'sticker_set'; readonly name: string }
+  | StickerOperation<Place>
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
@@ -226,6 +227,10 @@ export type OperationResult =
   | { readonly kind: 'invite'; readonly invite: Invite }
   | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }
   | { readonly kind: 'stickers'; readonly set: StickerSet }
+  /** Stickers of several sets. */
+  | { readonly kind: 'sticker_list'; readonly stickers: readonly Media[] }
+  /** A file that was uploaded for later use. */
+  | { readonly kind: 'file'; readonly media: Media }
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
   /** `surface`: the kind of chat of a deletion, if the network says it. */

@@ -37,7 +37,7 @@ export async function mediaOf(
 ): Promise<Media> {
   const value = args.text(parameter)
   if (value !== undefined && !value.startsWith('attach://') && !value.includes('.')) {
-    return known(call, kind, value)
+    return knownMedia(call, kind, value)
   }
   const source = sourceOf(call, args, parameter)
   if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
@@ -71,7 +71,8 @@ function sourceOf(call: Call, args: Arguments, parameter: string): Source | unde
   return upload && { from: 'upload', upload }
 }
 
-function known({ key, world }: Call, kind: MediaKind, fileId: string): Media {
+/** A file that is there already, by its file_id. */
+export function knownMedia({ key, world }: Call, kind: MediaKind, fileId: string): Media {
   if (!/^[\w-]+$/.test(fileId)) {
     throw bad('wrong remote file identifier specified: Wrong character in the string')
   }

@@ -12,8 +12,14 @@ import {
 } from './chats/moderation.ts'
 import { pin, unpin, unpinAll } from './chats/pins.ts'
 import { listChats, markRead, readHistory } from './chats/reading.ts'
-import { leave, setDescription, setPermissions, setPhoto, setTitle } from './chats/settings.ts'
-import { stickerSet } from './files/sticker-sets.ts'
+import {
+  leave,
+  setChatStickers,
+  setDescription,
+  setPermissions,
+  setPhoto,
+  setTitle,
+} from './chats/settings.ts'
 import { answerCallback } from './messages/callback.ts'
 import { showDraft } from './messages/drafts.ts'
 import { deleteMessage, edit } from './messages/edit.ts'
@@ -24,6 +30,13 @@ import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
 import { profilePhotos, setAbout, setName, setProfilePhoto } from './people/profile.ts'
 import { stopPoll } from './polls/polls.ts'
+import {
+  createStickerSet,
+  editSticker,
+  editStickerSet,
+  uploadSticker,
+} from './stickers/edit-sticker-set.ts'
+import { customEmoji, stickerSet, topicIcons } from './stickers/sticker-sets.ts'
 import { deleteStory, postStory } from './stories/stories.ts'
 import { closeOrReopenTopic, createTopic, deleteTopic, editTopic } from './topics/topics.ts'
 
@@ -69,6 +82,13 @@ export const handlers: Handlers<Call> = {
   delete_topic: deleteTopic,
   draft: showDraft,
   sticker_set: stickerSet,
+  upload_sticker: uploadSticker,
+  create_sticker_set: createStickerSet,
+  edit_sticker_set: editStickerSet,
+  edit_sticker: editSticker,
+  custom_emoji: customEmoji,
+  topic_icons: topicIcons,
+  set_chat_stickers: setChatStickers,
   profile_photos: profilePhotos,
   set_name: setName,
   set_about: setAbout,
@@ -98,6 +118,7 @@ const GROWING: ReadonlySet<OperationKind> = new Set([
   'invite',
   'revoke_invite',
   'set_profile_photo',
+  'create_sticker_set',
 ])
 
 function rowsAddedBy(operation: Operation): number {

@@ -162,6 +162,8 @@ export class IdCollector implements WantedIds {
         break
       case 'photos':
       case 'stickers':
+      case 'sticker_list':
+      case 'file':
       case 'number':
       case 'done':
     }

@@ -2,9 +2,13 @@
 import { reference } from '../../src/bot-api/reference.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
+import { stickerRows } from '../service/sticker-rows.ts'
 
 /** One function for each area; a later one counts where two name the same method. `methodRows` ends the bot's stay. */
-const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow>>)[] = [methodRows]
+const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow>>)[] = [
+  stickerRows,
+  methodRows,
+]
 
 export const rowsOf = (stage: MethodStage): Readonly<Record<string, MethodRow>> =>
   Object.assign({}, ...areas.map((rows) => rows(stage)))

@@ -33,6 +33,7 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
   })
   const files = {
     picture: { bytes: await picture() },
+    other: { bytes: await picture(64, 64, '#808080') },
     film: { bytes: film },
     sound: { bytes: soundOf.ogg },
     song: { bytes: soundOf.mp3 },

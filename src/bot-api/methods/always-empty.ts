@@ -34,6 +34,5 @@ export const emptyMethods: readonly Method[] = [
     { chat_id: 'chat', user_id: 'integer' },
     { boosts: [] },
   ),
-  none('getForumTopicIconStickers', 'Icons for topics', {}, []),
   none('getAvailableGifts', 'Gifts that can be sent', {}, { gifts: [] }),
 ]

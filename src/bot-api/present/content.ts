@@ -112,23 +112,38 @@ function memberOf(media: Media, ids: Names): object {
   }
 }
 
-const stickerJson = (media: Media, ids: Names) => ({
+export const stickerJson = (media: Media, ids: Names) => ({
   ...file(media, ids),
-  type: 'regular',
+  type: media.stickerType ?? 'regular',
   width: media.width ?? 512,
   height: media.height ?? 512,
   is_animated: media.mime === 'application/x-tgsticker',
   is_video: media.mime === 'video/webm',
-  ...present({ emoji: media.emoji, set_name: media.setName }),
+  ...present({
+    emoji: media.emoji,
+    set_name: media.setName,
+    mask_position: media.mask && {
+      point: media.mask.point,
+      x_shift: media.mask.xShift,
+      y_shift: media.mask.yShift,
+      scale: media.mask.scale,
+    },
+    custom_emoji_id: media.customEmojiId,
+    needs_repainting: media.needsRepainting || undefined,
+  }),
   ...thumb(media, ids),
 })
 
-export const stickerSetJson = ({ name, title, stickers }: StickerSet, ids: Names): object => ({
+export const stickerSetJson = (
+  { name, title, type = 'regular', stickers, thumbnail }: StickerSet,
+  ids: Names,
+): object => ({
   name,
   title,
-  sticker_type: 'regular',
-  contains_masks: false,
+  sticker_type: type,
+  contains_masks: type === 'mask',
   stickers: stickers.map((sticker) => stickerJson(sticker, ids)),
+  ...thumb({ thumbnail }, ids),
 })
 
 const framed = (media: Media, ids: Names) => ({
@@ -142,7 +157,7 @@ const framed = (media: Media, ids: Names) => ({
 const named = ({ name, mime }: Media): { file_name?: string; mime_type?: string } =>
   present({ file_name: name, mime_type: mime })
 
-function thumb({ thumbnail }: Media, ids: Names): object {
+function thumb({ thumbnail }: { readonly thumbnail?: Media | undefined }, ids: Names): object {
   if (!thumbnail) return {}
   const size = sizeJson(thumbnail, ids, 'thumbnail')
   return { thumbnail: size, thumb: size }
@@ -155,7 +170,7 @@ export const sizeJson = (media: Media, ids: Names, kind: FileKind) => ({
 })
 
 /** Only what is on the network already is ever shown. */
-function file(media: Media, ids: Names, kind: FileKind = media.kind) {
+export function file(media: Media, ids: Names, kind: FileKind = media.kind) {
   const native = 'native' in media.file ? media.file.native : media.file.blob
   const { unique = native } = media
   return {

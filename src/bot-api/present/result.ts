@@ -4,7 +4,7 @@ import type { OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat } from '../../../machines/model/operation-reading.ts'
 import type { Names } from './chat.ts'
 import { chatJson, inviteJson, memberJson, permissionsJson, present, userJson } from './chat.ts'
-import { photoJson, pollJson, sizeJson, stickerSetJson } from './content.ts'
+import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
@@ -18,6 +18,8 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     pinned_message: chat.pinned && pinnedJson(chat.pinned, ids),
     bio: chat.surface === 'private' ? chat.description : undefined,
     description: chat.surface === 'private' ? undefined : chat.description,
+    sticker_set_name: chat.stickerSet,
+    can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],
   }),
   accent_color_id: 0,
@@ -92,6 +94,10 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return topicJson(result.chat.native, result.topic, ids)
     case 'stickers':
       return stickerSetJson(result.set, ids)
+    case 'sticker_list':
+      return result.stickers.map((sticker) => stickerJson(sticker, ids))
+    case 'file':
+      return file(result.media, ids)
     case 'story':
       return { chat: chatJson(result.story.chat, ids), id: result.story.id }
     case 'number':

@@ -64,12 +64,14 @@ const NewStickerSet = Type.Object(
 const StickerSet = Type.Object({
   name: Type.String(),
   title: Type.String(),
+  sticker_type: Type.Enum(['regular', 'mask', 'custom_emoji']),
   stickers: Type.Array(ShownMedia),
 })
 
-const setBody = ({ name, title, stickers }: Record) => ({
+const setBody = ({ name, title, type = 'regular', stickers }: Record) => ({
   name,
   title,
+  sticker_type: type,
   stickers: stickers.map(mediaBody),
 })
 
@@ -94,6 +96,17 @@ export const stickerSetRoutes: SandboxRoutes = async (app, { network }) => {
       }
       return ok(setBody(await stickerSets.create({ name, title, stickers })))
     },
+  )
+
+  app.get(
+    '/sticker_sets',
+    {
+      schema: {
+        ...described('All sticker sets, for somebody who picks a sticker'),
+        response: answers(Type.Array(StickerSet)),
+      },
+    },
+    async (request) => ok((await network(request).stickerSets.list()).map(setBody)),
   )
 
   app.get(

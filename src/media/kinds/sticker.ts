@@ -9,10 +9,13 @@ import {
 } from './kind.ts'
 
 const SIDE = 512
-const moving = ['video/webm', 'application/x-tgsticker']
+const TGS = 'application/x-tgsticker'
+const moving = ['video/webm', TGS]
 
 export async function sticker(given: Given, tools: MediaTools): Promise<Prepared> {
-  const { path, mime, picture, hints } = given
+  const { path, picture, hints } = given
+  // A packed file can be no other sticker, whatever its name is.
+  const mime = given.mime === 'application/gzip' ? TGS : given.mime
   if (moving.includes(mime)) {
     const { width = SIDE, height = SIDE } = hints
     return { kind: 'sticker', path, mime, width, height, notes: [] }

@@ -110,6 +110,7 @@ interface GroupRow {
   readonly photo: Media | null
   readonly permissions: readonly Permission[] | null
   readonly needsApproval: boolean
+  readonly stickerSet: string | null
   readonly isInside: boolean
 }
 
@@ -139,7 +140,8 @@ async function ofGroup(
   surface: 'group' | 'supergroup' | 'channel',
 ): Promise<Partial<Chat>> {
   const [row] = await db.query<GroupRow>(
-    `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval", exists (select from sandbox_member m
+    `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval",
+       c.sticker_set as "stickerSet", exists (select from sandbox_member m
        where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside"
      from sandbox_chat c where c.native = $1`,
     [native, viewer],
@@ -149,15 +151,20 @@ async function ofGroup(
   const permissions = surface !== 'channel' && {
     permissions: permissionsOf(surface, row.permissions),
   }
-  const approval = row.needsApproval && { needsApproval: true }
+  const approval = {
+    ...(row.needsApproval && { needsApproval: true }),
+    ...(row.stickerSet !== null && { stickerSet: row.stickerSet }),
+  }
   if (!row.isInside) return { ...photo, ...permissions, ...approval }
-  const invites = may(await accessOf(db, viewer, native), 'invite_users')
+  const access = await accessOf(db, viewer, native)
+  const invites = may(access, 'invite_users')
   const link = invites ? await primaryLink({ db }, row.id, viewer) : undefined
   return {
     ...photo,
     ...permissions,
     ...approval,
     ...(link !== undefined && { inviteLink: link }),
+    ...(surface === 'supergroup' && may(access, 'change_info') && { maySetStickers: true }),
     ...(await pinnedIn(db, viewer, native)),
   }
 }

@@ -4,6 +4,7 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import { parseChatId } from '../delivery/mapping.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { findStickerSet } from '../stickers/sticker-sets.ts'
 import { accessOf, assertGroup, assertMay } from './access.ts'
 import { changeMember } from './members.ts'
 import { announce, lockChat } from './transaction.ts'
@@ -58,6 +59,21 @@ export async function setPermissions(
   return done
 }
 
+export async function setChatStickers(
+  { context, by }: Call,
+  { chat, name }: OperationOf<'set_chat_stickers'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  if (access.chat.kind !== 'supergroup') {
+    throw failed('bad_request', 'method is available only for supergroups')
+  }
+  assertMay(access, 'change group sticker set', 'change_info')
+  const set = name === undefined ? undefined : await findStickerSet(context, name)
+  if (name !== undefined && !set) throw failed('bad_request', 'STICKERSET_INVALID')
+  await store(context, access.chat.id, 'sticker_set', set?.name ?? null)
+  return done
+}
+
 export async function leave(
   { context, by }: Call,
   { chat: given }: OperationOf<'leave'>,
@@ -71,7 +87,7 @@ export async function leave(
   return done
 }
 
-type Column = 'title' | 'description' | 'photo' | 'permissions'
+type Column = 'title' | 'description' | 'photo' | 'permissions' | 'sticker_set'
 
 async function store(
   { db }: NetworkContext,

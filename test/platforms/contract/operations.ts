@@ -1,4 +1,5 @@
 /** Every operation a platform declares makes one round trip against the other side. */
+
 import type { Test } from 'tap'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import { groupOperations } from './group-operations.ts'
@@ -6,6 +7,7 @@ import type { ContractHarness } from './harness.ts'
 import { type Checks, messageChecks } from './message-operations.ts'
 import { readingChecks } from './reading.ts'
 import { patience, says } from './recorder.ts'
+import { sandboxOperations } from './sandbox-operations.ts'
 import { able, need, perform, type Scene, scene, sending, sent, words } from './scene.ts'
 import { storyOperations } from './stories.ts'
 import { topicChecks } from './topic-operations.ts'
@@ -129,7 +131,12 @@ export async function operationContract(t: Test, harness: ContractHarness) {
   }
 
   await t.test('every declared operation is checked', async (t) => {
-    const apart: readonly OperationKind[] = ['resolve', ...storyOperations, ...groupOperations]
+    const apart: readonly OperationKind[] = [
+      'resolve',
+      ...storyOperations,
+      ...groupOperations,
+      ...(Object.keys(sandboxOperations) as OperationKind[]),
+    ]
     const unchecked = capabilities.operations.filter(
       (kind) => !(kind in checks) && !apart.includes(kind),
     )

@@ -2,6 +2,8 @@
 import type { Content, Media, MediaKind } from '../../../machines/model/content.ts'
 import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
 
+import { sandboxOperations } from './sandbox-operations.ts'
+
 const text = (value: string) => ({ text: value, entities: [] })
 const words = { kind: 'text' as const, ...text('x') }
 const media = (kind: MediaKind): Media => ({ kind, file: { native: 'x' } })
@@ -53,7 +55,7 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
   reopen_topic: (chat) => ({ kind: 'reopen_topic', chat, topic: '1' }),
   delete_topic: (chat) => ({ kind: 'delete_topic', chat, topic: '1' }),
   draft: (chat) => ({ kind: 'draft', chat, draft: 1, text: text('x') }),
-  sticker_set: () => ({ kind: 'sticker_set', name: 'x' }),
+  ...sandboxOperations,
   profile_photos: (chat) => ({ kind: 'profile_photos', person: chat, offset: 0, limit: 1 }),
   set_name: () => ({ kind: 'set_name', firstName: 'x' }),
   set_about: () => ({ kind: 'set_about', about: 'x' }),

@@ -1,0 +1,133 @@
+/** An InputSticker among the parameters of a call: its file, its format, and the words that it is found by. */
+import type { Media } from '../../machines/model/content.ts'
+import { failed } from '../../machines/model/failure.ts'
+import type { NewSticker, StickerFormat } from '../../machines/model/operation-stickers.ts'
+import type { MaskPosition } from '../../machines/model/sticker.ts'
+import { Arguments } from './arguments.ts'
+import { mediaOf, uploadOf } from './media.ts'
+import type { Call } from './method.ts'
+
+const STICKERS = 50
+const EMOJIS = 20
+const FORMATS: readonly StickerFormat[] = ['static', 'animated', 'video']
+const POINTS: readonly MaskPosition['point'][] = ['forehead', 'eyes', 'mouth', 'chin']
+
+const bad = (description: string) => failed('bad_request', description)
+
+export function formatOf(given: string): StickerFormat {
+  const format = FORMATS.find((known) => known === given)
+  if (!format) throw bad('invalid sticker format specified')
+  return format
+}
+
+/** The file of a sticker; the other parameters of the call say nothing of it. */
+export const stickerFileOf = (call: Call, parameter: string, args = call.args): Promise<Media> =>
+  mediaOf(
+    call,
+    'sticker',
+    'sticker',
+    new Arguments([['sticker', args.text(parameter) ?? `attach://${parameter}`]]),
+  )
+
+export async function newStickersOf(call: Call): Promise<NewSticker[]> {
+  const { args } = call
+  const given = args.json('stickers')
+  if (given === undefined) throw bad("can't parse stickers JSON object")
+  if (!Array.isArray(given)) throw bad('expected an Array of InputSticker')
+  if (given.length > STICKERS) throw bad('too many stickers specified')
+  const stickers: NewSticker[] = []
+  for (const item of given) {
+    stickers.push(
+      await inputSticker(call, item, "can't parse InputSticker", args.text('sticker_format')),
+    )
+  }
+  return stickers
+}
+
+export function newStickerOf(call: Call): Promise<NewSticker> {
+  const given = call.args.json('sticker')
+  if (given === undefined) throw bad("can't parse sticker JSON object")
+  return inputSticker(call, given, "can't parse sticker", 'auto')
+}
+
+/** `problem` stands before what is wrong with it; `fallback` is the format where it names none. */
+async function inputSticker(
+  call: Call,
+  given: unknown,
+  problem: string,
+  fallback?: string,
+): Promise<NewSticker> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw bad(`${problem}: InputSticker must be an Object`)
+  }
+  const item = Arguments.from(given)
+  const format = item.text('format') ?? fallback
+  if (format === undefined) throw bad(`${problem}: can't find field "format"`)
+  const isSource = item.has('sticker') && (uploadOf(call, item, 'sticker') || !isUpload(item))
+  if (!isSource) throw bad(`${problem}: sticker not found`)
+  const known = format === 'auto' ? undefined : formatOf(format)
+  if (known !== undefined && known !== 'static' && isUrl(item)) {
+    throw bad(`${known} sticker must be uploaded as an InputFile`)
+  }
+  return {
+    emojis: emojisOf(item, problem),
+    keywords: keywordsOf(item, `${problem}: `),
+    ...maskOf(item, problem),
+    ...(known && { format: known }),
+    media: await stickerFileOf(call, 'sticker', item),
+  }
+}
+
+const isUpload = (item: Arguments) => (item.text('sticker') ?? '').startsWith('attach://')
+const isUrl = (item: Arguments) => !isUpload(item) && (item.text('sticker') ?? '').includes('.')
+
+export function emojisOf(args: Arguments, problem: string): readonly string[] {
+  const given = args.json('emoji_list')
+  if (given === undefined) throw bad(`${problem}: can't find field "emoji_list"`)
+  if (!Array.isArray(given)) throw bad(`${problem}: expected an Array of string`)
+  if (given.length === 0) throw bad(`${problem}: emoji list must be non-empty`)
+  if (given.length > EMOJIS) throw bad(`${problem}: too many emoji specified`)
+  return given.map((emoji: unknown) => {
+    if (typeof emoji !== 'string') throw bad(`${problem}: emoji must be a string`)
+    if (!isEmoji(emoji)) throw bad(`${problem}: expected a Unicode emoji`)
+    return emoji
+  })
+}
+
+/** Some emoji are written with the selector of their picture and without. */
+const isEmoji = (text: string) =>
+  /^\p{RGI_Emoji}$/v.test(text) || /^\p{RGI_Emoji}$/v.test(`${text}\ufe0f`)
+
+export function keywordsOf(args: Arguments, problem: string): readonly string[] {
+  if (!args.hasJson('keywords')) return []
+  const given = args.json('keywords')
+  if (given === undefined) throw bad(`${problem}can't parse keywords JSON object`)
+  if (!Array.isArray(given)) throw bad(`${problem}field "keywords" must be an Array`)
+  return given.map((keyword: unknown) => {
+    if (typeof keyword !== 'string') throw bad(`${problem}keyword must be a string`)
+    return keyword
+  })
+}
+
+export function maskOf(args: Arguments, problem: string): { readonly mask?: MaskPosition } {
+  if (!args.hasJson('mask_position')) return {}
+  const given = args.json('mask_position')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw bad(`${problem}: MaskPosition must be an Object`)
+  }
+  const item = Arguments.from(given)
+  const point = POINTS.find((known) => known === item.text('point'))
+  if (!point) throw bad(`${problem}: wrong point specified`)
+  const figure = (name: string) => {
+    if (!item.has(name)) throw bad(`${problem}: can't find field "${name}"`)
+    return item.number(name)
+  }
+  return {
+    mask: {
+      point,
+      xShift: figure('x_shift'),
+      yShift: figure('y_shift'),
+      scale: figure('scale'),
+    },
+  }
+}

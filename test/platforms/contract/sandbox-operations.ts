@@ -1,0 +1,29 @@
+/** One of every operation that only the sandbox carries out so far: test/service has the round trips of them. */
+import type { Media } from '../../../machines/model/content.ts'
+import type { Operation } from '../../../machines/model/operation.ts'
+
+const sticker: Media = { kind: 'sticker', file: { native: 'x' } }
+
+export const sandboxOperations = {
+  sticker_set: () => ({ kind: 'sticker_set', name: 'x' }),
+  upload_sticker: (chat) => ({
+    kind: 'upload_sticker',
+    person: chat,
+    media: sticker,
+    format: 'static',
+  }),
+  create_sticker_set: (chat) => ({
+    kind: 'create_sticker_set',
+    person: chat,
+    name: 'x',
+    title: 'x',
+    type: 'regular',
+    needsRepainting: false,
+    stickers: [],
+  }),
+  edit_sticker_set: () => ({ kind: 'edit_sticker_set', name: 'x', change: { do: 'delete' } }),
+  edit_sticker: () => ({ kind: 'edit_sticker', sticker, change: { do: 'remove' } }),
+  custom_emoji: () => ({ kind: 'custom_emoji', ids: ['1'] }),
+  topic_icons: () => ({ kind: 'topic_icons' }),
+  set_chat_stickers: (chat) => ({ kind: 'set_chat_stickers', chat }),
+} satisfies Record<string, (chat: string) => Operation>
