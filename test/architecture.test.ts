@@ -58,6 +58,7 @@ const sandboxRooms = [
     'chats',
     'polls',
     'messages',
+    'inline',
     'topics',
     'stories',
     'people',

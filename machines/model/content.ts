@@ -239,6 +239,8 @@ export interface Message {
   /** The forum topic it belongs to: the id of the message that began it, and that message if the network gives it. */
   readonly topic?: { readonly native: string; readonly message?: Message }
   readonly forward?: Origin
+  /** The bot that offered it in inline mode. */
+  readonly via?: Person
   readonly buttons?: Buttons
   /** Messages sent together as one album share this key. */
   readonly album?: string

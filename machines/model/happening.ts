@@ -1,5 +1,6 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
+import type { InlineQuery } from './inline.ts'
 import type { Invite, Member } from './membership.ts'
 
 interface Happened {
@@ -74,6 +75,33 @@ export type Happening =
       readonly person: Person
       readonly bio?: string
       readonly invite?: Invite
+    })
+
+  /** A person writes to the account in inline mode. */
+  | (Happened & {
+      readonly kind: 'inline_query'
+      readonly id: string
+      readonly person: Person
+      readonly query: InlineQuery
+    })
+  /** A person sent one of the results that the account offered. */
+  | (Happened & {
+      readonly kind: 'inline_choice'
+      readonly result: string
+      readonly person: Person
+      readonly query: InlineQuery
+      /** The id of the message, where it has buttons. */
+      readonly inline?: string
+    })
+  /** A button of a message that a person sent by way of the account. */
+  | (Happened & {
+      readonly kind: 'inline_callback'
+      readonly callback: string
+      readonly person: Person
+      readonly inline: string
+      /** The same for all messages of one chat. */
+      readonly place: string
+      readonly data: string
     })
 
 /** The source key of a poll's end: some networks report it to the account that stopped the poll, too. */

@@ -3,7 +3,6 @@ import type {
   Buttons,
   Chat,
   Content,
-  Location,
   Media,
   Message,
   Person,
@@ -22,6 +21,12 @@ import {
   PROFILE_OPERATIONS,
   type ProfileOperation,
 } from './operation-chats.ts'
+import {
+  type Change,
+  INLINE_OPERATIONS,
+  type InlineOperation,
+  type InlineOutcome,
+} from './operation-inline.ts'
 import {
   type ListedChat,
   type PastMessage,
@@ -56,6 +61,7 @@ export const OPERATION_KINDS = [
   ...TOPIC_OPERATIONS,
   ...READING_OPERATIONS,
   ...STICKER_OPERATIONS,
+  ...INLINE_OPERATIONS,
   'post_story',
   'delete_story',
 ] as const
@@ -84,6 +90,9 @@ interface Changing<Place, Item> {
   readonly buttons?: Buttons
 }
 
+/** Of each kind of change: the same, of one message in a chat. */
+type ChangeOf<Kind, Place, Item> = Kind extends Change ? Kind & Changing<Place, Item> : never
+
 /** `Place` names a chat, `Item` a message in it: native strings towards a session, integers towards a client. */
 type MessageOperation<Place, Item> =
   | ({
@@ -99,18 +108,7 @@ type MessageOperation<Place, Item> =
       readonly chat: Place
       readonly contents: readonly (Content & { readonly kind: 'media' })[]
     } & Sending<Place, Item>)
-  | ({ readonly kind: 'edit'; readonly content: Content } & Changing<Place, Item>)
-  | ({
-      readonly kind: 'edit_caption'
-      readonly caption: Text
-      readonly captionAbove?: boolean
-    } & Changing<Place, Item>)
-  | ({ readonly kind: 'edit_buttons' } & Changing<Place, Item>)
-  | ({
-      readonly kind: 'edit_location'
-      /** Absent: the location stops being live. */
-      readonly location?: Location
-    } & Changing<Place, Item>)
+  | ChangeOf<Change, Place, Item>
   | ({ readonly kind: 'stop_poll' } & Changing<Place, Item>)
   | { readonly kind: 'delete'; readonly chat: Place; readonly message: Item }
   | ({
@@ -174,6 +172,7 @@ export type Operation<Place = string, Item = string> =
   | ChatOperation<Place, Item>
   | ProfileOperation<Place>
   | ReadingOperation<Place, Item>
+  | InlineOperation<Place>
   | StoryOperation
   /** Removes the reactions of another person. */
   | {
@@ -233,5 +232,6 @@ export type OperationResult =
   | { readonly kind: 'file'; readonly media: Media }
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
+  | InlineOutcome
   /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

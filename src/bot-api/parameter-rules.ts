@@ -1,6 +1,7 @@
 /** Decides for each parameter of the reference: executed, cosmetic, or refused with a reason. */
 import type { Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
+import type { OperationKind } from '../../machines/model/operation.ts'
 import type { Arguments } from './arguments.ts'
 import type { Method } from './method.ts'
 import { METHODS_BEYOND, reference } from './reference.ts'
@@ -107,6 +108,9 @@ const FORMERLY: Readonly<Record<string, string>> = {
   callback_query_id: 'ephemeral_message_parameters',
 }
 
+/** Parameters that only platforms with this operation can carry out. */
+const NEEDED: Readonly<Record<string, OperationKind>> = { inline_message_id: 'edit_inline' }
+
 /** Passed over on every platform. */
 const COSMETIC: readonly string[] = [
   'allows_revoting',
@@ -136,6 +140,8 @@ export function treatmentOf(
   parameter: string,
 ): Treatment | undefined {
   if (parameter in parameters) {
+    const needed = NEEDED[parameter]
+    if (needed && !capabilities.operations.includes(needed)) return 'refused'
     return capabilities.cosmetic?.includes(parameter) ? 'cosmetic' : 'carried out'
   }
   const known = parametersOf(name)

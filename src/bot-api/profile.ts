@@ -1,5 +1,5 @@
 /** getMe, and the names, descriptions and commands that the gateway keeps for a bot. */
-import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import type { AccountIdentity, Json, Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 
@@ -40,6 +40,7 @@ export const profileStore = (db: Database): ProfileStore => ({
 /** `accountId` is the integer that stands for the account in this credential's chats. */
 export async function profileOf(
   identity: AccountIdentity | undefined,
+  { capabilities }: Pick<Platform, 'capabilities'>,
   accountId: (native: string) => Promise<number>,
 ): Promise<Json> {
   if (!identity) throw failed('unauthorized')
@@ -53,7 +54,7 @@ export async function profileOf(
     username: username ?? `user${id}`,
     can_join_groups: true,
     can_read_all_group_messages: true,
-    supports_inline_queries: false,
+    supports_inline_queries: capabilities.operations.includes('answer_inline'),
     supports_guest_queries: false,
     can_connect_to_business: false,
     has_main_web_app: false,

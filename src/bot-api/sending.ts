@@ -1,8 +1,10 @@
 /** Parameters that all sending and editing methods share, and the operation they become. */
 
 import type { Json } from '../../actors/ports/platform.ts'
-import type { Content } from '../../machines/model/content.ts'
+import type { Buttons, Content } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
+import type { PublicChat } from '../../machines/model/operation.ts'
+import type { Change } from '../../machines/model/operation-inline.ts'
 import type { Arguments } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
@@ -10,7 +12,7 @@ import { replyOf, withQuote } from './reply.ts'
 
 export const forBusiness = { business_connection_id: 'string' } as const
 
-/** What every editing method shares: which message is meant, and its buttons. */
+/** What every method shares that changes a message of a chat. */
 export const changing = {
   ...forBusiness,
   chat_id: 'chat',
@@ -18,12 +20,18 @@ export const changing = {
   reply_markup: 'json',
 } as const
 
-export function targetOf({ args, platform }: Call) {
+/** The same, also for messages that people sent by way of the bot. */
+export const editing = { ...changing, inline_message_id: 'string' } as const
+
+interface InChat {
+  readonly chat: PublicChat
+  readonly message: number
+  readonly buttons?: Buttons
+}
+
+export function targetOf({ args, platform }: Call): InChat {
   if (!args.has('chat_id') && !args.has('message_id')) {
-    if (!args.has('inline_message_id')) {
-      throw failed('bad_request', 'message identifier is not specified')
-    }
-    throw failed('bad_request', `inline messages are not supported on ${platform.name}`)
+    throw failed('bad_request', 'message identifier is not specified')
   }
   const buttons = buttonsOf(args, platform)
   return {
@@ -31,6 +39,25 @@ export function targetOf({ args, platform }: Call) {
     message: args.messageId('message_id'),
     ...(buttons && { buttons }),
   }
+}
+
+/** Whether the call names a message by the id that it has in inline mode. */
+export function isInline({ args, platform }: Call): boolean {
+  if (args.has('chat_id') || args.has('message_id') || !args.has('inline_message_id')) return false
+  if (platform.capabilities.operations.includes('edit_inline')) return true
+  throw failed('bad_request', `inline messages are not supported on ${platform.name}`)
+}
+
+/** Changes the message that the call names. `change` is not asked where the call names none. */
+export async function edit(call: Call, change: () => Change | Promise<Change>): Promise<Json> {
+  if (!isInline(call)) {
+    const target = targetOf(call)
+    return call.perform({ ...(await change()), ...target })
+  }
+  const buttons = buttonsOf(call.args, call.platform)
+  const inline = call.args.text('inline_message_id') ?? ''
+  const changed = { ...(await change()), ...(buttons && { buttons }) }
+  return call.perform({ kind: 'edit_inline', inline, change: changed })
 }
 
 export const replying = {

@@ -68,8 +68,10 @@ export function createServices(options: ServicesOptions) {
   })
   const calls: CallServices = {
     profile: async (credentialId) =>
-      profileOf(await core.store.identity(credentialId), (native) =>
-        accountId(credentialId, native),
+      profileOf(
+        await core.store.identity(credentialId),
+        await core.platformOf(credentialId),
+        (native) => accountId(credentialId, native),
       ),
     profileStore: profileStore(db),
     media: media.service,

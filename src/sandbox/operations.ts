@@ -20,9 +20,11 @@ import {
   setPhoto,
   setTitle,
 } from './chats/settings.ts'
+import { answerInline } from './inline/inline-mode.ts'
+import { answerWebApp, prepareInline } from './inline/prepared.ts'
 import { answerCallback } from './messages/callback.ts'
 import { showDraft } from './messages/drafts.ts'
-import { deleteMessage, edit } from './messages/edit.ts'
+import { deleteMessage, edit, editInline } from './messages/edit.ts'
 import { forwardOrCopy } from './messages/forward.ts'
 import { react, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
@@ -100,6 +102,10 @@ export const handlers: Handlers<Call> = {
   read_history: readHistory,
   mark_read: markRead,
   resolve_phone: resolvePhone,
+  answer_inline: answerInline,
+  prepare_inline: prepareInline,
+  answer_web_app: answerWebApp,
+  edit_inline: editInline,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */

@@ -1,10 +1,13 @@
-/** Deletes expired one-time codes, callback queries, drafts and typing notices. */
+/** Deletes expired one-time codes, queries of bots, prepared messages, drafts and typing notices. */
 import type { Queryable } from '../database/database.ts'
 
 /** They stay one more day, so that a late answer is refused as late. */
 const deleting = [
   `delete from sandbox_challenge where expires_at < now() - interval '1 day'`,
   `delete from sandbox_callback where expires_at < now() - interval '1 day'`,
+  `delete from sandbox_inline_query where asked_at < now() - interval '2 days'`,
+  `delete from sandbox_prepared_message where expires_at < now() - interval '1 day'`,
+  `delete from sandbox_web_app where expires_at < now() - interval '1 day'`,
   `delete from sandbox_draft where until < now() - interval '1 day'`,
   `delete from sandbox_typing where until < now() - interval '1 day'`,
 ]

@@ -8,6 +8,7 @@ import { Chats } from './chats/chats.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
 import { openFile } from './files/files.ts'
+import { InlineMode } from './inline/inline-mode.ts'
 import { BatchedOutbox } from './messages/send.ts'
 import { Capacity, type CapacityLimits } from './network/capacity.ts'
 import type { NetworkContext, Services } from './network/context.ts'
@@ -28,6 +29,7 @@ export interface Network {
   /** The topics of a forum, the oldest first. */
   topics(chat: number): Promise<readonly (Topic & { readonly isClosed: boolean })[]>
   readonly actions: PersonActions
+  readonly inline: InlineMode
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
   readonly faults: FaultControls
@@ -103,6 +105,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     chats: new Chats(context),
     topics: (chat) => listTopics(context, chat),
     actions: new PersonActions(context, hub, assertIn),
+    inline: new InlineMode(context, hub, assertIn),
     inboxes: new Inboxes({ db, hub, now, assertIn }),
     stickerSets: new StickerSets(context),
     faults: new FaultControls({ db, hub, now, assertIn }),

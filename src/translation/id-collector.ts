@@ -103,6 +103,9 @@ export class IdCollector implements WantedIds {
         if (happening.kind === 'reaction') this.addPerson(happening.person)
         break
       case 'poll_answer':
+      case 'inline_query':
+      case 'inline_choice':
+      case 'inline_callback':
         this.addPerson(happening.person)
         break
       case 'member':
@@ -161,6 +164,8 @@ export class IdCollector implements WantedIds {
         this.addChat(result.story.chat)
         break
       case 'photos':
+      case 'prepared':
+      case 'sent_inline':
       case 'stickers':
       case 'sticker_list':
       case 'file':
@@ -192,9 +197,10 @@ export class IdCollector implements WantedIds {
   }
 
   /** Adds the ids in a message, except those of the message it replies to. */
-  #addParts({ chat, from, forward, externalReply, content }: Message): void {
+  #addParts({ chat, from, forward, via, externalReply, content }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)
+    if (via) this.addPerson(via)
     if (forward) this.#addOrigin(forward)
     if (externalReply) this.#addExternal(externalReply)
     this.#addContent(content)

@@ -1,12 +1,14 @@
 /** Calls every method of the reference on the sandbox, each as its row says, and tells what came back. */
 import { reference } from '../../src/bot-api/reference.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
+import { botMethodRows } from '../service/method-rows-bots.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
 import { stickerRows } from '../service/sticker-rows.ts'
 
 /** One function for each area; a later one counts where two name the same method. `methodRows` ends the bot's stay. */
 const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow>>)[] = [
   stickerRows,
+  botMethodRows,
   methodRows,
 ]
 

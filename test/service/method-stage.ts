@@ -55,6 +55,18 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
   const follow = (person: { id: number }, invite_link: string) =>
     client.result('POST', `/sandbox/people/${person.id}/follow`, { invite_link })
 
+  /** The next update of this kind, once it is there. */
+  async function next(kind: string): Promise<Value> {
+    for (;;) {
+      const updates: Value[] = await done('getUpdates', { timeout: 5, allowed_updates: [kind] })
+      const found = updates.find((update) => update[kind])
+      await done('getUpdates', {
+        offset: (found ?? updates.at(-1) ?? { update_id: -1 }).update_id + 1,
+      })
+      if (found) return found[kind]
+    }
+  }
+
   /** Somebody presses a button; resolves with the query that the bot is to answer. */
   async function pressed(): Promise<string> {
     const reply_markup = { inline_keyboard: [[{ text: 'b', callback_data: 'd' }]] }
@@ -65,14 +77,22 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
       callback_data: 'd',
       wait_seconds: 0,
     })
-    const terms = { timeout: 5, allowed_updates: ['callback_query'] }
-    for (;;) {
-      const updates: Value[] = await done('getUpdates', terms)
-      const query = updates.find((update) => update.callback_query)?.callback_query
-      if (query) return query.id
-      await done('getUpdates', { offset: (updates.at(-1)?.update_id ?? -1) + 1 })
-    }
+    return (await next('callback_query')).id
   }
+
+  /** Somebody writes to the bot in inline mode; resolves with the query that the bot is to answer. */
+  async function asked(): Promise<string> {
+    const query = { bot: bot.id, chat: kim.id, query: crypto.randomUUID(), wait_seconds: 0 }
+    await client.result('POST', `/sandbox/people/${ada.id}/inline_queries`, query)
+    return (await next('inline_query')).id
+  }
+
+  /** Somebody has a web app of the bot open; resolves with its query. */
+  async function opened(): Promise<string> {
+    const app = { bot: bot.id, url: 'https://app.invalid' }
+    return (await client.result('POST', `/sandbox/people/${ada.id}/web_apps`, app)).query_id
+  }
+
   return {
     client,
     bot,
@@ -88,6 +108,8 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
     text,
     follow,
     pressed,
+    asked,
+    opened,
   }
 }
 

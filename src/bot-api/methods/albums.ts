@@ -3,9 +3,10 @@
 import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
+import { uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { assertQuotable, replyOf } from '../reply.ts'
-import { changing, delivery, deliveryOf, forBusiness, replying, targetOf } from '../sending.ts'
+import { delivery, deliveryOf, edit, editing, forBusiness, isInline, replying } from '../sending.ts'
 import { mediaContent } from './media.ts'
 
 const ITEMS = 10
@@ -44,15 +45,20 @@ const editMessageMedia: Method = {
   scope: 'bot:send',
   operation: 'edit',
   content: 'photo',
-  parameters: { ...changing, media: 'json' },
+  parameters: { ...editing, media: 'json' },
   required: ['chat_id', 'message_id', 'media'],
-  run: async (call: Call) => {
-    const target = targetOf(call)
-    const { kind, item } = itemOf(objectIn(call.args), EDITABLE, 'editMessageMedia')
-    const content = await mediaContent(call, kind, 'media', item)
-    if (!EDITABLE.includes(content.media.kind)) throw bad("message media can't be edited")
-    return result(await call.perform({ kind: 'edit', content, ...target }))
-  },
+  run: async (call) => result(await edit(call, () => newMedia(call))),
+}
+
+async function newMedia(call: Call) {
+  const { kind, item } = itemOf(objectIn(call.args), EDITABLE, 'editMessageMedia')
+  // Its bytes would come from a bot that need not be in the chat.
+  if (isInline(call) && uploadOf(call, item, 'media')) {
+    throw bad("inline message media can't be uploaded")
+  }
+  const content = await mediaContent(call, kind, 'media', item)
+  if (!EDITABLE.includes(content.media.kind)) throw bad("message media can't be edited")
+  return { kind: 'edit' as const, content }
 }
 
 interface Item {

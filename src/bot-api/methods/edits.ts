@@ -1,7 +1,7 @@
 /** Methods that change a message that was sent before. */
 import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
-import { captioned, changing, targetOf } from '../sending.ts'
+import { captioned, edit, editing } from '../sending.ts'
 import { captionOf, previewed, previewOf, textOf } from '../text.ts'
 import { liveLocation, locationOf } from './structured.ts'
 
@@ -13,7 +13,7 @@ const editMessageText: Method = {
   scope: 'bot:send',
   operation: 'edit',
   parameters: {
-    ...changing,
+    ...editing,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
@@ -21,9 +21,9 @@ const editMessageText: Method = {
   },
   required: [...required, 'text'],
   run: async (call) => {
-    const target = targetOf(call)
-    const content = { kind: 'text' as const, ...textOf(call.args), ...previewOf(call.args) }
-    return result(await call.perform({ kind: 'edit', content, ...target }))
+    const { args } = call
+    const content = () => ({ kind: 'text' as const, ...textOf(args), ...previewOf(args) })
+    return result(await edit(call, () => ({ kind: 'edit', content: content() })))
   },
 }
 
@@ -32,13 +32,12 @@ const editMessageCaption: Method = {
   summary: 'Changes the caption of a message',
   scope: 'bot:send',
   operation: 'edit_caption',
-  parameters: { ...changing, ...captioned },
+  parameters: { ...editing, ...captioned },
   required,
   run: async (call) => {
-    const target = targetOf(call)
-    const caption = captionOf(call.args)
     const above = call.args.boolean('show_caption_above_media') && { captionAbove: true }
-    return result(await call.perform({ kind: 'edit_caption', caption, ...above, ...target }))
+    const caption = () => captionOf(call.args)
+    return result(await edit(call, () => ({ kind: 'edit_caption', caption: caption(), ...above })))
   },
 }
 
@@ -47,9 +46,9 @@ const editMessageReplyMarkup: Method = {
   summary: 'Changes the buttons of a message',
   scope: 'bot:send',
   operation: 'edit_buttons',
-  parameters: changing,
+  parameters: editing,
   required,
-  run: async (call) => result(await call.perform({ kind: 'edit_buttons', ...targetOf(call) })),
+  run: async (call) => result(await edit(call, () => ({ kind: 'edit_buttons' }))),
 }
 
 const editMessageLiveLocation: Method = {
@@ -57,12 +56,11 @@ const editMessageLiveLocation: Method = {
   summary: 'Moves a live location',
   scope: 'bot:send',
   operation: 'edit_location',
-  parameters: { ...changing, ...liveLocation },
+  parameters: { ...editing, ...liveLocation },
   required: [...required, 'latitude', 'longitude'],
   run: async (call) => {
-    const target = targetOf(call)
-    const location = locationOf(call.args)
-    return result(await call.perform({ kind: 'edit_location', location, ...target }))
+    const location = () => locationOf(call.args)
+    return result(await edit(call, () => ({ kind: 'edit_location', location: location() })))
   },
 }
 
@@ -71,9 +69,9 @@ const stopMessageLiveLocation: Method = {
   summary: 'Ends a live location',
   scope: 'bot:send',
   operation: 'edit_location',
-  parameters: changing,
+  parameters: editing,
   required,
-  run: async (call) => result(await call.perform({ kind: 'edit_location', ...targetOf(call) })),
+  run: async (call) => result(await edit(call, () => ({ kind: 'edit_location' }))),
 }
 
 const deleteMessage: Method = {

@@ -9,6 +9,7 @@ import { editMethods } from './edits.ts'
 import { fileMethods } from './files.ts'
 import { forumTopicMethods } from './forum-topics.ts'
 import { passingOnMethods } from './forwarding.ts'
+import { inlineMethods } from './inline.ts'
 import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
 import { memberMethods } from './members.ts'
@@ -35,6 +36,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...chatMethods,
     ...readingMethods,
     ...chatSettingMethods,
+    ...inlineMethods,
     ...memberMethods,
     ...inviteMethods,
     ...forumTopicMethods,

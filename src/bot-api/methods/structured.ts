@@ -1,6 +1,6 @@
 /** Methods that send what is neither text nor a file: places, contacts, dice. */
 
-import type { Location, Venue } from '../../../machines/model/content.ts'
+import type { Content, Location, Venue } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
@@ -77,11 +77,12 @@ const sendVenue: Method = {
     google_place_type: 'string',
   },
   required: ['chat_id', 'latitude', 'longitude', 'title', 'address'],
-  run: async (call) => {
-    const { latitude, longitude } = locationOf(call.args)
-    const venue = venueOf(call.args)
-    return result(await send(call, { kind: 'location', latitude, longitude, venue }))
-  },
+  run: async (call) => result(await send(call, venueContentOf(call.args))),
+}
+
+export function venueContentOf(args: Arguments): Content {
+  const { latitude, longitude } = locationOf(args)
+  return { kind: 'location', latitude, longitude, venue: venueOf(args) }
 }
 
 function venueOf(args: Arguments): Venue {
@@ -110,18 +111,18 @@ const sendContact: Method = {
     vcard: 'string',
   },
   required: ['chat_id', 'phone_number', 'first_name'],
-  run: async (call) => {
-    const { args } = call
-    const [lastName, vcard] = [args.text('last_name'), args.text('vcard')]
-    const contact = {
-      kind: 'contact' as const,
-      phone: needed(args, 'phone_number'),
-      firstName: needed(args, 'first_name'),
-      ...(lastName !== undefined && { lastName }),
-      ...(vcard !== undefined && { vcard }),
-    }
-    return result(await send(call, contact))
-  },
+  run: async (call) => result(await send(call, contactOf(call.args))),
+}
+
+export function contactOf(args: Arguments): Content {
+  const [lastName, vcard] = [args.text('last_name'), args.text('vcard')]
+  return {
+    kind: 'contact',
+    phone: needed(args, 'phone_number'),
+    firstName: needed(args, 'first_name'),
+    ...(lastName !== undefined && { lastName }),
+    ...(vcard !== undefined && { vcard }),
+  }
 }
 
 const sendDice: Method = {

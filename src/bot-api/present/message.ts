@@ -70,6 +70,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
       external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),
+      via_bot: message.via && userJson(message.via, ids),
     }),
     ...(message.forward && forwardJson(message.forward, ids)),
     ...content,
@@ -206,7 +207,7 @@ function serviceJson(
   }
 }
 
-const locationJson = (location: Location) =>
+export const locationJson = (location: Location) =>
   present({
     latitude: location.latitude,
     longitude: location.longitude,

@@ -100,6 +100,10 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return file(result.media, ids)
     case 'story':
       return { chat: chatJson(result.story.chat, ids), id: result.story.id }
+    case 'prepared':
+      return { id: result.id, ...present({ expiration_date: result.expiresAt }) }
+    case 'sent_inline':
+      return present({ inline_message_id: result.inline })
     case 'number':
       return result.number
     case 'photos':

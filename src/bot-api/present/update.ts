@@ -6,7 +6,7 @@ import type { Draft } from '../../updates/row.ts'
 import type { Names } from './chat.ts'
 import { chatJson, inviteJson, memberJson, present, surfaceOfId, userJson } from './chat.ts'
 import { pollJson } from './content.ts'
-import { bareMessageJson, messageJson } from './message.ts'
+import { bareMessageJson, locationJson, messageJson } from './message.ts'
 
 type Told = Exclude<Happening, { kind: 'deleted' }>
 type Shown = readonly [kind: UpdateKind, chatId: number, value: object]
@@ -110,7 +110,32 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
         },
       ]
     }
+    case 'inline_query':
+    case 'inline_choice':
+    case 'inline_callback':
+      return inlineJson(happening, ids)
   }
+}
+
+type InlineHappening = Extract<Happening, { kind: `inline_${string}` }>
+
+function inlineJson(happening: InlineHappening, ids: Names): Shown {
+  const from = userJson(happening.person, ids)
+  const chatId = ids.chat(happening.person.native)
+  if (happening.kind === 'inline_callback') {
+    const { callback, inline, place, data } = happening
+    const value = { id: callback, from, inline_message_id: inline, chat_instance: place, data }
+    return ['callback_query', chatId, value]
+  }
+  const { text, offset, place, location } = happening.query
+  const where = location && { location: locationJson(location) }
+  if (happening.kind === 'inline_query') {
+    const value = { id: happening.id, from, query: text, offset, chat_type: place, ...where }
+    return ['inline_query', chatId, value]
+  }
+  const { result, inline } = happening
+  const chosen = { result_id: result, from, query: text, ...where }
+  return ['chosen_inline_result', chatId, { ...chosen, ...present({ inline_message_id: inline }) }]
 }
 
 /** Nobody can be told of a reaction to a message that they never heard of. */

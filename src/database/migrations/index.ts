@@ -29,6 +29,7 @@ import { XmppRooms } from './0029-xmpp-rooms.ts'
 import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
 import { DefaultKinds } from './0036-default-kinds.ts'
+import { SandboxInline } from './0040-sandbox-inline.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
@@ -70,6 +71,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0034-link-targets', class: LinkTargets },
   { name: '0035-request-reasons', class: RequestReasons },
   { name: '0036-default-kinds', class: DefaultKinds },
+  { name: '0040-sandbox-inline', class: SandboxInline },
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0049-message-attributes', class: MessageAttributes },

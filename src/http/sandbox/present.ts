@@ -45,7 +45,7 @@ export const entityBody = ({
   }),
 })
 
-const keyboardBody = (buttons: Buttons): Static<typeof wire.Keyboard> =>
+export const keyboardBody = (buttons: Buttons): Static<typeof wire.Keyboard> =>
   buttons.map((row) =>
     row.map((button) =>
       'url' in button
@@ -142,6 +142,7 @@ export function messageBody(message: Message) {
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
       quote: message.quote && quoteBody(message.quote),
       external_reply: message.externalReply && externalReplyBody(message.externalReply),
+      via_bot: message.via && nameBody(message.via),
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: message.buttons && keyboardBody(message.buttons),
     }),

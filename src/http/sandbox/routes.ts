@@ -10,6 +10,7 @@ import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'
+import { inlineChoiceRoutes, inlineRoutes } from './inline.ts'
 import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
 import { topicChangeRoutes, topicRoutes } from './topics.ts'
@@ -56,6 +57,8 @@ const all = [
   messageRoutes,
   typingAndPressRoutes,
   reactionRoutes,
+  inlineRoutes,
+  inlineChoiceRoutes,
   inboxRoutes,
   storyRoutes,
   fileRoutes,

@@ -324,6 +324,7 @@ export const Message = Type.Object({
       { description: 'A message of another chat that this one answers' },
     ),
   ),
+  via_bot: optional(PersonName),
   forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
   inline_keyboard: optional(Keyboard),
 })

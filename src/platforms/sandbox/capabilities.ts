@@ -22,6 +22,8 @@ export const capabilities: Capabilities = {
     'channel_post',
     'edited_channel_post',
     'callback_query',
+    'inline_query',
+    'chosen_inline_result',
     'my_chat_member',
     'chat_member',
     'chat_join_request',

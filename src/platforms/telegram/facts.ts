@@ -3,11 +3,18 @@ import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
 import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
+import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { STICKER_OPERATIONS } from '../../../machines/model/operation-stickers.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
 /** Only bots may do the first three. */
-const LACKING: readonly OperationKind[] = ['edit_buttons', 'answer', 'draft', ...STICKER_OPERATIONS]
+const LACKING: readonly OperationKind[] = [
+  'edit_buttons',
+  'answer',
+  'draft',
+  ...STICKER_OPERATIONS,
+  ...INLINE_OPERATIONS,
+]
 
 /**
  * The operations are the keys of `operations/handlers.ts`, which a test holds this to: where Telegram is not configured,

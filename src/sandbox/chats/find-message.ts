@@ -1,6 +1,7 @@
 /** Finds one message for a member of its chat. */
 import type { Buttons, Content } from '../../../machines/model/content.ts'
 import type { Queryable } from '../../database/database.ts'
+import type { MessageKey } from '../delivery/mapping.ts'
 import {
   chatCondition,
   type MessageView,
@@ -29,6 +30,8 @@ export interface FoundMessage {
   readonly album: string | null
   readonly isForwarded: boolean
   readonly hasKeyboard: boolean
+  /** Sent by way of a bot: only the bot can change it. */
+  readonly isInline: boolean
 }
 
 /** Undefined where the person is not in the chat or there is no such message. */
@@ -41,11 +44,31 @@ export async function findMessage(
   return found
 }
 
+const columns = `c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
+  t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
+  t.keyboard is not null as "hasKeyboard", t.attributes ? 'via' as "isInline"`
+
+const findingInline = {
+  name: 'sandbox_look_inline',
+  text: `select ${columns}
+    from sandbox_message t join sandbox_chat c on c.id = t.chat_id
+    where t.chat_id = $2 and t.id = $3 and t.deleted_at is null and t.forward is null
+      and t.attributes #>> '{via,native}' = $1::bigint::text`,
+}
+
+/** Finds a message that was sent by way of this bot. The bot need not be in the chat. */
+export async function findInline(
+  db: Queryable,
+  bot: number,
+  { chat, message }: MessageKey,
+): Promise<FoundMessage | undefined> {
+  const [found] = await db.query<FoundMessage>(findingInline, [bot, chat, message])
+  return found
+}
+
 const finding = {
   name: 'sandbox_look',
-  text: `select c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
-      t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
-      t.keyboard is not null as "hasKeyboard"
+  text: `select ${columns}
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $1
       and m.role not in ('left', 'kicked')

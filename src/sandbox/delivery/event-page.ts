@@ -4,7 +4,7 @@ import type { Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
-import { chatOf, messageOf, personOf } from './mapping.ts'
+import { chatOf, inlineId, messageOf, personOf, viaOf } from './mapping.ts'
 import type { Facts } from './notify.ts'
 import {
   byKey,
@@ -96,14 +96,22 @@ function happeningOf(reader: Reader, row: Row): Happening {
   if (detail.facts) return eventOf(reader, row, common, detail.facts)
   const message = withoutSolution(messageOf({ ...row, message: detail }), common.direction)
   if (kind === 'callback') {
-    return {
+    const pressed = {
       ...common,
-      kind,
       sourceKey: `callback:${detail.callback}`,
       callback: String(detail.callback),
+      data: detail.data!,
+    }
+    if (viaOf(detail)) {
+      const inline = inlineId({ chat: detail.chat_id, message: detail.id })
+      const place = String(detail.chat_id)
+      return { ...pressed, kind: 'inline_callback', person: personOf(row.actor), inline, place }
+    }
+    return {
+      ...pressed,
+      kind,
       from: personOf(row.actor),
       message,
-      data: detail.data!,
       ...(message.buttons && { buttons: message.buttons }),
     }
   }
@@ -111,16 +119,23 @@ function happeningOf(reader: Reader, row: Row): Happening {
   return { ...common, kind: shown, sourceKey: `${shown}:${place}:${detail.version}`, message }
 }
 
+/** Events that tell nothing of the chat where they happened. */
+const WITHOUT_CHAT: readonly Happening['kind'][] = [
+  'poll',
+  'poll_answer',
+  'inline_query',
+  'inline_choice',
+]
+
 /** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */
 function eventOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
-  const isOfPoll = row.kind === 'poll' || row.kind === 'poll_answer'
   return {
     ...common,
     ...facts,
     ...('invite' in facts && facts.invite && { invite: inviteSeenBy(person, facts.invite) }),
     kind: row.kind,
     sourceKey: `${row.kind}:${row.seq}`,
-    ...(!isOfPoll && { chat: chatOf(row.chat, row.other) }),
+    ...(!WITHOUT_CHAT.includes(row.kind) && { chat: chatOf(row.chat, row.other) }),
     ...('after' in facts &&
       'person' in facts.after && { isSelf: facts.after.person.native === `${person}` }),
   } as unknown as Happening

@@ -11,7 +11,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
 /** The facts of a message that few messages have. */
-export type MessageAttributes = Pick<Message, 'quote' | 'externalReply'>
+export type MessageAttributes = Pick<Message, 'quote' | 'externalReply' | 'via'>
 
 export function personOf(row: PersonRow): Person {
   return {
@@ -76,6 +76,10 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
   }
 }
 
+/** The bot that a message was sent by way of, as it was named then. */
+export const viaOf = ({ attributes }: Pick<MessageRow, 'attributes'>): Person | undefined =>
+  (attributes as MessageAttributes | null)?.via
+
 /** A message forwarded again keeps its first origin. */
 export function originOf({ message, chat, other, sender }: MessageView): Origin {
   if (message.forward !== null) return message.forward as Origin
@@ -110,4 +114,21 @@ export function parseMessageId(text: string, purpose: string): number {
 export function parseTopicId(text: string): number {
   if (!form.test(text)) throw failed('bad_request', 'message thread not found')
   return Number(text)
+}
+
+export interface MessageKey {
+  /** The id of the chat's row. */
+  readonly chat: number
+  readonly message: number
+}
+
+/** The name of a message for the bot that it was sent by way of: the bot need not be in the chat. */
+export const inlineId = ({ chat, message }: MessageKey): string =>
+  Buffer.from(`${chat}.${message}`).toString('base64url')
+
+/** Undefined for a text that names no message. */
+export function parseInlineId(text: string): MessageKey | undefined {
+  const [, chat, message] =
+    /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return chat === undefined ? undefined : { chat: Number(chat), message: Number(message) }
 }

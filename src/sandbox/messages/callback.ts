@@ -27,7 +27,7 @@ const pressing = {
     ),
     callback as (
       insert into sandbox_callback (person_id, owner_id, data, expires_at)
-      select $1, sender_id, $4, now() + make_interval(secs => ${LIFETIME_SECONDS}) from message
+      select $1, coalesce((attributes #>> '{via,native}')::bigint, sender_id), $4, now() + make_interval(secs => ${LIFETIME_SECONDS}) from message
       returning *
     ),
     change as (

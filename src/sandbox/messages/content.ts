@@ -127,24 +127,35 @@ const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: s
   poll: ['send_polls', 'polls'],
 }
 
+/** A message before it is sent, as far as the permission to send it depends on it. */
+interface Sendable {
+  readonly content: Content
+  readonly attributes?: object
+  readonly forward?: unknown
+}
+
+const isInline = ({ attributes = {}, forward }: Sendable) => 'via' in attributes && !forward
+
 /** The permission that a member needs to send it. Service messages need none. */
-export function neededPermission(content: Content): Permission | undefined {
-  const name = contentName(content)
+export function neededPermission(message: Sendable): Permission | undefined {
+  const name = contentName(message.content)
+  if (isInline(message)) return 'send_other_messages'
   return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
 }
 
-/** Whether each of these lists of permissions allows the content; null allows everything. */
+/** Whether each of these lists of permissions allows the message; null allows everything. */
 export function allows(
   limits: readonly (readonly Permission[] | null)[],
-  content: Content,
+  message: Sendable,
 ): boolean {
-  const needed = neededPermission(content)
+  const needed = neededPermission(message)
   return needed === undefined || limits.every((allowed) => allowed?.includes(needed) ?? true)
 }
 
 /** Completes the refusal `not enough rights to …`. */
-export function sendingWords(content: Content): string {
-  const name = contentName(content)
+export function sendingWords(message: Sendable): string {
+  if (isInline(message)) return 'send inline results to the chat'
+  const name = contentName(message.content)
   const words = name === 'service' || name === 'unsupported' ? 'messages' : NEEDED[name][1]
   return `send ${words} to the chat`
 }

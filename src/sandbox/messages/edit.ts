@@ -11,8 +11,16 @@ import type {
 } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
-import { messageOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import type { Change } from '../../../machines/model/operation-inline.ts'
+import type { Queryable } from '../../database/database.ts'
+import { type FoundMessage, findInline, findMessage } from '../chats/find-message.ts'
+import {
+  type MessageKey,
+  messageOf,
+  parseChatId,
+  parseInlineId,
+  parseMessageId,
+} from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
 import {
   chatCondition,
@@ -92,6 +100,9 @@ const TOGETHER: readonly MediaKind[] = ['photo', 'video']
 /** An edit of the content, the caption, the buttons or the live location of a message. */
 export type Edit = OperationOf<'edit' | 'edit_caption' | 'edit_buttons' | 'edit_location'>
 
+/** Resolves with the message to change. Rejects where it may not be changed. */
+type Find = () => Promise<FoundMessage>
+
 interface Revision {
   readonly content: Content
   readonly buttons?: Buttons
@@ -102,12 +113,43 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
     chat: parseChatId(operation.chat),
     message: parseMessageId(operation.message, 'edit'),
   }
-  const message = await revise(context, by, ref, async (target, now) => ({
-    content: await contentAfter(context, target, operation, now),
-    ...(operation.buttons && { buttons: operation.buttons }),
-  }))
-  return { kind: 'message', message }
+  const find = async () => {
+    const found = await findMessage(context.db, by.person, ref)
+    if (!found) throw bad('message to edit not found')
+    const { content, hasKeyboard, isForwarded, isInline, sender } = found
+    const isFixed = isForwarded || isInline || hasKeyboard || content.kind === 'service'
+    if (sender !== by.person || isFixed) throw bad("message can't be edited")
+    return found
+  }
+  return { kind: 'message', message: await change(context, by, find, operation) }
 }
+
+/** Changes a message that a person sent by way of this bot. */
+export async function editInline(
+  { context, by }: Call,
+  operation: OperationOf<'edit_inline'>,
+): Promise<OperationResult> {
+  const key = parseInlineId(operation.inline)
+  await change(context, by, () => inlineMessage(context.db, by.person, key), operation.change)
+  return { kind: 'done' }
+}
+
+/** Rejects where the bot has no such message. */
+async function inlineMessage(
+  db: Queryable,
+  bot: number,
+  key: MessageKey | undefined,
+): Promise<FoundMessage> {
+  const found = key && (await findInline(db, bot, key))
+  if (!found) throw bad('MESSAGE_ID_INVALID')
+  return found
+}
+
+const change = (context: NetworkContext, by: ActingPerson, find: Find, wanted: Change) =>
+  revise(context, by, find, async (target, now) => ({
+    content: await contentAfter(context, target, wanted, now),
+    ...(wanted.buttons && { buttons: wanted.buttons }),
+  }))
 
 const NOT_MODIFIED =
   'message is not modified: specified new message content and reply markup are exactly the ' +
@@ -133,16 +175,11 @@ const writing = {
 async function revise(
   { db, wake, now }: NetworkContext,
   { person, session }: ActingPerson,
-  ref: MessageRef,
+  find: Find,
   change: (target: FoundMessage, now: number) => Promise<Revision>,
 ): Promise<Message> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const found = await findMessage(db, person, ref)
-    if (!found) throw bad('message to edit not found')
-    const isFixed = found.isForwarded || found.hasKeyboard || found.content.kind === 'service'
-    if (found.sender !== person || isFixed) {
-      throw bad("message can't be edited")
-    }
+    const found = await find()
     const { content, buttons = null } = await change(found, now())
     if (isSame(content, found.content) && isSame(buttons, found.buttons)) throw bad(NOT_MODIFIED)
     const [row] = await db.query<MessageView & { woken: number[] }>(writing, [
@@ -162,7 +199,7 @@ async function revise(
 async function contentAfter(
   context: NetworkContext,
   target: FoundMessage,
-  operation: Edit,
+  operation: Change,
   now: number,
 ): Promise<Content> {
   switch (operation.kind) {

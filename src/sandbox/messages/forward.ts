@@ -3,7 +3,7 @@ import type { Content, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { viewOf } from '../chats/find-message.ts'
-import { messageOf, originOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import { messageOf, originOf, parseChatId, parseMessageId, viaOf } from '../delivery/mapping.ts'
 import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
@@ -40,7 +40,11 @@ export async function forwardOrCopy(
         : original.kind === 'media'
           ? { ...original, media: await storedMedia(context, original.media, holder) }
           : original
-    const origin = as === 'forward' && { forward: originOf(source) }
+    const via = viaOf(source.message)
+    const origin = as === 'forward' && {
+      forward: originOf(source),
+      ...(via && { attributes: { via } }),
+    }
     return context.outbox.send({ ...envelope, content, ...origin })
   })
   return { kind: 'message', message }

@@ -56,8 +56,8 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
   }
   if (role === 'member') {
     const limits = [found.ownLimits, found.chatLimits]
-    const unfit = messages.find(({ content }) => !allows(limits, content))
-    if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit.content)}`)
+    const unfit = messages.find((one) => !allows(limits, one))
+    if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit)}`)
   }
   if (!found.is_topic_known) return failed('bad_request', 'message thread not found')
   if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')

@@ -1,7 +1,7 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
-import type { Content, MediaKind, Message } from '../../../machines/model/content.ts'
+import type { Content, MediaKind, Message, Person } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -128,7 +128,7 @@ class Lane {
     const given = messages.map((message, ord) => ({
       ...message,
       ord,
-      needs: neededPermission(message.content),
+      needs: neededPermission(message),
     }))
     try {
       const rows = await this.#db.query<SentRow>(sendStatement, [JSON.stringify(given)])
@@ -166,10 +166,21 @@ type MediaContent = Content & { readonly kind: 'media' }
 type Envelope = Omit<OutgoingMessage, 'content' | 'forward'>
 
 /** A text needs no preparation: one statement sends it. */
-export async function send(call: Call, operation: OperationOf<'send'>): Promise<OperationResult> {
+export function send(call: Call, operation: OperationOf<'send'>): Promise<OperationResult> {
+  return sendVia(call, operation)
+}
+
+/** `via` is the bot that offered the message in inline mode. */
+export async function sendVia(
+  call: Call,
+  operation: OperationOf<'send'>,
+  via?: Person,
+): Promise<OperationResult & { readonly kind: 'message' }> {
   const { context, request } = call
   const { content: given } = operation
-  const envelope = await envelopeOf(call, operation)
+  const addressed = await envelopeOf(call, operation)
+  const attributes = via && { attributes: { ...addressed.attributes, via } }
+  const envelope = { ...addressed, ...attributes }
   const { sender } = envelope
   const before = given.kind === 'text' ? undefined : await sentBefore(context.db, envelope)
   if (before) return { kind: 'message', message: messageOf(before) }

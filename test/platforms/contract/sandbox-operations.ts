@@ -3,6 +3,8 @@ import type { Media } from '../../../machines/model/content.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 
 const sticker: Media = { kind: 'sticker', file: { native: 'x' } }
+const words = { kind: 'text' as const, text: 'x', entities: [] }
+const article = { id: '1', type: 'article', title: 'x', content: words }
 
 export const sandboxOperations = {
   sticker_set: () => ({ kind: 'sticker_set', name: 'x' }),
@@ -26,4 +28,15 @@ export const sandboxOperations = {
   custom_emoji: () => ({ kind: 'custom_emoji', ids: ['1'] }),
   topic_icons: () => ({ kind: 'topic_icons' }),
   set_chat_stickers: (chat) => ({ kind: 'set_chat_stickers', chat }),
+  answer_inline: () => ({
+    kind: 'answer_inline',
+    query: '1',
+    results: [],
+    cacheSeconds: 0,
+    isPersonal: false,
+    nextOffset: '',
+  }),
+  prepare_inline: (chat) => ({ kind: 'prepare_inline', person: chat, result: article, places: [] }),
+  answer_web_app: () => ({ kind: 'answer_web_app', query: '1', result: article }),
+  edit_inline: () => ({ kind: 'edit_inline', inline: '1', change: { kind: 'edit_buttons' } }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -1,0 +1,53 @@
+/** Operations of inline mode: answers to queries, prepared messages, and edits of messages that were sent by way of a bot. */
+import type { Buttons, Content, Location, Text } from './content.ts'
+import type { InlineButton, InlinePlace, InlineResult } from './inline.ts'
+
+export const INLINE_OPERATIONS = [
+  'answer_inline',
+  'prepare_inline',
+  'answer_web_app',
+  'edit_inline',
+] as const
+
+/** An edit of a message, wherever the message stands. */
+export type Change = { readonly buttons?: Buttons } & (
+  | { readonly kind: 'edit'; readonly content: Content }
+  | { readonly kind: 'edit_caption'; readonly caption: Text; readonly captionAbove?: boolean }
+  | { readonly kind: 'edit_buttons' }
+  | {
+      readonly kind: 'edit_location'
+      /** Absent: the location stops being live. */
+      readonly location?: Location
+    }
+)
+
+export type InlineOperation<Place> =
+  | {
+      readonly kind: 'answer_inline'
+      readonly query: string
+      readonly results: readonly InlineResult[]
+      /** How long other queries with the same text get this answer. */
+      readonly cacheSeconds: number
+      /** Only for the person who asked. */
+      readonly isPersonal: boolean
+      /** Empty: there are no more results. */
+      readonly nextOffset: string
+      readonly button?: InlineButton
+    }
+  /** Keeps a message for a person, who sends it later. */
+  | {
+      readonly kind: 'prepare_inline'
+      readonly person: Place
+      readonly result: InlineResult
+      readonly places: readonly InlinePlace[]
+    }
+  /** Sends a message for the person who has a web app open. */
+  | { readonly kind: 'answer_web_app'; readonly query: string; readonly result: InlineResult }
+  /** `inline` is the id that the bot got of a message that was sent by way of it. */
+  | { readonly kind: 'edit_inline'; readonly inline: string; readonly change: Change }
+
+export type InlineOutcome =
+  /** Unix time in seconds. */
+  | { readonly kind: 'prepared'; readonly id: string; readonly expiresAt?: number }
+  /** `inline` is absent where the message has no buttons. */
+  | { readonly kind: 'sent_inline'; readonly inline?: string }

@@ -1,0 +1,194 @@
+/** Inline queries: a person writes to a bot within another chat, the bot offers results, and the person sends one. */
+import type { Location, Message } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { InlineButton, InlineQuery, InlineResult } from '../../../machines/model/inline.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import type { Hub } from '../delivery/hub.ts'
+import { personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { storable } from '../messages/content.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+import { type OpenedWebApp, openWebApp, sendPrepared } from './prepared.ts'
+import {
+  botOf,
+  type Named,
+  nativeOf,
+  personNamed,
+  type Spot,
+  sendResult,
+  spotOf,
+} from './results.ts'
+
+const LIFETIME_SECONDS = 60
+
+interface InlineAnswer {
+  readonly results: readonly InlineResult[]
+  readonly isPersonal: boolean
+  readonly cacheSeconds: number
+  readonly nextOffset: string
+  readonly button?: InlineButton
+}
+
+interface Asking {
+  readonly bot: Named
+  readonly chat: Named
+  readonly text: string
+  readonly offset: string
+  readonly location?: Location
+}
+
+interface Asked {
+  readonly query: number
+  /** Null when the bot did not answer in time. */
+  readonly answer: InlineAnswer | null
+}
+
+interface Pick {
+  readonly query: number
+  readonly result: string
+  readonly replyTo?: number
+  readonly topic?: number
+}
+
+const bad = (description: string) => failed('bad_request', description)
+
+export class InlineMode {
+  readonly #context: NetworkContext
+  readonly #hub: Hub
+  readonly #assertIn: (person: number) => Promise<void>
+
+  /** `assertIn` rejects for a person of another network. */
+  constructor(context: NetworkContext, hub: Hub, assertIn: (person: number) => Promise<void>) {
+    this.#context = context
+    this.#hub = hub
+    this.#assertIn = assertIn
+  }
+
+  /** Writes to a bot in inline mode and waits for its answer until the signal aborts. */
+  async ask(person: number, asking: Asking, signal: AbortSignal): Promise<Asked> {
+    await this.#assertIn(person)
+    const bot = await botOf(this.#context, await nativeOf(this.#context, asking.bot))
+    const chat = await nativeOf(this.#context, asking.chat)
+    const spot = await spotOf(this.#context, person, bot.id, chat)
+    const { text, offset, location } = asking
+    const query: InlineQuery = { text, offset, place: spot.place, ...(location && { location }) }
+    const known = location ? null : await knownAnswer(this.#context.db, person, bot.id, query)
+    const id = await this.#store(person, bot.id, spot, query, known)
+    if (known) return { query: id, answer: known }
+    const facts = { id: `${id}`, person: personOf(await this.#person(person)), query }
+    const event = { kind: 'inline_query' as const, chat: spot.chat, actor: person, facts }
+    await notify(this.#context, event, { people: [bot.id] })
+    return { query: id, answer: await this.#hub.until(() => this.#answer(id), signal) }
+  }
+
+  /** Sends one of the results that the bot offered, to the chat in which the person asked for them. */
+  async pick(person: number, picked: Pick, signal: AbortSignal): Promise<Message> {
+    await this.#assertIn(person)
+    const { db } = this.#context
+    const [row] = await db.query<{
+      readonly bot: number
+      readonly query: InlineQuery
+      readonly answer: InlineAnswer | null
+      readonly native: number | null
+    }>(
+      `select q.bot_id as bot, q.query, q.answer,
+         coalesce(c.native, case when c.low_id = $2 then c.high_id else c.low_id end) as native
+       from sandbox_inline_query q join sandbox_chat c on c.id = q.chat_id
+       where q.id = $1 and q.person_id = $2`,
+      [picked.query, person],
+    )
+    const result = row?.answer?.results.find(({ id }) => id === picked.result)
+    if (!row || !result) throw bad('RESULT_ID_INVALID')
+    const bot = await botOf(this.#context, row.bot)
+    const spot = await spotOf(this.#context, person, bot.id, row.native!)
+    const { query: _, result: __, ...terms } = picked
+    const sent = await sendResult(this.#context, { person, bot, spot, result, ...terms }, signal)
+    const { inline } = sent
+    const facts = {
+      result: result.id,
+      person: personOf(await this.#person(person)),
+      query: row.query,
+      ...(inline !== undefined && { inline }),
+    }
+    const event = { kind: 'inline_choice' as const, chat: spot.chat, actor: person, facts }
+    await notify(this.#context, event, { people: [bot.id] })
+    return sent.message
+  }
+
+  /** Sends a message that a bot has prepared for this person. */
+  async sendPrepared(person: number, id: string, to: Named, signal: AbortSignal): Promise<Message> {
+    await this.#assertIn(person)
+    return sendPrepared(this.#context, person, id, to, signal)
+  }
+
+  async openWebApp(person: number, at: Parameters<typeof openWebApp>[2]): Promise<OpenedWebApp> {
+    await this.#assertIn(person)
+    return openWebApp(this.#context, person, at)
+  }
+
+  async #store(
+    person: number,
+    bot: number,
+    { chat }: Spot,
+    query: InlineQuery,
+    known: InlineAnswer | null,
+  ): Promise<number> {
+    const [row] = await this.#context.db.query<{ id: number }>(
+      `insert into sandbox_inline_query (person_id, bot_id, chat_id, query, answer)
+       values ($1, $2, $3, $4, $5) returning id`,
+      [person, bot, chat, JSON.stringify(storable(query)), known && JSON.stringify(known)],
+    )
+    return row!.id
+  }
+
+  async #answer(query: number): Promise<InlineAnswer | null> {
+    const [row] = await this.#context.db.query<{ answer: InlineAnswer | null }>(
+      'select answer from sandbox_inline_query where id = $1',
+      [query],
+    )
+    return row?.answer ?? null
+  }
+
+  #person(person: number) {
+    return personNamed(this.#context.db, person)
+  }
+}
+
+/** An earlier answer of the bot to the same words in a chat of the same kind, while it may be shown again. */
+async function knownAnswer(
+  db: Queryable,
+  person: number,
+  bot: number,
+  query: InlineQuery,
+): Promise<InlineAnswer | null> {
+  const [row] = await db.query<{ answer: InlineAnswer }>(
+    `select answer from sandbox_inline_query
+     where bot_id = $1 and query ->> 'text' = $3 and query @> $4 and answer is not null
+       and cached_until > now() and not query ? 'location'
+       and (person_id = $2 or not (answer -> 'isPersonal')::boolean)
+     order by cached_until desc limit 1`,
+    [bot, person, query.text, JSON.stringify({ offset: query.offset, place: query.place })],
+  )
+  return row?.answer ?? null
+}
+
+export async function answerInline(
+  { context: { db, wake }, by }: Call,
+  { kind: _, query, ...answer }: OperationOf<'answer_inline'>,
+): Promise<OperationResult> {
+  const isId = /^\d{1,15}$/.test(query)
+  const rows = await db.query(
+    `update sandbox_inline_query
+     set answer = $3, cached_until = now() + make_interval(secs => $4)
+     where id = $1 and bot_id = $2 and answer is null
+       and asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS})
+     returning id`,
+    [isId ? query : null, by.person, JSON.stringify(storable(answer)), answer.cacheSeconds],
+  )
+  if (rows.length === 0) {
+    throw bad('query is too old and response timeout expired or query ID is invalid')
+  }
+  wake([])
+  return { kind: 'done' }
+}

@@ -1,0 +1,115 @@
+/** Sends a result that a bot offered: as a message of the person who picked it, with the name of the bot. */
+import type { Content, Message } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { InlinePlace, InlineResult, WebMedia } from '../../../machines/model/inline.ts'
+import type { Queryable } from '../../database/database.ts'
+import { accessOf } from '../chats/access.ts'
+import { findByName } from '../chats/lookup.ts'
+import { openPrivateChat } from '../chats/private-chat.ts'
+import { inlineId, personOf } from '../delivery/mapping.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import { sendVia } from '../messages/send.ts'
+import type { NetworkContext } from '../network/context.ts'
+
+/** A person or chat as a person names it: its id, or a public name with the at sign. */
+export type Named = number | string
+
+/** The native id. */
+export async function nativeOf(context: NetworkContext, named: Named): Promise<number> {
+  if (typeof named === 'number' || !named.startsWith('@')) return Number(named)
+  return Number((await findByName(context, named.slice(1))).native)
+}
+
+/** The chat in which a person uses a bot. */
+export interface Spot {
+  /** The id of the chat's row. */
+  readonly chat: number
+  /** As the person names it. */
+  readonly native: number
+  readonly place: InlinePlace
+}
+
+/** Rejects where the person is not in the chat. */
+export async function spotOf(
+  { db }: NetworkContext,
+  person: number,
+  bot: number,
+  native: number,
+): Promise<Spot> {
+  await openPrivateChat(db, person, native)
+  const { chat } = await accessOf(db, person, native)
+  return { chat: chat.id, native, place: native === bot ? 'sender' : chat.kind }
+}
+
+/** Rejects with `bad_request` for a person of another network. */
+export async function botOf({ db, network }: NetworkContext, bot: number): Promise<PersonRow> {
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where id = $1 and user_id = $2`,
+    [bot, network],
+  )
+  if (!row) throw failed('bad_request', 'user not found')
+  return row.person
+}
+
+export async function personNamed(db: Queryable, person: number): Promise<PersonRow> {
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where id = $1`,
+    [person],
+  )
+  return row!.person
+}
+
+interface Sending {
+  readonly person: number
+  readonly bot: PersonRow
+  readonly spot: Spot
+  readonly result: InlineResult
+  readonly replyTo?: number
+  readonly topic?: number
+}
+
+interface SentResult {
+  readonly message: Message
+  /** The name of the message for the bot, where it has buttons. */
+  readonly inline?: string
+}
+
+export async function sendResult(
+  context: NetworkContext,
+  { person, bot, spot, result, replyTo, topic }: Sending,
+  signal: AbortSignal,
+): Promise<SentResult> {
+  const { buttons } = result
+  const content = await contentOf(context, result.content, signal)
+  const call = { context, by: { person }, request: crypto.randomUUID() }
+  const send = () =>
+    sendVia(
+      call,
+      {
+        kind: 'send',
+        chat: `${spot.native}`,
+        content,
+        ...(replyTo !== undefined && { replyTo: `${replyTo}` }),
+        ...(topic !== undefined && { topic: `${topic}` }),
+        ...(buttons && { buttons }),
+      },
+      { ...personOf(bot), isBot: true },
+    )
+  const { message } = await context.capacity.reserve(context.network, 1, send)
+  const key = { chat: spot.chat, message: Number(message.native) }
+  return { message, ...(buttons?.length && { inline: inlineId(key) }) }
+}
+
+async function contentOf(
+  { media, network }: NetworkContext,
+  content: Content | WebMedia,
+  signal: AbortSignal,
+): Promise<Content> {
+  if (content.kind !== 'web_media') return content
+  const { media: kind, url, mime, hints, caption, captionAbove } = content
+  const { media: fetched } = await media.ingest(
+    { userId: network, kind, source: { from: 'url', url }, hints, ...(mime && { mime }) },
+    signal,
+  )
+  return { kind: 'media', media: fetched, caption, ...(captionAbove && { captionAbove }) }
+}
