@@ -20,6 +20,7 @@ FORWARDED = "{urn:xmpp:forward:0}forwarded"
 LOCATION = "{http://jabber.org/protocol/geoloc}"
 OUT_OF_BAND = "{jabber:x:oob}"
 RECEIPT = "{urn:xmpp:receipts}received"
+DISPLAYED = "{urn:xmpp:chat-markers:0}displayed"
 REPLY = "{urn:xmpp:reply:0}reply"
 RETRACTION = "{urn:xmpp:message-retract:1}retract"
 SHARING = "{urn:xmpp:sfs:0}file-sharing"
@@ -79,6 +80,7 @@ def describe(xml):
         "retracts": child_id(xml, RETRACTION),
         "replyTo": child_id(xml, REPLY),
         "received": child_id(xml, RECEIPT),
+        "displayed": child_id(xml, DISPLAYED),
         "state": states[0] if states else None,
         "link": xml.findtext(f"{OUT_OF_BAND}x/{OUT_OF_BAND}url"),
         "file": describe_file(xml.find(SHARING)),

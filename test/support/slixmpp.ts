@@ -16,6 +16,7 @@ export interface Seen {
   readonly retracts: string | null
   readonly replyTo: string | null
   readonly received: string | null
+  readonly displayed: string | null
   readonly state: string | null
   readonly forwarded: boolean
   readonly link: string | null

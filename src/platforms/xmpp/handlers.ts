@@ -6,18 +6,20 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type Carried, type Written, written } from './content.ts'
 import { unanswered } from './failures.ts'
+import type { History } from './history.ts'
 import type { Uploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
 import type { Place, Places } from './places.ts'
 import type { Moderating } from './rooms/moderation.ts'
 import type { Room } from './rooms/room.ts'
 import type { Stream } from './stream.ts'
-import { chatState, correction, retraction, textMessage } from './writing.ts'
+import { chatState, correction, displayed, retraction, textMessage } from './writing.ts'
 
 export interface Context extends Request {
   readonly stream: Stream
   readonly places: Places
   readonly uploads: Uploads
+  readonly history: History
 }
 
 const done: OperationResult = { kind: 'done' }
@@ -111,6 +113,24 @@ const chats: Handlers<Context> = {
   },
 }
 
+const readings: Handlers<Context> = {
+  list_chats: ({ history, signal }, operation) => history.chats(operation, signal),
+
+  async read_history({ history, places, signal }, operation) {
+    const place = await places.at(operation.chat, signal)
+    return { kind: 'history', messages: await history.read(place, operation, signal) }
+  },
+
+  /** A marker names a message of somebody else: the newest one up to the given message. */
+  async mark_read({ history, places, stream, requestId, signal }, { chat, message }) {
+    const place = await places.at(chat, signal)
+    const newest = await history.newestOfOthers(place, message, signal)
+    if (!newest) return done
+    await stream.sendWhenUp(displayed(place.envelope(requestId), newest.native), signal)
+    return done
+  },
+}
+
 const rooms: Handlers<Context> = {
   count_members: async (context, { chat }) => ({
     kind: 'number',
@@ -143,7 +163,7 @@ const rooms: Handlers<Context> = {
   promote: moderate,
 }
 
-export const handlers: Handlers<Context> = { ...messages, ...chats, ...rooms }
+export const handlers: Handlers<Context> = { ...messages, ...chats, ...readings, ...rooms }
 
 /** Rejects only with `RequestFailed`. */
 export async function perform(context: Context, operation: Operation): Promise<OperationResult> {

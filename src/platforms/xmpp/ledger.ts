@@ -7,7 +7,7 @@ import { RecentMap } from '../kit/recent-map.ts'
 import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
-import { isRandom, MessageNames, mostRemembered, targetOf } from './message-identity.ts'
+import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
 import type { Sent } from './sent.ts'
@@ -105,6 +105,11 @@ export class Ledger {
       sent: (id) => this.#sent.has(id),
       isRoom: (address) => this.#checkpoints.has(address) && address !== this.#own,
     }
+  }
+
+  /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
+  readAgain(delivery: Delivery): Happening | undefined {
+    return read(delivery, { ...this.#known, names: unchanged(this.#known.names) })
   }
 
   /** Whether this session has stored the message with this key. */

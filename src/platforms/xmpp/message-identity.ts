@@ -105,6 +105,15 @@ export class MessageNames {
   }
 }
 
+/** The same names, in which what is read does not become the newest. */
+export const unchanged = (
+  names: Pick<MessageNames, 'give' | 'find'>,
+): Pick<MessageNames, 'give' | 'find' | 'remember'> => ({
+  give: (...place) => names.give(...place),
+  find: (...place) => names.find(...place),
+  remember: () => undefined,
+})
+
 export const marked = (id: string, key: string): string => `${id}${separator}${hash(key)}`
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)

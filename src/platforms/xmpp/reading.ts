@@ -17,7 +17,7 @@ import { readXhtml } from './styling/xhtml.ts'
 
 export interface Known {
   readonly own: string
-  readonly names: MessageNames
+  readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
   /** Whether this session sent the message with this id. */
   sent(id: string): boolean
   /** Whether the account is, or was, in the room with this address. */

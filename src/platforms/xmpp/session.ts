@@ -16,6 +16,7 @@ import { type Delivery, delivered, recovered } from './delivery.ts'
 import { endingOf } from './endings.ts'
 import { conditionOf } from './failures.ts'
 import { type Context, perform } from './handlers.ts'
+import { History } from './history.ts'
 import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
@@ -64,7 +65,7 @@ export class XmppSession implements Session {
   readonly #catchUp: CatchUp
   readonly #rooms: Rooms
   readonly #sent = new Sent()
-  readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads'>
+  readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads' | 'history'>
   readonly #life: SessionLife
   #binding = new AbortController()
   #hasArchive = false
@@ -151,6 +152,13 @@ export class XmppSession implements Session {
     })
     this.#parts = {
       stream: this.#stream,
+      history: new History({
+        own,
+        archive: this.#archive,
+        requests: this.#requests,
+        rooms: this.#rooms,
+        ledger: this.#ledger,
+      }),
       uploads: new Uploads({ ...options, requests: this.#requests, domain: login.domain }),
       places: new Places({
         own,

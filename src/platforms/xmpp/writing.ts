@@ -86,6 +86,12 @@ export function receipt(to: string, id: string): Element {
   return xml('message', { type: 'chat', to }, xml('received', { xmlns: ns.receipts, id }))
 }
 
+/** Says that everything up to the message with this id was displayed (XEP-0333). */
+export function displayed({ type, to, id }: Envelope, native: string): Element {
+  const marker = xml('displayed', { xmlns: ns.markers, id: networkId(native) })
+  return xml('message', { type, to, id }, marker, xml('store', ns.hints))
+}
+
 function bodyElements({ body, isStyled, shared, extras = [] }: Body): (Element | false)[] {
   const isTaken = !isStyled && /[*_~`>]/.test(body)
   return [

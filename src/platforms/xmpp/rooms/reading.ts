@@ -15,8 +15,8 @@ import type { Ids } from './ids.ts'
 
 interface RoomView {
   readonly chat: Chat
-  readonly ids: Ids
-  readonly names: MessageNames
+  readonly ids: Pick<Ids, 'find' | 'remember' | 'wrote'>
+  readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
   person(nick: string, delivery: Delivery): Person
 }
 

@@ -11,7 +11,7 @@ import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
 import type { Delivery, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
-import { keyOf, MessageNames } from '../message-identity.ts'
+import { keyOf, MessageNames, unchanged } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
@@ -188,10 +188,31 @@ export class Room implements RoomReader {
   }
 
   read(delivery: Delivery): Happening | undefined {
+    return this.#read(delivery, this.ids, this.#names)
+  }
+
+  /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
+  readAgain(archived: ArchivedMessage): Happening | undefined {
+    const { ids } = this
+    const known: Pick<Ids, 'find' | 'remember' | 'wrote'> = {
+      find: (...place) => ids.find(...place),
+      wrote: (...place) => ids.wrote(...place),
+      remember: (writer, id, native) => {
+        if (ids.find(writer, id) === undefined) ids.remember(writer, id, native)
+      },
+    }
+    return this.#read(this.#recovered(archived), known, unchanged(this.#names))
+  }
+
+  #read(
+    delivery: Delivery,
+    ids: Pick<Ids, 'find' | 'remember' | 'wrote'>,
+    names: Pick<MessageNames, 'give' | 'find' | 'remember'>,
+  ): Happening | undefined {
     return readRoom(delivery, {
       chat: this.chat,
-      ids: this.ids,
-      names: this.#names,
+      ids,
+      names,
       person: (nick, { own, recovered, message }) => {
         if (own) return { ...this.self, firstName: nick }
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)

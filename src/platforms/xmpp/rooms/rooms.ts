@@ -122,6 +122,11 @@ export class Rooms {
     return true
   }
 
+  /** Those that the account is in now. */
+  get joined(): readonly Room[] {
+    return [...this.#rooms.values()].filter(({ isJoined }) => isJoined)
+  }
+
   find(address: string): Room | undefined {
     return this.#rooms.get(address)
   }
