@@ -38,6 +38,7 @@ export const rights = {
   is_anonymous: Boolean,
   can_manage_chat: Boolean,
   can_delete_stories: Boolean,
+  can_send_welcome_messages: Boolean,
 }
 export const fullChat = {
   id: Number,

@@ -134,18 +134,18 @@ function menuButtonOf({ args }: Call): Json {
   throw failed('bad_request', "can't parse menu button: unsupported type specified")
 }
 
+const RIGHT_NAMES = [
+  'is_anonymous',
+  ...RIGHTS.map((right) => `can_${right}`),
+  'can_send_welcome_messages',
+]
+
 function rightsOf({ args }: Call): Json {
   const given = Arguments.from(objectOf(args, 'rights') as object)
-  return {
-    is_anonymous: given.boolean('is_anonymous'),
-    ...Object.fromEntries(RIGHTS.map((right) => [`can_${right}`, given.boolean(`can_${right}`)])),
-  }
+  return Object.fromEntries(RIGHT_NAMES.map((name) => [name, given.boolean(name)]))
 }
 
-const noRights = {
-  is_anonymous: false,
-  ...Object.fromEntries(RIGHTS.map((right) => [`can_${right}`, false])),
-}
+const noRights = Object.fromEntries(RIGHT_NAMES.map((name) => [name, false]))
 
 async function nameShown(kept: Json | undefined, { key, world }: Call): Promise<Json> {
   if (kept) return { name: kept }

@@ -30,6 +30,8 @@ export function memberJson(member: Member, ids: Names): object {
         can_be_edited: member.isEditable ?? false,
         is_anonymous: member.isAnonymous ?? false,
         ...flags(RIGHTS, member.rights ?? []),
+        // No network has this right, and strict libraries read no administrator without it.
+        can_send_welcome_messages: false,
         ...present({ custom_title: title }),
       }
     case 'restricted':
