@@ -16,4 +16,16 @@ export const libraries: readonly Library[] = [
     language: 'python',
     adapter: 'ptb.py',
   },
+  {
+    name: 'aiogram',
+    page: 'https://aiogram.dev',
+    language: 'python',
+    adapter: 'aiogram_bot.py',
+  },
+  {
+    name: 'pyTelegramBotAPI',
+    page: 'https://github.com/eternnoir/pyTelegramBotAPI',
+    language: 'python',
+    adapter: 'telebot_bot.py',
+  },
 ]

@@ -56,7 +56,7 @@ export function summary(
   for (const mode of modes) {
     for (const { name, verdict, reason } of trials[mode]!.steps) {
       const isTold = verdict === 'failed' || (tellsSkipped && verdict !== 'passed')
-      if (isTold) lines.push(`  ${mode}: ${name} ${verdict}: ${reason}`)
+      if (isTold) lines.push(`  ${mode}: ${name} ${verdict}: ${reason?.slice(0, 600)}`)
     }
   }
   return lines

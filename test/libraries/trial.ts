@@ -25,7 +25,7 @@ export interface Trial {
   readonly steps: readonly StepResult[]
 }
 
-const NOT_ON_SANDBOX = /not found on Sandbox|is not supported on Sandbox/i
+const NOT_ON_SANDBOX = /not found on Sandbox|not supported on Sandbox/i
 const secret = 'a-Secret_1'
 
 export async function runTrial(program: Program, mode: Mode): Promise<Trial> {

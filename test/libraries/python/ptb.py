@@ -34,13 +34,15 @@ MEDIA = {
 }
 
 
-def upload(given):
+def upload(given, attach=False):
     with open(given["upload"], "rb") as file:
-        return telegram.InputFile(file, filename=given["name"])
+        return telegram.InputFile(file, filename=given["name"], attach=attach)
 
 
 def media(given):
     fields = {name: converted(name, value) for name, value in given.items() if name != "type"}
+    if isinstance(given["media"], dict):
+        fields["media"] = upload(given["media"], attach=True)
     return MEDIA[given["type"]](**fields)
 
 

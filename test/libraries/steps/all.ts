@@ -1,9 +1,21 @@
 /** The script that every library goes through. */
-
+import { chatSteps } from './chats.ts'
+import { keyboardSteps } from './keyboards.ts'
+import { mediaSteps } from './media.ts'
 import { textSteps } from './messages.ts'
+import { newerSteps } from './newer.ts'
+import { receivingSteps } from './receiving.ts'
 import type { Step } from './step.ts'
 
-export const allSteps: readonly Step[] = [...textSteps]
+/** The service is restarted halfway. */
+export const allSteps: readonly Step[] = [
+  ...textSteps,
+  ...keyboardSteps,
+  ...receivingSteps,
+  ...mediaSteps,
+  ...chatSteps,
+  ...newerSteps,
+]
 
 export const updateKinds = [
   'message',
@@ -14,8 +26,4 @@ export const updateKinds = [
   'my_chat_member',
   'chat_member',
   'chat_join_request',
-  'inline_query',
-  'chosen_inline_result',
-  'shipping_query',
-  'pre_checkout_query',
 ]
