@@ -45,6 +45,10 @@ const commands = {
   'library-test': { steps: [['test/libraries/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
   mutants: { steps: [['test/mutants/run.ts']], development: true },
+  'adopt-reference': {
+    steps: [['test/reference/adopt.ts'], ['test/reference/list-unclassified.ts']],
+    development: true,
+  },
   'probe-methods': { steps: [['test/probe/run.ts']], development: true },
   house: { steps: [['test/house/run.ts']], development: true },
   bench: { steps: [['bench/run.ts']], development: true },

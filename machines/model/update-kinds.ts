@@ -37,7 +37,7 @@ export const UPDATE_KINDS = [
 export type UpdateKind = (typeof UPDATE_KINDS)[number]
 
 /** Bit n set: the key wants kind n. Up to 53 bits, so `&` and `|`, which have 32, do not do. */
-export type KindSet = number
+type KindSet = number
 
 /** The number of all kinds that are not in the list: the last bit that a double holds exactly. */
 export const OTHER_KIND = 52

@@ -12,7 +12,7 @@ import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { hasTopics } from './methods/forum-topics.ts'
 import { methods } from './methods/index.ts'
-import { assertParameters, methodRefused } from './parameter-rules.ts'
+import { assertParameters, methodRefused, withCurrentNames } from './parameter-rules.ts'
 import { methodName } from './reference.ts'
 
 export interface CallExecution {
@@ -74,7 +74,7 @@ export async function prepare(
   // the next collection of the whole heap.
   const call = {
     method: name,
-    args,
+    args: withCurrentNames(method, args),
     uploads,
     key,
     platform,

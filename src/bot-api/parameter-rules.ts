@@ -1,10 +1,11 @@
 /** Decides for each parameter of the reference: executed, cosmetic, or refused with a reason. */
-import type { Platform } from '../../actors/ports/platform.ts'
+import type { Capabilities, Platform } from '../../actors/ports/platform.ts'
+import type { ContentName } from '../../machines/model/content-name.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { OperationKind } from '../../machines/model/operation.ts'
 import type { Arguments } from './arguments.ts'
 import type { Method } from './method.ts'
-import { METHODS_BEYOND, reference } from './reference.ts'
+import { METHODS_BEYOND, type ParameterName, reference } from './reference.ts'
 
 /** What a method is about, by its name; the first that fits counts. */
 const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
@@ -17,7 +18,8 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/Gift|giftPremium/, 'gifts'],
   [/Ephemeral/, 'messages that one member of a chat alone can see'],
   [/Inline|GuestQuery/, 'inline mode'],
-  [/WebApp|KeyboardButton|Widget/, 'web apps'],
+  [/Widget/, 'widgets'],
+  [/WebApp|KeyboardButton/, 'web apps'],
   [/Invoice|Payment|Star|ShippingQuery|PreCheckout|PaidMedia|Subscription/, 'payments'],
   [/Passport/, 'passports'],
   [/[Vv]erif/, 'verification by bots'],
@@ -28,7 +30,9 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/Rich/, 'rich messages'],
   [/LivePhoto/, 'live photos'],
   [/Draft/, 'drafts that others see'],
+  [/EmojiStatus/, 'emoji statuses'],
   [/Sticker|Emoji/, 'sticker sets'],
+  [/GeneralForumTopic/, 'general topics'],
   [/ForumTopic/, 'topics'],
   [/Poll/, 'polls'],
   [/Dice/, 'dice'],
@@ -39,6 +43,12 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/[pP]in/, 'pinned messages'],
   [/ReplyMarkup|CallbackQuery/, 'inline keyboards'],
   [/Tag|CustomTitle/, 'titles of members'],
+  [/ChatSenderChat/, 'bans of channels'],
+  [/PersonalChat/, 'personal channels'],
+  [/ProfilePhoto/, 'profile photos'],
+  [/ChatPhoto/, 'photos of chats'],
+  [/Permissions|restrict/, 'permissions of this kind'],
+  [/^setMy/, 'profile that can be set'],
 ]
 
 /** On the reference's own network a person's account may do less than a bot. */
@@ -81,10 +91,11 @@ function reasonFor({ capabilities }: Platform, lacking: string): string {
  */
 export type Treatment = 'carried out' | 'refused' | 'cosmetic'
 
-/** Parameters that no method here reads, and what they would have asked the network for. */
-const REFUSED: Readonly<Record<string, string>> = {
+type ByParameter<Value> = Readonly<Partial<Record<ParameterName, Value>>>
+
+/** What a network lacks that does not carry a parameter out. */
+const LACKING: ByParameter<string> = {
   ephemeral_message_parameters: 'no messages that one member of a chat alone can see',
-  receiver_user_id: 'no messages that one member of a chat alone can see',
   allow_paid_broadcast: 'no paid broadcasts',
   direct_messages_topic_id: 'no direct messages of channels',
   suggested_post_parameters: 'no suggested posts',
@@ -100,16 +111,36 @@ const REFUSED: Readonly<Record<string, string>> = {
   media: 'no media in polls',
   explanation_media: 'no media in polls',
   can_send_welcome_messages: 'no such right',
+  business_connection_id: 'no business accounts',
+  reply_markup: 'no keyboards',
+  message_thread_id: 'no topics',
 }
 
+type Ability = OperationKind | ContentName | 'buttons'
+
+/** Parameters that some networks do not carry out although the method reads them. */
+const NEEDED: ByParameter<Ability> = {
+  inline_message_id: 'edit_inline',
+  message_thread_id: 'create_topic',
+  reply_markup: 'buttons',
+}
+
+const hasAbility = ({ operations, content, buttons }: Capabilities, ability: Ability): boolean =>
+  ability === 'buttons'
+    ? buttons
+    : [...operations, ...content].some((one: OperationKind | ContentName) => one === ability)
+
+/** Methods read it only to refuse it. */
+const NOWHERE: readonly string[] = ['business_connection_id']
+
+/** These are refused by what reads them, in the reference's words, because it depends on their values. */
+const JUDGED: readonly string[] = ['business_connection_id', 'message_thread_id', 'reply_markup']
+
 /** Older names of what the reference calls otherwise now; some libraries still send them. */
-const FORMERLY: Readonly<Record<string, string>> = {
+const FORMERLY: Readonly<Record<string, ParameterName>> = {
   receiver_user_id: 'ephemeral_message_parameters',
   callback_query_id: 'ephemeral_message_parameters',
 }
-
-/** Parameters that only platforms with this operation can carry out. */
-const NEEDED: Readonly<Record<string, OperationKind>> = { inline_message_id: 'edit_inline' }
 
 /** Passed over on every platform. */
 const COSMETIC: readonly string[] = [
@@ -125,48 +156,77 @@ const COSMETIC: readonly string[] = [
   'start_timestamp',
   'supports_streaming',
   'video_start_timestamp',
-]
+] satisfies ParameterName[]
 
 /** A choice that is not made: what libraries write for parameters that their caller left alone. */
 const NOT_ASKED = ['', 'false', 'no', '0', 'null', '[]', '{}']
 
-const parametersOf = (method: string): readonly string[] =>
-  (reference[method] ?? '').split(' ').filter((name) => name !== '')
+type Named = Pick<Method, 'name' | 'parameters'>
+
+/** What the reference calls the parameter now; undefined if neither it nor the method knows the name. */
+function currentName({ name, parameters }: Named, parameter: string): string | undefined {
+  const known = (reference.get(name) ?? []).map((one) => one.name as string)
+  const isCurrent = parameter in parameters || known.includes(parameter)
+  const current = isCurrent ? parameter : FORMERLY[parameter]
+  return isCurrent || known.includes(current ?? '') ? current : undefined
+}
 
 /** Undefined for a parameter that the reference does not know: those are ignored, as the reference does. */
 export function treatmentOf(
   { capabilities }: Pick<Platform, 'capabilities'>,
-  { name, parameters }: Pick<Method, 'name' | 'parameters'>,
+  method: Named,
   parameter: string,
 ): Treatment | undefined {
-  if (parameter in parameters) {
-    const needed = NEEDED[parameter]
-    if (needed && !capabilities.operations.includes(needed)) return 'refused'
-    return capabilities.cosmetic?.includes(parameter) ? 'cosmetic' : 'carried out'
-  }
-  const known = parametersOf(name)
-  const isKnown = known.includes(parameter) || known.includes(FORMERLY[parameter] ?? '')
-  if (!isKnown) return undefined
-  return COSMETIC.includes(parameter) ? 'cosmetic' : 'refused'
+  const name = currentName(method, parameter)
+  if (name === undefined) return undefined
+  if (!(name in method.parameters)) return COSMETIC.includes(name) ? 'cosmetic' : 'refused'
+  if (NOWHERE.includes(name)) return 'refused'
+  const needed = NEEDED[name as ParameterName]
+  if (needed && !hasAbility(capabilities, needed)) return 'refused'
+  return capabilities.cosmetic?.includes(name) ? 'cosmetic' : 'carried out'
 }
 
 /** Each parameter that the reference has for the method, older names included. */
 export function parametersKnown(method: string): readonly string[] {
-  const names = parametersOf(method)
+  const names: string[] = (reference.get(method) ?? []).map(({ name }) => name)
   const older = Object.keys(FORMERLY).filter((name) => names.includes(FORMERLY[name] ?? ''))
   return [...names, ...older.filter((name) => !names.includes(name))]
+}
+
+/** Why a platform does not carry the parameter out; undefined where no reason is known. */
+export function reasonAgainst(platform: Platform, method: Named, parameter: string) {
+  const lacking = LACKING[currentName(method, parameter) as ParameterName]
+  return lacking && reasonFor(platform, lacking)
 }
 
 /** Rejects a call that asks for something which would be left undone. */
 export function assertParameters(platform: Platform, method: Method, args: Arguments): void {
   for (const parameter of args.names()) {
     if (treatmentOf(platform, method, parameter) !== 'refused') continue
+    if (JUDGED.includes(parameter)) continue
     if (NOT_ASKED.includes((args.text(parameter) ?? '').trim().toLowerCase())) continue
-    const lacking = REFUSED[FORMERLY[parameter] ?? parameter] ?? 'no such thing'
-    const reason = reasonFor(platform, lacking)
+    const reason =
+      reasonAgainst(platform, method, parameter) ?? reasonFor(platform, 'no such thing')
     throw failed(
       'bad_request',
       `parameter "${parameter}" is not supported on ${platform.name}: ${reason}`,
     )
   }
+}
+
+/** The call with the reference's present names in place of older ones. */
+export function withCurrentNames(method: Method, args: Arguments): Arguments {
+  if (!('ephemeral_message_parameters' in method.parameters)) return args
+  if (args.hasJson('ephemeral_message_parameters')) return args
+  const older = Object.keys(FORMERLY).filter(
+    (name) => !(name in method.parameters) && args.text(name) !== undefined,
+  )
+  if (older.length === 0) return args
+  const value = Object.fromEntries(
+    older.map((name) => {
+      const text = args.text(name) ?? ''
+      return [name, name === 'receiver_user_id' ? Number(text) : text]
+    }),
+  )
+  return args.with('ephemeral_message_parameters', JSON.stringify(value))
 }

@@ -1,33 +1,52 @@
 /** Our table of the reference against the declarations that others derive from its documentation. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { REFERENCE_VERSION, reference } from '../../src/bot-api/reference.ts'
+import { methods } from '../../src/bot-api/methods/index.ts'
+import { METHOD_NAMES, METHODS_BEYOND, methodName, reference } from '../../src/bot-api/reference.ts'
+import { declarationsAsked } from '../reference/declarations.ts'
+import { difference } from '../reference/difference.ts'
+import { TABLE_FILE, tableText } from '../reference/table.ts'
 
-const folder = join(import.meta.dirname, '../../node_modules/@gramio/types/out')
-const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+const declared = declarationsAsked()
 
-/** Methods and the names of their parameters, in the order of the declarations. */
-function declared(): Record<string, string> {
-  const methods = [...read('methods.d.ts').matchAll(/^ {4}(\w+): CallAPI/gm)].map(
-    ([, name = '']) => name,
-  )
-  const blocks = new Map(
-    [...read('params.d.ts').matchAll(/^export interface (\w+)Params \{\n(.*?)^\}/gms)].map(
-      ([, name = '', body = '']) => [
-        name.toLowerCase(),
-        [...body.matchAll(/^ {4}(\w+)\??:/gm)].map(([, field]) => field).join(' '),
-      ],
-    ),
-  )
-  return Object.fromEntries(methods.map((name) => [name, blocks.get(name.toLowerCase()) ?? '']))
-}
+t.test('the table is what the installed declarations say', async (t) => {
+  t.equal(readFileSync(TABLE_FILE, 'utf8'), tableText(declared))
+  t.strictSame(difference(reference, declared.methods), [])
+  t.equal(declared.methods.size, 185)
+  const parameters = [...declared.methods.values()].flat()
+  t.equal(parameters.length, 932)
+  t.equal(parameters.filter(({ required }) => required).length, 313)
+  t.strictSame(reference.get('sendChatAction'), [
+    { name: 'business_connection_id', type: 'string', required: false },
+    { name: 'chat_id', type: 'chat', required: true },
+    { name: 'message_thread_id', type: 'number', required: false },
+    { name: 'action', type: 'string', required: true },
+  ])
+  t.strictSame(reference.get('getMe'), [])
+})
 
-t.test('methods and parameters are those of the version that the table names', async (t) => {
-  t.match(read('params.d.ts'), `Based on Bot API v${REFERENCE_VERSION} `)
-  const theirs = declared()
-  t.equal(Object.keys(theirs).length, 185)
-  t.strictSame(Object.keys(reference).sort(), Object.keys(theirs).sort())
-  for (const [name, parameters] of Object.entries(theirs))
-    t.equal(reference[name], parameters, name)
+t.test('each method that is served is one of the reference, or one of ours', async (t) => {
+  const known = [...METHOD_NAMES, ...METHODS_BEYOND]
+  for (const [key, { name }] of methods) {
+    t.ok(known.includes(name), name)
+    t.equal(methodName(key), name)
+  }
+})
+
+t.test('parameters are read as what the reference says that they are', async (t) => {
+  // What is a number there is an integer or a number here; a chat may be given by its number alone.
+  const fits: Readonly<Record<string, readonly string[]>> = {
+    number: ['integer', 'number', 'chat'],
+    chat: ['chat'],
+    string: ['string'],
+    boolean: ['boolean'],
+    file: ['file'],
+    json: ['json'],
+  }
+  for (const { name, parameters } of methods.values()) {
+    for (const { name: parameter, type } of reference.get(name) ?? []) {
+      const read = parameters[parameter]
+      if (read) t.ok(fits[type]?.includes(read), `${name}.${parameter}: ${read} for ${type}`)
+    }
+  }
 })

@@ -30,7 +30,7 @@ export async function probeMethods(stage: MethodStage): Promise<Probed[]> {
   const { chat_id, ada } = stage
   const usual = { chat_id, user_id: ada.id, message_id: 1 }
   const probed: Probed[] = []
-  for (const method of Object.keys(reference).filter((name) => !(name in rows))) {
+  for (const method of [...reference.keys()].filter((name) => !(name in rows))) {
     probed.push(await probe(stage, method, async () => usual, false))
   }
   for (const [method, [, given = {}]] of Object.entries(rows)) {

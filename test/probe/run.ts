@@ -11,13 +11,12 @@ try {
   const width = Math.max(...probed.map(({ method }) => method.length))
   for (const { method, refusal = 'ok' } of probed) print(`${method.padEnd(width)}  ${refusal}`)
 
-  const names = Object.keys(reference)
-  const answered = probed.filter(({ method, refusal }) => !refusal && names.includes(method))
+  const answered = probed.filter(({ method, refusal }) => !refusal && reference.has(method))
   const broken = probed.filter(({ isExpected, refusal }) => isExpected && refusal)
   print('')
   for (const { method, refusal } of broken) print(`should answer: ${method}: ${refusal}`)
   print(`version ${REFERENCE_VERSION} of the reference`)
-  print(`${answered.length} of ${names.length} methods answer on the sandbox`)
+  print(`${answered.length} of ${reference.size} methods answer on the sandbox`)
   process.exitCode = broken.length === 0 ? 0 : 1
 } finally {
   for (const work of toEnd) await work()
