@@ -6,52 +6,13 @@ import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
 import { jittered } from '../host/time.ts'
-import type { Platform } from '../ports/platform.ts'
-import type {
-  Clock,
-  CredentialFacts,
-  CredentialStore,
-  Identities,
-  Logger,
-  Owned,
-  Storage,
-  UpdateLog,
-} from '../ports/ports.ts'
+import type { CredentialFacts } from '../ports/ports.ts'
 import { CredentialEffects } from './effects.ts'
-import type { Lease } from './lease.ts'
 import { cutShort } from './perform.ts'
-import type { StartBudget } from './start-budget.ts'
 import { Timeline } from './timeline.ts'
+import type { CredentialWorld } from './world.ts'
 
 export type CredentialActor = HostedActor<typeof credentialMachine, CredentialEffects>
-
-/** Milliseconds. */
-interface Timing {
-  readonly probeEvery: number
-  readonly probeAgain: number
-  readonly probeTakes: number
-  readonly performTakes: number
-  readonly signOutTakes: number
-  /** How long a call waits for an account that is not online yet. */
-  readonly holdFor: number
-}
-
-export interface CredentialWorld {
-  readonly platform: Platform
-  readonly store: CredentialStore
-  readonly updates: UpdateLog
-  readonly storage: Storage
-  readonly identities: Identities
-  readonly budget: StartBudget
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly timing: Timing
-  readonly lease: Pick<Lease, 'isValid'>
-  /** Another node has claimed it: everything that this process runs for it ends. */
-  lost(owned: Owned): void
-  /** The actor has a new snapshot. */
-  changed?(): void
-}
 
 const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
   cutShort,

@@ -17,9 +17,9 @@ import type { Outcome } from '../../machines/model/protocol.ts'
 import { jittered, within } from '../host/time.ts'
 import type { FileStream, LinkedAccount, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
-import type { CredentialWorld } from './actor.ts'
 import { perform } from './perform.ts'
 import { type Batch, type Batches, rejectAll, reportTo, UnstorableEvents } from './report.ts'
+import type { CredentialWorld } from './world.ts'
 
 interface Reported {
   readonly event: EventsReported

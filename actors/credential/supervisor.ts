@@ -1,5 +1,4 @@
-/** Keeps credentials alive: the next actor follows a crash at once, and its machine decides when to go on. */
-
+/** The credentials that this node owns: the lease to act for them, and their actors, each followed by the next after a crash. */
 import { resumeFrom, successorOf } from '../../machines/credential/crash.ts'
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
@@ -9,18 +8,44 @@ import type { Failure } from '../../machines/model/protocol.ts'
 import type { Platform } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
 import { unavailablePlatform } from '../ports/unavailable.ts'
-import {
-  activateCredential,
-  type CredentialActor,
-  type CredentialWorld,
-  type Past,
-} from './actor.ts'
+import { activateCredential, type CredentialActor, type Past } from './actor.ts'
 import { Timeline, visibleState } from './timeline.ts'
+import type { CredentialWorld } from './world.ts'
+
+/** A node that falls silent has stopped acting long before others may take its accounts for left behind. */
+const LEASE_MS = 7_000
+
+/** No wall clock: it also runs on while the process is held up. */
+const monotonic = () => performance.now()
+
+/** How long this node may act for what it claimed, once it no longer hears from the database that it still owns it. */
+export class Lease {
+  readonly #now: () => number
+  #until: number
+
+  constructor(now = monotonic) {
+    this.#now = now
+    this.#until = now() + LEASE_MS
+  }
+
+  /** `askedAt` is when the question was sent whose answer confirms the ownership: the answer may have taken long. */
+  renew(askedAt: number): void {
+    this.#until = Math.max(this.#until, askedAt + LEASE_MS)
+  }
+
+  get isValid(): boolean {
+    return this.#now() < this.#until
+  }
+
+  now(): number {
+    return this.#now()
+  }
+}
 
 const RETRY_SECONDS = 300
 
 /** Stands in for a platform that this build or configuration does not have: its accounts wait, and can be deleted. */
-export const missingPlatform = (id: string): Platform =>
+const missingPlatform = (id: string): Platform =>
   unavailablePlatform(
     {
       id,
@@ -42,6 +67,28 @@ export const missingPlatform = (id: string): Platform =>
       lost: (report) => report.lost('platform_unavailable', RETRY_SECONDS),
     },
   )
+
+type RunningCredentials = ReadonlyMap<number, Pick<Supervised, 'facts'>>
+
+/** The platform of a credential that this node runs. Throws `unavailable` for any other. */
+function platformOf(
+  platforms: Platforms,
+  owned: RunningCredentials,
+  credentialId: number,
+): Platform {
+  const id = owned.get(credentialId)?.facts.platform
+  if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
+  throw failed('unavailable', 'the credential is starting', {
+    reason: 'starting',
+    retryAfterSeconds: 1,
+  })
+}
+
+/** How the platform of a credential that this node runs identifies chats. */
+export const idsOf =
+  (platforms: Platforms, owned: RunningCredentials) =>
+  (credentialId: number): Platform['ids'] =>
+    platformOf(platforms, owned, credentialId).ids
 
 /** Not online, but perhaps in a moment. An account that is limited or out is refused at once. */
 function isComing({ snapshot }: CredentialActor): boolean {
@@ -70,6 +117,7 @@ type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   claimed?(credentialId: number): void
 }
 
+/** Keeps credentials alive: the next actor follows a crash at once, and its machine decides when to go on. */
 export class CredentialSupervisor {
   readonly #world: SupervisorWorld
   readonly #credentials: Map<number, Supervised>
@@ -140,6 +188,12 @@ export class CredentialSupervisor {
       await this.#waiting.wait(credentialId, left)
       if (hasLeft()) throw failed('unavailable', 'the caller has left')
     }
+  }
+
+  /** Its platform. Begins the credential's actor if this node does not run it yet. */
+  async platformOf(credentialId: number): Promise<Platform> {
+    await this.start(credentialId)
+    return platformOf(this.#world.platforms, this.#credentials, credentialId)
   }
 
   /** Its user, platform and settings; undefined for a credential this node does not run. */

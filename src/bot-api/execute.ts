@@ -10,7 +10,6 @@ import type { Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
-import { hasTopics } from './methods/forum-topics.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, methodRefused, withCurrentNames } from './parameter-rules.ts'
 import { methodName } from './reference.ts'
@@ -18,10 +17,10 @@ import { methodName } from './reference.ts'
 export interface CallExecution {
   readonly credentials: {
     ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
+    platformOf(credentialId: number): Promise<Platform>
   }
   readonly world: CallServices
   readonly idempotentCalls: IdempotentCalls
-  platformOf(credentialId: number): Promise<Platform>
 }
 
 export interface Asked {
@@ -51,12 +50,12 @@ export async function prepare(
   carrier: CallExecution,
 ): Promise<() => Promise<Result>> {
   const { key, args, uploads, traceId } = asked
-  const { credentials, world, platformOf, idempotentCalls } = carrier
+  const { credentials, world, idempotentCalls } = carrier
   const { apiKeyId, credentialId } = key.facts
   const name = methodName(asked.method)
   if (!name) throw failed('not_found', 'method not found')
   asked.named?.(name)
-  const platform = await platformOf(credentialId)
+  const platform = await credentials.platformOf(credentialId)
   const method = methods.get(name.toLowerCase())
   if (!method || !canDo(platform, method)) {
     await key.admit(undefined)
@@ -110,5 +109,7 @@ function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platf
     throw failed('bad_request', 'message thread not found')
   }
 }
+
+const hasTopics = ({ capabilities }: Platform) => capabilities.operations.includes('create_topic')
 
 const isPrivate = (chat = '') => /^\d/.test(chat)

@@ -1,5 +1,6 @@
 /** getMe, and the names, descriptions and commands that the gateway keeps for a bot. */
 import type { AccountIdentity, Json, Platform } from '../../actors/ports/platform.ts'
+import type { CredentialFacts } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 
@@ -37,8 +38,31 @@ export const profileStore = (db: Database): ProfileStore => ({
   },
 })
 
+interface IdentitySource {
+  identity(credentialId: number): Promise<AccountIdentity | undefined>
+}
+
+interface AccountIds {
+  idOf(credentialId: number, native: string, facts: CredentialFacts | undefined): Promise<number>
+}
+
+interface RunningCredentials {
+  platformOf(credentialId: number): Promise<Platform>
+  factsOf(credentialId: number): CredentialFacts | undefined
+}
+
+/** Reads the account of a credential as getMe shows it. */
+export const profiles =
+  (store: IdentitySource, ids: AccountIds, credentials: RunningCredentials) =>
+  async (credentialId: number): Promise<Json> =>
+    profileOf(
+      await store.identity(credentialId),
+      await credentials.platformOf(credentialId),
+      (native) => ids.idOf(credentialId, native, credentials.factsOf(credentialId)),
+    )
+
 /** `accountId` is the integer that stands for the account in this credential's chats. */
-export async function profileOf(
+async function profileOf(
   identity: AccountIdentity | undefined,
   { capabilities }: Pick<Platform, 'capabilities'>,
   accountId: (native: string) => Promise<number>,

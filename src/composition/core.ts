@@ -2,17 +2,17 @@
 import { EventEmitter } from 'node:events'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { ApiKeys } from '../../actors/api-key/actor.ts'
-import { Lease } from '../../actors/credential/lease.ts'
-import { StartBudget } from '../../actors/credential/start-budget.ts'
 import {
   CredentialSupervisor,
-  missingPlatform,
+  idsOf,
+  Lease,
   type Supervised,
 } from '../../actors/credential/supervisor.ts'
+import { StartBudget } from '../../actors/credential/world.ts'
 import { ActorRegistry } from '../../actors/host/registry.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Clock, CredentialFacts, Owned } from '../../actors/ports/ports.ts'
+import type { Clock, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { FileIds } from '../bot-api/file-id.ts'
@@ -49,7 +49,7 @@ const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated'
 const LONGEST_MS = 2 ** 31 - 1
 
 const systemClock: Clock = {
-  now: () => Date.now(),
+  now: Date.now,
   // Node runs a longer timer at once.
   setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
@@ -94,8 +94,7 @@ export function createCore(options: CoreOptions) {
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const platformOf = platformsOf(platforms, factsOf)
-  const translator = new Translator(db, fileIds, (credentialId) => platformOf(credentialId).ids)
+  const translator = new Translator(db, fileIds, idsOf(platforms, owned))
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
       metrics.committed(count, seconds)
@@ -174,12 +173,17 @@ export function createCore(options: CoreOptions) {
   const supervision = new Supervision<number>({ kind: 'key', clock, onCrash })
   const keys = new ActorRegistry<number, ApiKeyActor>(beginKey, supervision)
   const owns = (credentialId: number) => owned.has(credentialId)
-  const [peek, find] = [keys.peek.bind(keys), keys.find.bind(keys)]
-  const roster = new Roster({ db, logger, owns, peek, find })
+  const roster = new Roster({
+    db,
+    logger,
+    owns,
+    peek: keys.peek.bind(keys),
+    find: keys.find.bind(keys),
+  })
   const gate = new KeyGate(
-    { peek, find, load: (id) => keyStore.load(id) },
-    () => clock.now(),
-    (id) => keyStore.noteUse(id),
+    keys,
+    keyStore,
+    clock.now,
     config.limits.wrongKeys,
     config.limits.callsPerKey,
   )
@@ -238,12 +242,6 @@ export function createCore(options: CoreOptions) {
     roster,
     replyCalls,
 
-    /** Begins the credential's actor if this node does not run it yet. */
-    async platformOf(credentialId: number): Promise<Platform> {
-      await supervisor.start(credentialId)
-      return platformOf(credentialId)
-    },
-
     /** Held polls are answered with nothing. */
     endPolls(): void {
       draining.abort()
@@ -264,21 +262,6 @@ export function createCore(options: CoreOptions) {
     },
   }
 }
-
-/** The platform of a credential that this node runs. */
-const platformsOf =
-  (
-    platforms: ReadonlyMap<string, Platform>,
-    factsOf: (credentialId: number) => CredentialFacts | undefined,
-  ) =>
-  (credentialId: number): Platform => {
-    const id = factsOf(credentialId)?.platform
-    if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
-    throw failed('unavailable', 'the credential is starting', {
-      reason: 'starting',
-      retryAfterSeconds: 1,
-    })
-  }
 
 /** Attempts at delivering to a webhook, as usage of the key. */
 const countAttempts =

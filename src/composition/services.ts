@@ -3,7 +3,7 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
-import { profileOf, profileStore } from '../bot-api/profile.ts'
+import { profileStore, profiles } from '../bot-api/profile.ts'
 import type { Config } from '../config/config.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
@@ -67,12 +67,7 @@ export function createServices(options: ServicesOptions) {
       (await credentials.find(credentialId)).effects.download(native, offset, signal),
   })
   const calls: CallServices = {
-    profile: async (credentialId) =>
-      profileOf(
-        await core.store.identity(credentialId),
-        await core.platformOf(credentialId),
-        (native) => accountId(credentialId, native),
-      ),
+    profile: profiles(core.store, core.translator, credentials),
     profileStore: profileStore(db),
     media: media.service,
     paths: downloads,
@@ -97,7 +92,6 @@ export function createServices(options: ServicesOptions) {
     /** How calls of bots are executed, over HTTP and in answers to webhooks. */
     execution: {
       credentials,
-      platformOf: core.platformOf,
       world: calls,
       idempotentCalls: new IdempotentCalls(db, logger),
     },

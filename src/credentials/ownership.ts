@@ -1,6 +1,5 @@
 /** The credentials of this node: checked every second, and let go once another node has claimed them. */
-import type { Lease } from '../../actors/credential/lease.ts'
-import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
+import type { CredentialSupervisor, Lease } from '../../actors/credential/supervisor.ts'
 import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
 
 interface OwnershipOptions {

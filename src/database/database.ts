@@ -1,6 +1,6 @@
 /** The way to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
 
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
@@ -116,8 +116,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   // The pool does not listen to a connection while it is borrowed.
   pool.on('connect', (client) => client.on('error', reportedByStatement))
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
-  // Loaded when the first record is asked for: most commands of the operator do without.
-  const orm = once(async () => (await import('./orm.ts')).openOrm(pool))
+  const orm = once(() => openOrm(pool))
   return {
     pool,
     ...queryableOn(pool, explain),
@@ -126,6 +125,34 @@ export function openDatabase(options: DatabaseOptions): Database {
     records: async (work) => work((await orm()).em.fork()).catch(explain),
     close: () => pool.end(),
   }
+}
+
+/**
+ * MikroORM for the record tables. It borrows connections from the pool of plain SQL, which outlives it. Fork the entity
+ * manager for each use. Loaded when the first record is asked for: most commands of the operator do without.
+ */
+export async function openOrm(pool: pg.Pool): Promise<MikroORM> {
+  const [{ defineConfig, MikroORM }, { PostgresDialect }, { entities }] = await Promise.all([
+    import('@mikro-orm/postgresql'),
+    import('kysely'),
+    import('./entities.ts'),
+  ])
+  const borrowed = {
+    connect: () => pool.connect(),
+    end: async () => undefined,
+    options: pool.options,
+  }
+  return new MikroORM(
+    defineConfig({
+      entities: [...entities],
+      // Required, although only the pool knows how to connect.
+      dbName: '-',
+      driverOptions: new PostgresDialect({ pool: borrowed }),
+      allowGlobalContext: false,
+      // Otherwise it looks for the database of that name and makes it, which a plain role may not.
+      ensureDatabase: false,
+    }),
+  )
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
-import { isDeeperThan } from '../json/depth.ts'
+import { isDeeperThan } from '../bot-api/arguments.ts'
 import { plainFailure } from './failure.ts'
 import { requestIds, securityHeaders } from './headers.ts'
 

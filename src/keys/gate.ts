@@ -13,12 +13,15 @@ const usualCalls: RateLimit = { perSecond: 200, burst: 2_000 }
 /** Figures of the reference for unknown bots. */
 const usualWrongKeys: GuessLimits = { perMinute: 20, perHour: 600 }
 
-interface KeySource {
+interface Keys {
   /** The actor if it lives now. */
   peek(apiKeyId: number): ApiKeyActor | undefined
-  /** The stored key. */
-  load(apiKeyId: number): Promise<KeyFacts | undefined>
   find(apiKeyId: number): Promise<ApiKeyActor>
+}
+
+interface StoredKeys {
+  load(apiKeyId: number): Promise<KeyFacts | undefined>
+  noteUse(apiKeyId: number): void
 }
 
 /** Whether a secret opens a key, compared in constant time, which is also the time that it takes without `facts`. */
@@ -37,25 +40,25 @@ export function secretMatches(
 }
 
 export class KeyGate {
-  readonly #keys: KeySource
+  readonly #keys: Keys
+  readonly #stored: StoredKeys
   readonly #now: () => number
-  readonly #onUse: (apiKeyId: number) => void
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
   readonly #wrong: Guesses
   readonly #calls: Gcra<number>
 
   constructor(
-    keys: KeySource,
+    keys: Keys,
+    stored: StoredKeys,
     now: () => number,
-    onUse: (apiKeyId: number) => void,
     wrongKeys = usualWrongKeys,
     calls = usualCalls,
   ) {
     this.#calls = new Gcra(calls, now)
     this.#wrong = new Guesses(wrongKeys)
     this.#keys = keys
+    this.#stored = stored
     this.#now = now
-    this.#onUse = onUse
   }
 
   /**
@@ -88,7 +91,7 @@ export class KeyGate {
     opened(facts)
     this.spend(given.id, units)
     if (actor.isEnded) throw failed('unauthorized')
-    this.#onUse(given.id)
+    this.#stored.noteUse(given.id)
     return actor
   }
 
@@ -102,7 +105,7 @@ export class KeyGate {
     const live = this.#keys.peek(id)
     if (live) return live.facts
     if (this.#unknown.has(id)) return undefined
-    const facts = await this.#keys.load(id)
+    const facts = await this.#stored.load(id)
     if (!facts) this.#unknown.set(id, true)
     return facts
   }

@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
+import { openOrm } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
-import { openOrm } from '../../src/database/orm.ts'
 import { testDatabase } from '../support/database.ts'
 import { joinTestServer } from '../support/postgres.ts'
 
@@ -44,7 +44,7 @@ t.test('every migration file is listed under its name, in order', async (t) => {
 
 t.test('records refuse an entity manager that requests would share', async (t) => {
   const { database } = await testDatabase(t)
-  const orm = openOrm(database.pool)
+  const orm = await openOrm(database.pool)
   t.same(await orm.em.fork().execute('select 1 as one'), [{ one: 1 }])
   await t.rejects(orm.em.flush(), { name: 'ValidationError' })
 })

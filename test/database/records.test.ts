@@ -1,9 +1,8 @@
 /** Records by MikroORM: on the connections of plain SQL, for the tables that the migrations made. */
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { openDatabase } from '../../src/database/database.ts'
+import { openDatabase, openOrm } from '../../src/database/database.ts'
 import { AppUser, Diagnosis, entities, UserSession } from '../../src/database/entities.ts'
-import { openOrm } from '../../src/database/orm.ts'
 import { failureOf } from '../support/accounts.ts'
 import { testDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -41,7 +40,7 @@ t.test('records and plain SQL share one pool', async (t) => {
 
 t.test('entities agree with the columns that the migrations made', async (t) => {
   const { database } = await testDatabase(t)
-  const { schema } = openOrm(database.pool)
+  const { schema } = await openOrm(database.pool)
   const change = await schema.getUpdateSchemaSQL({ wrap: false, dropTables: false })
   // Indexes, foreign keys and comments are the migrations' alone.
   const own = /^(drop index|comment on|alter table \S+ (drop|add) constraint) /

@@ -82,7 +82,6 @@ const server = await createServer({
 await server.register(botRoutes, {
   gate: core.gate,
   credentials: core.supervisor,
-  platformOf: core.platformOf,
   idempotentCalls: new IdempotentCalls(db, logger),
   uploads: { media: { spool: noFiles }, uploadBytes: 0 },
   world: {

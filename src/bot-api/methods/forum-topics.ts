@@ -1,5 +1,4 @@
 /** Methods about the topics of forums. */
-import type { Platform } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
@@ -10,9 +9,6 @@ const NAME_LENGTH = 128
 const COLORS = [0x6fb9f0, 0xffd67e, 0xcb86db, 0x8eee98, 0xff93b2, 0xfb6f5f]
 
 const bad = (description: string) => failed('bad_request', description)
-
-export const hasTopics = ({ capabilities }: Pick<Platform, 'capabilities'>): boolean =>
-  capabilities.operations.includes('create_topic')
 
 const place = { chat_id: 'chat', message_thread_id: 'integer' } as const
 const look = { name: 'string', icon_custom_emoji_id: 'string' } as const

@@ -5,9 +5,8 @@ import { createGunzip, createInflate } from 'node:zlib'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
-import { Arguments, formEntries, utf8 } from '../../bot-api/arguments.ts'
+import { Arguments, formEntries, isDeeperThan, utf8 } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
-import { isDeeperThan } from '../../json/depth.ts'
 import {
   noUploads,
   partsOf,

@@ -3,7 +3,9 @@ import { PeersIndex, type tl } from '@mtcute/node'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
 import { isChannel } from './natives.ts'
-import type { Written } from './reading/message.ts'
+
+/** A message that exists: its text and media, or what happened in its chat. */
+export type Written = tl.RawMessage | tl.RawMessageService
 
 /** Rejects when it is not there, or not any more. */
 export async function findMessage(

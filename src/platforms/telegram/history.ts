@@ -6,7 +6,7 @@ import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
 import type { Client } from './client.ts'
-import type { Written } from './reading/message.ts'
+import type { Written } from './find-message.ts'
 import type { UpdateState } from './storage/update-state.ts'
 
 /** How many messages are read again after too long a gap. */

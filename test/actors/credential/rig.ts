@@ -1,12 +1,8 @@
 /** A credential's actor among fakes, with a clock that stands still. */
 import type { Test } from 'tap'
-import {
-  activateCredential,
-  type CredentialActor,
-  type CredentialWorld,
-} from '../../../actors/credential/actor.ts'
-import { StartBudget } from '../../../actors/credential/start-budget.ts'
+import { activateCredential, type CredentialActor } from '../../../actors/credential/actor.ts'
 import { visibleState } from '../../../actors/credential/timeline.ts'
+import { type CredentialWorld, StartBudget } from '../../../actors/credential/world.ts'
 import type { CredentialFacts, Identities, Owned } from '../../../actors/ports/ports.ts'
 import type { Resume } from '../../../machines/credential/setup.ts'
 import type { Happening, ReceiveSettings } from '../../../machines/model/happening.ts'

@@ -1,7 +1,7 @@
 /** The start budget: never more at once than allowed, and nobody forgotten. */
 
 import t from 'tap'
-import { StartBudget } from '../../../actors/credential/start-budget.ts'
+import { StartBudget } from '../../../actors/credential/world.ts'
 import fc from '../../support/fast-check.ts'
 
 t.test('turns are granted in order, as others give theirs back', async (t) => {

@@ -7,7 +7,8 @@ import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { MediaService } from '../../../media/media.ts'
 import type { CallOptions, Calls, Done } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
-import { messageOf, type Written } from '../reading/message.ts'
+import type { Written } from '../find-message.ts'
+import { messageOf } from '../reading/message.ts'
 import type { Places } from '../storage/places.ts'
 
 export interface Context extends Request {

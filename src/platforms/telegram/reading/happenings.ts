@@ -1,9 +1,10 @@
 /** What the network says has happened, in neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Written } from '../find-message.ts'
 import type { Place } from '../storage/places.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
-import { isOwn, messageOf, type Written } from './message.ts'
+import { isOwn, messageOf } from './message.ts'
 import type { OpinionReader } from './opinions.ts'
 import { chatOf, type View } from './peers.ts'
 import type { KnownPolls } from './polls.ts'

@@ -1,6 +1,7 @@
 /** Messages of the network in neutral terms, the service messages included. */
 import type { tl } from '@mtcute/node'
 import type { Content, Message, Origin, Person } from '../../../../machines/model/content.ts'
+import type { Written } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
 import { contentOf } from './content.ts'
 import { photoOf, type Shown } from './media.ts'
@@ -69,8 +70,6 @@ type Fact =
     : never
 
 const service = (fact: Fact) => ({ kind: 'service', ...fact }) as Content
-
-export type Written = tl.RawMessage | tl.RawMessageService
 
 export function messageOf(message: Written, view: View): Message {
   const chat = chatOf(message.peerId, view)

@@ -1,0 +1,81 @@
+/** What the actors of credentials share and use: ports, time limits, and the budget of starts. */
+import type { Platform } from '../ports/platform.ts'
+import type {
+  Clock,
+  CredentialStore,
+  Identities,
+  Logger,
+  Owned,
+  Storage,
+  UpdateLog,
+} from '../ports/ports.ts'
+
+/** Milliseconds. */
+interface Timing {
+  readonly probeEvery: number
+  readonly probeAgain: number
+  readonly probeTakes: number
+  readonly performTakes: number
+  readonly signOutTakes: number
+  /** How long a call waits for an account that is not online yet. */
+  readonly holdFor: number
+}
+
+export interface CredentialWorld {
+  readonly platform: Platform
+  readonly store: CredentialStore
+  readonly updates: UpdateLog
+  readonly storage: Storage
+  readonly identities: Identities
+  readonly budget: StartBudget
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly timing: Timing
+  /** Whether this node may still act for what it claimed. */
+  readonly lease: { readonly isValid: boolean }
+  /** Another node has claimed it: everything that this process runs for it ends. */
+  lost(owned: Owned): void
+  /** The actor has a new snapshot. */
+  changed?(): void
+}
+
+/** How many credentials may be connecting at once, service-wide: a restart is not a stampede. */
+export class StartBudget {
+  readonly #size: number
+  readonly #queue = new Set<() => void>()
+  #running = 0
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  /** Calls `granted` when it is this one's turn; the returned function gives the turn back, or the place in the queue. */
+  request(granted: () => void): () => void {
+    let state: 'queued' | 'running' | 'over' = 'queued'
+    const begin = () => {
+      this.#queue.delete(begin)
+      this.#running++
+      state = 'running'
+      granted()
+    }
+    this.#queue.add(begin)
+    this.#advance()
+    return () => {
+      if (state === 'running') this.#running--
+      else this.#queue.delete(begin)
+      if (state !== 'over') this.#advance()
+      state = 'over'
+    }
+  }
+
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  #advance() {
+    for (const begin of this.#queue) {
+      if (this.#running >= this.#size) return
+      begin()
+    }
+  }
+}
