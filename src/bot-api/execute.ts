@@ -11,7 +11,7 @@ import type { Arguments } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { methods } from './methods/index.ts'
-import { assertParameters, methodRefused, withCurrentNames } from './parameter-rules.ts'
+import { assertParameters, hasTopics, methodRefused, withCurrentNames } from './parameter-rules.ts'
 import { methodName } from './reference.ts'
 
 export interface CallExecution {
@@ -109,7 +109,5 @@ function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platf
     throw failed('bad_request', 'message thread not found')
   }
 }
-
-const hasTopics = ({ capabilities }: Platform) => capabilities.operations.includes('create_topic')
 
 const isPrivate = (chat = '') => /^\d/.test(chat)

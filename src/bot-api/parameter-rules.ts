@@ -199,6 +199,10 @@ export function reasonAgainst(platform: Platform, method: Named, parameter: stri
   return lacking && reasonFor(platform, lacking)
 }
 
+/** Whether the groups of a network have threads. */
+export const hasTopics = ({ capabilities }: Pick<Platform, 'capabilities'>): boolean =>
+  capabilities.operations.includes('create_topic')
+
 /** Rejects a call that asks for something which would be left undone. */
 export function assertParameters(platform: Platform, method: Method, args: Arguments): void {
   for (const parameter of args.names()) {
