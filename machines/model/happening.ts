@@ -48,6 +48,18 @@ export type Happening =
       readonly target: string
       readonly counts: readonly { readonly reaction: Reaction; readonly count: number }[]
     })
+  /** `read`: the account's own messages up to this one were read; `delivered`: this one has reached a device. */
+  | (Happened & {
+      readonly kind: 'receipt'
+      readonly state: 'delivered' | 'read'
+      readonly chat: Chat
+      /** The message's native id. */
+      readonly target: string
+      /** Absent where the network does not say who. */
+      readonly person?: Person
+      /** Sent in this session: it may be told before the answer to the send has named the message. */
+      readonly isRecent?: true
+    })
   /** A poll that the account sent, or one that was stopped, stands differently. */
   | (Happened & { readonly kind: 'poll'; readonly poll: Poll })
   | (Happened & {

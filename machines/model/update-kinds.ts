@@ -32,6 +32,9 @@ export const UPDATE_KINDS = [
   'stopped_message_generation',
   'widget_query',
   'shared_widget_query',
+  // Beyond the reference.
+  'message_delivered',
+  'message_read',
 ] as const
 
 export type UpdateKind = (typeof UPDATE_KINDS)[number]
@@ -42,7 +45,13 @@ type KindSet = number
 /** The number of all kinds that are not in the list: the last bit that a double holds exactly. */
 export const OTHER_KIND = 52
 
-const OPT_IN: readonly string[] = ['chat_member', 'message_reaction', 'message_reaction_count']
+const OPT_IN: readonly string[] = [
+  'chat_member',
+  'message_reaction',
+  'message_reaction_count',
+  'message_delivered',
+  'message_read',
+]
 
 const numbers: ReadonlyMap<string, number> = new Map(
   UPDATE_KINDS.map((kind, number) => [kind, number]),

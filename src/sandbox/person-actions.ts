@@ -131,6 +131,13 @@ export class PersonActions {
     await this.#do(person, { kind: 'react', ...nativeOf(ref), reactions })
   }
 
+  /** Marks a chat as read up to a message, or all of it. */
+  async read(person: number, to: Addressee, message?: number): Promise<void> {
+    await this.#assertIn(person)
+    const upTo = message !== undefined && { message: String(message) }
+    await this.#do(person, { kind: 'mark_read', chat: await this.#find(to), ...upTo })
+  }
+
   /** Replaces the person's vote by these options of the poll. */
   async vote(person: number, ref: MessageRef, options: readonly number[]): Promise<Poll> {
     await this.#assertIn(person)

@@ -98,9 +98,13 @@ export class IdCollector implements WantedIds {
         break
       case 'reaction':
       case 'reaction_count':
+      case 'receipt':
         this.addChat(happening.chat)
-        put(this.mentioned, happening.chat.native, happening.target)
-        if (happening.kind === 'reaction') this.addPerson(happening.person)
+        if ('isRecent' in happening) {
+          put(this.messages, happening.chat.native, happening.target)
+          this.own.add(happening.target)
+        } else put(this.mentioned, happening.chat.native, happening.target)
+        if ('person' in happening && happening.person) this.addPerson(happening.person)
         break
       case 'poll_answer':
       case 'inline_query':

@@ -189,6 +189,8 @@ const ofChat: ReadonlySet<UpdateKind | undefined> = new Set([
   'channel_post',
   'edited_channel_post',
   'deleted_messages',
+  'message_delivered',
+  'message_read',
 ] as const)
 
 /** The lane of an update: the reference's queue ids. */

@@ -194,6 +194,12 @@ export class SlixmppClient {
     return this.#write(to, [[`{http://jabber.org/protocol/chatstates}${state}`, {}]])
   }
 
+  /** Says what has become of a message: that it has arrived, or was shown. */
+  confirm(to: string, target: string, how: 'received' | 'displayed'): string {
+    const namespace = how === 'received' ? 'urn:xmpp:receipts' : 'urn:xmpp:chat-markers:0'
+    return this.#write(to, [[`{${namespace}}${how}`, { id: target }]])
+  }
+
   sees(matches: (message: Seen) => boolean, signal?: AbortSignal): Promise<Seen> {
     return this.until((line) => line.message && matches(line.message) && line.message, signal)
   }

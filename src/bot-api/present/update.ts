@@ -56,14 +56,21 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
         old_reaction: happening.before.map(reactionJson),
         new_reaction: happening.after.map(reactionJson),
       }
-      return reactionTo(happening, 'message_reaction', value, ids)
+      return about(happening, 'message_reaction', value, ids)
     }
     case 'reaction_count': {
       const reactions = happening.counts.map(({ reaction, count }) => ({
         type: reactionJson(reaction),
         total_count: count,
       }))
-      return reactionTo(happening, 'message_reaction_count', { reactions }, ids)
+      return about(happening, 'message_reaction_count', { reactions }, ids)
+    }
+    case 'receipt': {
+      const { state, person, chat, target } = happening
+      // Anybody can name the message of another person.
+      if (ids.isOwn(chat.native, target) === false) return undefined
+      const value = present({ user: person && userJson(person, ids) })
+      return about(happening, `message_${state}`, value, ids)
     }
     case 'poll':
       return ['poll', 0, pollJson(happening.poll, ids)]
@@ -138,8 +145,8 @@ function inlineJson(happening: InlineHappening, ids: Names): Shown {
   return ['chosen_inline_result', chatId, { ...chosen, ...present({ inline_message_id: inline }) }]
 }
 
-/** Nobody can be told of a reaction to a message that they never heard of. */
-function reactionTo(
+/** Nobody can be told of what became of a message that they never heard of. */
+function about(
   { chat, target, at }: { chat: Chat; target: string; at: number },
   kind: UpdateKind,
   value: object,

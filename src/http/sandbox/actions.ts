@@ -1,4 +1,4 @@
-/** /sandbox/people/{person}/…: deletes, forwards, reacts, votes, types and presses buttons as a person. */
+/** /sandbox/people/{person}/…: deletes, forwards, reads, reacts, votes, types and presses buttons as a person. */
 
 import { Type } from 'typebox'
 import { answers, ok } from '../envelope.ts'
@@ -31,6 +31,7 @@ const Typing = Type.Object(
   strict,
 )
 
+const Reading = Type.Object({ to: Addressee, message_id: Type.Optional(Id) }, strict)
 const Reactions = Type.Object({ reactions: Type.Array(ReactionBody, { maxItems: 20 }) }, strict)
 const Vote = Type.Object(
   { option_ids: Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 100 }) },
@@ -135,6 +136,25 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         ...shown,
         ...(alert !== undefined && { show_alert: alert }),
       })
+    },
+  )
+}
+
+export const readingRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/reads',
+    {
+      schema: {
+        ...described('Read a chat up to a message, or all of it; its writers are told'),
+        params: PersonParams,
+        body: Reading,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { to, message_id } = request.body
+      await network(request).actions.read(request.params.person, to, message_id)
+      return ok(true as const)
     },
   )
 }

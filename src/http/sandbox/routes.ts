@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
-import { messageRoutes, reactionRoutes, typingAndPressRoutes } from './actions.ts'
+import { messageRoutes, reactionRoutes, readingRoutes, typingAndPressRoutes } from './actions.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
@@ -57,6 +57,7 @@ const all = [
   messageRoutes,
   typingAndPressRoutes,
   reactionRoutes,
+  readingRoutes,
   inlineRoutes,
   inlineChoiceRoutes,
   inboxRoutes,

@@ -32,6 +32,7 @@ export const capabilities: Capabilities = {
     'poll',
     'poll_answer',
     'deleted_messages',
+    'message_read',
   ],
   limits: { textLength: TEXT_LENGTH, captionLength: CAPTION_LENGTH },
 }

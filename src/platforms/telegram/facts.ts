@@ -40,6 +40,7 @@ export const capabilities: Capabilities = {
     'chat_member',
     'chat_join_request',
     'deleted_messages',
+    'message_read',
   ],
   limits: {
     textLength: 4096,

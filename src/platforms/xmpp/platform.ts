@@ -29,7 +29,14 @@ export const capabilities: Capabilities = {
   ],
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
-  updates: ['message', 'edited_message', 'deleted_messages', 'my_chat_member'],
+  updates: [
+    'message',
+    'edited_message',
+    'deleted_messages',
+    'my_chat_member',
+    'message_delivered',
+    'message_read',
+  ],
   limits: { textLength: TEXT_LENGTH },
 }
 

@@ -51,6 +51,14 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
       messages: [known.names.find(chat.native, target.id, from.native)],
     }
   }
+  const receipt = receiptIn(message)
+  if (receipt) {
+    if (own) return undefined
+    const named = known.names.find(chat.native, receipt.id, known.own)
+    const recent = known.sent(receipt.id) && ({ isRecent: true } as const)
+    const about = { state: receipt.state, chat, target: named, person: from, ...recent }
+    return { kind: 'receipt', ...event, ...about }
+  }
   const content = contentOf(message)
   if (!content) return undefined
   const native = target
@@ -93,6 +101,14 @@ function nameOfMessage(delivery: Delivery, chat: string, writer: string, known: 
   const native = isTaken ? marked(id, key) : known.names.give(chat, id, key)
   if (!isTaken) known.names.remember(chat, writer, id, native)
   return native
+}
+
+/** What the other side says has become of a message: XEP-0184, XEP-0333. */
+export function receiptIn(message: Element) {
+  const delivered = message.getChild('received', ns.receipts)?.attrs.id
+  if (delivered) return { state: 'delivered', id: storable(delivered) } as const
+  const read = message.getChild('displayed', ns.markers)?.attrs.id
+  return read ? ({ state: 'read', id: storable(read) } as const) : undefined
 }
 
 export function repliedTo(message: Element): string | undefined {

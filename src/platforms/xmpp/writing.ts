@@ -50,6 +50,7 @@ export function textMessage(envelope: Envelope, text: Body, bonds: Bonds | false
     xml('active', ns.chatStates),
     // In a room everybody would answer.
     envelope.type === 'chat' && xml('request', ns.receipts),
+    xml('markable', ns.markers),
   )
 }
 

@@ -3,7 +3,8 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
 import { withoutSolution } from '../delivery/event-page.ts'
-import { chatOf, messageOf, parseChatId, parseMessageId } from '../delivery/mapping.ts'
+import { chatOf, messageOf, parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
 import {
   byKey,
   type ChatRow,
@@ -17,6 +18,7 @@ import {
 } from '../delivery/rows.ts'
 import type { Call } from '../network/context.ts'
 import { accessOf, readAccessOf } from './access.ts'
+import { lockChat } from './transaction.ts'
 
 /** Unread messages of one chat are counted up to this number. */
 const MOST_UNREAD = 1000
@@ -118,22 +120,57 @@ function pastOf(view: MessageView, person: number): PastMessage {
   return { message: withoutSolution(messageOf(view), isOwn ? 'own' : 'incoming'), isOwn }
 }
 
-/** A mark never moves back. */
+/** A mark never moves back. Those who wrote what is read now are notified, but in channels. */
 export async function markRead(
-  { context: { db }, by: { person } }: Call,
+  { context, by }: Call,
   { chat, message }: OperationOf<'mark_read'>,
 ): Promise<OperationResult> {
-  const access = await accessOf(db, person, parseChatId(chat))
-  const [row] = await db.query(
-    `update sandbox_member m
-     set read_up_to = greatest(m.read_up_to, coalesce($3::bigint, c.last_message))
-     from sandbox_chat c
-     where c.id = $1 and m.chat_id = c.id and m.person_id = $2
-       and ($3::bigint is null or exists (
-         select from sandbox_message x where x.chat_id = c.id and x.id = $3))
-     returning m.read_up_to`,
-    [access.chat.id, person, message === undefined ? null : parseMessageId(message, 'read')],
-  )
-  if (!row) throw failed('bad_request', 'message to read not found')
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  const upTo = message === undefined ? null : parseMessageId(message, 'read')
+  const { id, kind } = access.chat
+  await lockChat(context, { chat: id, person: by.person }, async ({ db, wake }) => {
+    const [mark] = await db.query<{ before: number; after: number }>(marking, [
+      ...[id, by.person, upTo],
+    ])
+    if (!mark) throw failed('bad_request', 'message to read not found')
+    if (mark.after <= mark.before || kind === 'channel') return
+    const [reader] = await db.query<{ person: PersonRow }>(
+      `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
+      [by.person],
+    )
+    const read = [id, by.person, mark.before, mark.after]
+    for (const { writer, target } of await db.query<Read>(newlyRead, read)) {
+      const facts = {
+        state: 'read' as const,
+        target: `${target}`,
+        person: personOf(reader!.person),
+      }
+      const event = { kind: 'receipt' as const, chat: id, actor: by.person, facts }
+      await notify({ db, wake }, event, { people: [writer] })
+    }
+  })
   return { kind: 'done' }
 }
+
+const marking = `
+  update sandbox_member m
+  set read_up_to = greatest(m.read_up_to, coalesce($3::bigint, c.last_message))
+  from sandbox_chat c, sandbox_member old
+  where c.id = $1 and m.chat_id = c.id and m.person_id = $2
+    and old.chat_id = m.chat_id and old.person_id = m.person_id
+    and ($3::bigint is null or exists (
+      select from sandbox_message x where x.chat_id = c.id and x.id = $3))
+  returning old.read_up_to as before, m.read_up_to as after`
+
+interface Read {
+  readonly writer: number
+  /** Their newest message among those read. */
+  readonly target: number
+}
+
+const newlyRead = `
+  select x.sender_id as writer, max(x.id) as target
+  from sandbox_message x join sandbox_person p on p.id = x.sender_id and p.sessions > 0
+  where x.chat_id = $1 and x.sender_id <> $2 and x.deleted_at is null
+    and x.id > greatest($3::bigint, $4::bigint - ${MOST_UNREAD}) and x.id <= $4
+  group by x.sender_id order by x.sender_id`

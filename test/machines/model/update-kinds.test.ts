@@ -40,7 +40,8 @@ t.test('allowed_updates is read as the reference reads it', async (t) => {
 t.test('the default is everything but what has to be asked for', async (t) => {
   const filter: Filter = [{ from: 0, ...byDefault }]
   const optIn = UPDATE_KINDS.filter((kind) => !wants(filter, update(kind)))
-  t.same([...optIn].sort(), ['chat_member', 'message_reaction', 'message_reaction_count'])
+  const expected = ['chat_member', 'message_delivered', 'message_reaction']
+  t.same([...optIn].sort(), [...expected, 'message_reaction_count', 'message_read'])
   t.ok(wants(filter, update('a_kind_of_next_year')))
   t.equal(namesWanted(byDefault), undefined)
 })

@@ -1,8 +1,8 @@
 /** What others do is reported in order, once in the log though reported twice, and never skipped. */
 import type { Test } from 'tap'
 import type { ContractHarness } from './harness.ts'
-import { run, type Store } from './recorder.ts'
-import { able, need, scene, words } from './scene.ts'
+import { patience, run, type Store } from './recorder.ts'
+import { able, need, scene, sent, words } from './scene.ts'
 
 export async function eventContract(t: Test, harness: ContractHarness) {
   const { updates } = harness.platform.capabilities
@@ -57,6 +57,24 @@ export async function eventContract(t: Test, harness: ContractHarness) {
       )
       t.match(deleted, { messages: [native] })
       if (deleted.kind === 'deleted') t.ok([undefined, peer.chat].includes(deleted.chat))
+    })
+  }
+
+  if (updates.includes('message_read')) {
+    await t.test('the account learns that its message was read', async (t) => {
+      const { first, peer, store } = await scene(t, harness)
+      const text = words('to be read')
+      const { native } = await sent(first, peer.chat, text)
+      await peer.reads!(await peer.sees(text, patience()))
+      const receipt = await store.until(() =>
+        store.happenings.find((one) => one.kind === 'receipt' && one.state === 'read'),
+      )
+      t.match(receipt, {
+        direction: 'incoming',
+        chat: { native: peer.chat, surface: 'private' },
+        target: native,
+        person: { native: peer.chat },
+      })
     })
   }
 

@@ -139,6 +139,8 @@ export interface Peer {
   write(text: string, options?: { readonly replyTo?: Sight }): Promise<Sight>
   edit(message: Sight, text: string): Promise<void>
   delete(message: Sight): Promise<void>
+  /** Reads the chat up to this message; only where the platform tells of that. */
+  reads?(message: Sight): Promise<void>
   /** Presses a button and resolves with the answer shown; only where the platform declares buttons. */
   press?(message: Sight, data: string, signal: AbortSignal): Promise<{ text?: string }>
   /** What stands in the place of the peer's ordinary keyboard; only where the platform declares such. */

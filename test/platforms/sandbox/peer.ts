@@ -41,6 +41,7 @@ export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
     edit: async (message, text) => {
       await actions.edit(id, place(message), { text })
     },
+    reads: ({ handle }) => actions.read(id, account, Number(handle)),
     delete: (message) => actions.delete(id, place(message)),
     press: async (message, data, signal) => {
       const { answer } = await actions.press(id, place(message), data, signal)

@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/core'
 import { contentName } from '../../../machines/model/content-name.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
+import { read } from '../../support/telegram-dc/dialogs.ts'
 import { follow } from '../../support/telegram-dc/invites.ts'
 import { react, reactIn } from '../../support/telegram-dc/opinions.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
@@ -71,6 +72,9 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
     follow: async (link) => follow(network, person, link),
     async edit({ handle }, text) {
       delivery.edit(person, Number(handle), { message: text })
+    },
+    async reads({ handle }) {
+      read(network, person, account, { maxId: Number(handle) })
     },
     async delete({ handle }) {
       delivery.delete(person, [Number(handle)])

@@ -23,6 +23,9 @@ export function peerOf(client: SlixmppClient, account: string, files: Files): Pe
     async delete(message) {
       client.retract(account, message.handle)
     },
+    async reads(message) {
+      client.confirm(account, message.handle, 'displayed')
+    },
     async sees(text, signal) {
       return sightOf(await client.sees((seen) => wordsOf(seen) === text, signal))
     },

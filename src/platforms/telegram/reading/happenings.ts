@@ -1,12 +1,13 @@
 /** What the network says has happened, in neutral terms. */
 import type { tl } from '@mtcute/node'
+import type { Chat } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Written } from '../find-message.ts'
 import type { Place } from '../storage/places.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf } from './message.ts'
 import type { OpinionReader } from './opinions.ts'
-import { chatOf, type View } from './peers.ts'
+import { chatOf, personById, type View } from './peers.ts'
 import type { KnownPolls } from './polls.ts'
 
 /** Who sees it, and what was told before. */
@@ -41,6 +42,10 @@ export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
         },
       ]
     }
+    case 'updateReadHistoryOutbox':
+      return [read(chatOf(update.peer, view), update.maxId, view)]
+    case 'updateReadChannelOutbox':
+      return [read(chatOf({ _: 'peerChannel', channelId: update.channelId }, view), update.maxId)]
     case 'updateMessageReactions':
       return view.opinions.read(update, view)
     case 'updateMessagePoll':
@@ -50,6 +55,21 @@ export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
       return [membershipOf(update, view)]
     default:
       return []
+  }
+}
+
+/** In groups the network does not say who has read. */
+function read(chat: Chat, maxId: number, view?: View): Happening {
+  const isPerson = view && chat.surface === 'private'
+  return {
+    kind: 'receipt',
+    state: 'read',
+    sourceKey: `r:${chat.native}:${maxId}`,
+    direction: 'incoming',
+    at: seconds(),
+    chat,
+    target: `${maxId}`,
+    ...(isPerson && { person: personById(Number(chat.native), view) }),
   }
 }
 

@@ -9,7 +9,7 @@ import type { Delivery } from '../delivery.ts'
 import { idOf, type MessageNames, marked, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
-import { albumOf, contentOf, forwardOf, repliedTo } from '../reading.ts'
+import { albumOf, contentOf, forwardOf, receiptIn, repliedTo } from '../reading.ts'
 import { storable } from '../storable.ts'
 import type { Ids } from './ids.ts'
 
@@ -50,6 +50,11 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
       surface: chat.surface,
       messages: [retracted],
     }
+  }
+  const receipt = receiptIn(message)
+  if (receipt) {
+    if (own || receipt.state !== 'read') return undefined
+    return { kind: 'receipt', ...event, state: 'read', chat, target: receipt.id, person: from }
   }
   const content = contentOf(message)
   if (!content) return undefined
