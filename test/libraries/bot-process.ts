@@ -116,7 +116,7 @@ export class BotProcess {
         if (includes(this.updates[next], wanted)) return this.updates[next]
       }
       if (end.aborted) {
-        const heard = JSON.stringify(this.updates.slice(after))
+        const heard = JSON.stringify(this.updates.slice(after).slice(-3))
         throw new Error(`no update with ${JSON.stringify(wanted)}, but ${heard}${this.#why()}`)
       }
       await Promise.race([once(this.#changed, 'change', { signal: end }), aborted(end)]).catch(

@@ -1,4 +1,6 @@
 /** The libraries that judge the service. */
+import { pluginSteps } from './steps/plugins.ts'
+import type { Step } from './steps/step.ts'
 import type { Language } from './toolchains.ts'
 
 export interface Library {
@@ -7,6 +9,8 @@ export interface Library {
   readonly language: Language
   /** The file behind the protocol, in the folder of its language. */
   readonly adapter: string
+  /** Steps for what it alone has. */
+  readonly more?: readonly Step[]
 }
 
 export const libraries: readonly Library[] = [
@@ -27,5 +31,42 @@ export const libraries: readonly Library[] = [
     page: 'https://github.com/eternnoir/pyTelegramBotAPI',
     language: 'python',
     adapter: 'telebot_bot.py',
+  },
+  {
+    name: 'grammY',
+    page: 'https://grammy.dev',
+    language: 'javascript',
+    adapter: 'grammy.mjs',
+  },
+  {
+    name: 'grammY with plugins',
+    page: 'https://grammy.dev/plugins',
+    language: 'javascript',
+    adapter: 'grammy-plugins.mjs',
+    more: pluginSteps,
+  },
+  {
+    name: 'Telegraf',
+    page: 'https://telegraf.js.org',
+    language: 'javascript',
+    adapter: 'telegraf.mjs',
+  },
+  {
+    name: 'GramIO',
+    page: 'https://gramio.dev',
+    language: 'javascript',
+    adapter: 'gramio.mjs',
+  },
+  {
+    name: 'puregram',
+    page: 'https://github.com/nitreojs/puregram',
+    language: 'javascript',
+    adapter: 'puregram.mjs',
+  },
+  {
+    name: 'node-telegram-bot-api',
+    page: 'https://github.com/yagop/node-telegram-bot-api',
+    language: 'javascript',
+    adapter: 'ntba.mjs',
   },
 ]

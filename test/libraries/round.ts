@@ -21,7 +21,9 @@ export async function runLibrary(library: Library): Promise<Report> {
   try {
     const workshop = await workshopOf(library.language)
     const program = workshop(library.adapter)
-    const [polling, webhook] = await Promise.all(modes.map((mode) => runTrial(program, mode)))
+    const [polling, webhook] = await Promise.all(
+      modes.map((mode) => runTrial(program, mode, library.more)),
+    )
     const trials = { polling: polling!, webhook: webhook! }
     return { library, trials, counts: countsOf([...polling!.steps, ...webhook!.steps]) }
   } catch (error) {

@@ -28,7 +28,11 @@ export interface Trial {
 const NOT_ON_SANDBOX = /not found on Sandbox|not supported on Sandbox/i
 const secret = 'a-Secret_1'
 
-export async function runTrial(program: Program, mode: Mode): Promise<Trial> {
+export async function runTrial(
+  program: Program,
+  mode: Mode,
+  more: readonly Step[] = [],
+): Promise<Trial> {
   const closing: (() => Promise<void> | void)[] = []
   const t = { teardown: (work: () => Promise<void> | void) => void closing.unshift(work) }
   try {
@@ -41,7 +45,7 @@ export async function runTrial(program: Program, mode: Mode): Promise<Trial> {
     t.teardown(() => bot.stop())
     const stage = new Stage(bot, account, start, () => service.restart())
     const steps: StepResult[] = []
-    for (const step of allSteps) steps.push(await tryStep(stage, step))
+    for (const step of [...allSteps, ...more]) steps.push(await tryStep(stage, step))
     return { version: bot.version, steps }
   } finally {
     for (const close of closing) await close()
