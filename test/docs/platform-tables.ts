@@ -1,8 +1,14 @@
 /** What docs/platforms.md tells of the platforms in tables, out of the same data as GET /platforms. */
-import type { Capabilities } from '../../actors/ports/platform.ts'
+import type { Capabilities, Platform } from '../../actors/ports/platform.ts'
 import { canDo, type Method } from '../../src/bot-api/method.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
-import { parametersKnown, type Treatment, treatmentOf } from '../../src/bot-api/parameter-rules.ts'
+import {
+  methodRefused,
+  parametersKnown,
+  reasonAgainst,
+  type Treatment,
+  treatmentOf,
+} from '../../src/bot-api/parameter-rules.ts'
 import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/facts.ts'
@@ -47,7 +53,9 @@ function tables(): string {
       'Method',
       somewhere.map(({ name, by }) => [`\`${name}\``, ...by.map((does) => (does ? 'yes' : '–'))]),
     ),
-    `\nOn none (${nowhere.length}): ${names(nowhere)}.\n`,
+    `\nOn none (${nowhere.length}), because the network has`,
+    ...lacking(nowhere),
+    '',
     '### Parameters\n',
     ...parameters(),
     '### Content, updates and limits\n',
@@ -63,39 +71,82 @@ function tables(): string {
   ].join('\n')
 }
 
-/** What is passed over and what is refused, of all methods together. */
+/** What is not carried out everywhere; one row for each parameter, or for each method where methods differ. */
 function parameters(): string[] {
-  const told = (method: Method, capabilities: Capabilities) =>
-    parametersKnown(method.name).map(
-      (name) => [name, treatmentOf({ capabilities }, method, name)] as const,
-    )
-  const listed = (treatment: Treatment, capabilities: Capabilities) => [
-    ...new Set(
-      [...methods.values()]
-        .filter((method) => canDo({ capabilities }, method))
-        .flatMap((method) => told(method, capabilities))
-        .filter(([, one]) => one === treatment)
-        .map(([name]) => name),
-    ),
-  ]
-  const [first = xmpp] = platforms.map(([, capabilities]) => capabilities)
-  const everywhere = listed('cosmetic', first).filter((name) =>
-    platforms.every(([, capabilities]) => listed('cosmetic', capabilities).includes(name)),
+  const uses = [...methods.values()].flatMap((method) =>
+    parametersKnown(method.name).map((parameter) => ({ method, parameter })),
   )
-  const own = platforms.map(([id, capabilities]) => {
-    const here = listed('cosmetic', capabilities).filter((name) => !everywhere.includes(name))
-    return `- \`${id}\`: ${here.length > 0 ? names(here.sort()) : 'none'}`
-  })
-  const refused = new Set(platforms.flatMap(([, one]) => listed('refused', one)))
+  const byName = Map.groupBy(uses, ({ parameter }) => parameter)
+  const rows = [...byName]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .flatMap(([name, all]) => {
+      const groups = alike(all)
+      return groups.map((uses) => ({
+        name,
+        label: groups.length === 1 ? `\`${name}\`` : `\`${name}\` of ${names(methodsOf(uses))}`,
+        cells: platforms.map(([, capabilities]) => treatments(uses, capabilities)[0]),
+        reason: uses.flatMap((use) => whyRefused(use) ?? [])[0],
+      }))
+    })
+  const told = rows.filter(({ cells }) => cells.some((cell) => cell && cell !== 'carried out'))
   return [
     'A parameter of the reference is carried out, refused with the reason, or cosmetic: passed over, since only looks',
-    'depend on it. A parameter that the reference does not know is ignored.\n',
-    `Refused when it asks for something: ${names([...refused].sort())}.\n`,
-    `Cosmetic on every platform: ${names(everywhere.sort())}.\n`,
-    'Cosmetic beside these:\n',
-    ...own,
+    'depend on it. A parameter that the reference does not know is ignored. These are not carried out everywhere; the other',
+    `${byName.size - new Set(told.map(({ name }) => name)).size} are, wherever their method is.\n`,
+    table(
+      'Parameter',
+      told.map(({ label, cells, reason }) => [
+        label,
+        ...cells.map((cell) => (cell === 'carried out' ? 'yes' : (cell ?? '–'))),
+        cells.includes('refused') && reason ? reason : '',
+      ]),
+      'Refused, because the network has',
+    ),
     '',
   ]
+}
+
+interface Use {
+  readonly method: Method
+  readonly parameter: string
+}
+
+const methodsOf = (uses: readonly Use[]) => uses.map(({ method }) => method.name)
+
+/** Groups of methods that treat the parameter alike on each platform. */
+function alike(uses: readonly Use[]): Use[][] {
+  const groups: Use[][] = []
+  for (const use of uses) {
+    const fits = (group: readonly Use[]) =>
+      platforms.every(([, capabilities]) => treatments([...group, use], capabilities).length < 2)
+    const group = groups.find(fits)
+    if (group) group.push(use)
+    else groups.push([use])
+  }
+  return groups
+}
+
+/** The different treatments on a platform, where the methods are served there. */
+const treatments = (uses: readonly Use[], capabilities: Capabilities): Treatment[] => [
+  ...new Set(
+    uses
+      .filter(({ method }) => canDo({ capabilities }, method))
+      .map(({ method, parameter }) => treatmentOf({ capabilities }, method, parameter))
+      .filter((treatment) => treatment !== undefined),
+  ),
+]
+
+/** In the words for a network that is not the reference's own. */
+const whyRefused = ({ method, parameter }: Use): string | undefined =>
+  reasonAgainst(other, method, parameter)?.replace('the network has ', '')
+
+const other = { id: 'xmpp', name: 'XMPP', capabilities: xmpp } as Platform
+
+/** Methods by what a network lacks that does not have them. */
+function lacking(nowhere: readonly string[]): string[] {
+  const reason = (name: string) =>
+    methodRefused(other, name).message.replace(/.*the network has /, '')
+  return [...Map.groupBy(nowhere, reason)].map(([what, found]) => `- ${what}: ${names(found)}`)
 }
 
 const names = (all: readonly string[]) => all.map((name) => `\`${name}\``).join(', ')
@@ -105,10 +156,10 @@ const row = (name: string, tell: (capabilities: Capabilities) => string) => [
   ...platforms.map(([, capabilities]) => tell(capabilities) || '–'),
 ]
 
-const table = (first: string, rows: readonly (readonly string[])[]) =>
+const table = (first: string, rows: readonly (readonly string[])[], ...last: string[]) =>
   [
-    [first, ...platforms.map(([id]) => `\`${id}\``)],
-    [first, ...platforms.map(() => '')].map(() => '---'),
+    [first, ...platforms.map(([id]) => `\`${id}\``), ...last],
+    [first, ...platforms, ...last].map(() => '---'),
     ...rows,
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)
