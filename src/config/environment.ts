@@ -1,7 +1,15 @@
-/** Variables by a schema: text becomes what is wanted, what is absent the default, and what is left are problems. */
+/** Reads variables by a schema: text is converted, an absent one gets its default, and the rest are problems. */
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TObject } from 'typebox'
-import { ConfigurationError } from './error.ts'
+
+/** What is wrong with the environment: names the variable, never its value, which may be a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+
+  constructor(problem: string) {
+    super(`configuration: ${problem}`)
+  }
+}
 
 /** A variable whose form takes more than a word says itself what it must be, as its description. */
 function problemsOf(environment: TObject, found: readonly ErrorObject[]): string[] {

@@ -1,8 +1,8 @@
 /** How large files may be, where they lie, and what may work on them, as the environment has it. */
 import { type Static, Type } from 'typebox'
 import { type MediaLimits, usualLimits } from '../media/limits.ts'
-import type { S3Options } from '../media/s3-store.ts'
-import { ConfigurationError } from './error.ts'
+import type { S3Options } from '../media/object-store.ts'
+import { ConfigurationError } from './environment.ts'
 
 const Bytes = (standard: number) =>
   Type.Integer({ minimum: 1_024, maximum: 2 ** 31, default: standard })

@@ -1,6 +1,6 @@
 /** Whose word on the client's address is taken: single addresses and networks in CIDR notation. */
 import { BlockList, isIP } from 'node:net'
-import { ConfigurationError } from './error.ts'
+import { ConfigurationError } from './environment.ts'
 
 export function proxiesFrom(list: string): string[] {
   const ranges = list.split(',').map((range) => range.trim())

@@ -1,7 +1,7 @@
 /** Which sender of one-time codes the environment names, and its settings. */
 import { kavenegar, twilio } from '../accounts/senders/presets.ts'
 import type { HttpOptions, OtpSenderOptions } from '../accounts/senders/sender.ts'
-import { ConfigurationError } from './error.ts'
+import { ConfigurationError } from './environment.ts'
 
 type Source = Readonly<Record<string, string | undefined>>
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
-import { boundedWarnings } from '../observability/bounded-warnings.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 import { connectRedis, type JobProcessor, redisBackend } from './backend.ts'
 import { openQueues, type QueueSource, type Queues } from './queues.ts'
 

@@ -1,6 +1,11 @@
-/** Where encrypted files lie: on this machine's disk, or with a storage service. */
-import type { FileHandle } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+/** The stores of encrypted files: this machine's disk, and a storage service. */
+
+import { openAsBlob } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { S3mini, S3ServiceError } from 's3mini'
 
 /** A file that a thread may read, or bytes as they come. Whoever receives it closes it. */
 export type SealedBytes = Pick<FileHandle, 'fd' | 'close'> | Readable
@@ -24,3 +29,100 @@ export class ObjectMissing extends Error {
     super(`the store has no object ${object}`, options)
   }
 }
+
+/** Names are our own and lie in 256 folders; anything else would be a way out of them. */
+const ours = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** Encrypted files on this machine's disk: complete under their name, or not there at all. */
+export class DiskStore implements ObjectStore {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** The file is flushed to the disk already, and on the same one. */
+  async put(object: string, path: string): Promise<void> {
+    const place = this.#place(object)
+    const folder = dirname(place)
+    const created = await mkdir(folder, { recursive: true, mode: 0o700 })
+    await rename(path, place)
+    await flushFolder(folder)
+    if (created) await flushFolder(dirname(folder))
+  }
+
+  async read(object: string): Promise<FileHandle> {
+    return await open(this.#place(object)).catch((cause) => {
+      throw cause.code === 'ENOENT' ? new ObjectMissing(object, { cause }) : cause
+    })
+  }
+
+  async delete(object: string): Promise<void> {
+    await rm(this.#place(object), { force: true })
+  }
+
+  #place(object: string): string {
+    if (!ours.test(object)) throw new Error('this is no name of an object')
+    return join(this.#folder, object.slice(0, 2), object)
+  }
+}
+
+/** A new name is durable once its folder is. Windows has no such thing and needs none. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  await using handle = await open(folder)
+  await handle.sync()
+}
+
+export interface S3Options {
+  readonly endpoint: string
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
+
+const REQUEST_MS = 600_000
+
+/** Encrypted files with an S3-compatible storage service. */
+export class S3Store implements ObjectStore {
+  readonly #client: S3mini
+
+  constructor({ endpoint, bucket, ...options }: S3Options) {
+    this.#client = new S3mini({
+      ...options,
+      endpoint: `${endpoint.replace(/\/+$/, '')}/${bucket}`,
+      requestAbortTimeout: REQUEST_MS,
+      // A redirect would carry the signature along.
+      fetch: (input, init) => fetch(input, { ...init, redirect: 'error' }),
+    })
+  }
+
+  /** One request: an object is there as a whole or not at all. */
+  async put(object: string, path: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const file = await openAsBlob(path)
+    await this.#client.putObject(object, file, undefined, undefined, undefined, file.size)
+    await rm(path, { force: true })
+  }
+
+  async read(
+    object: string,
+    { from, length }: { from: number; length: number },
+  ): Promise<Readable> {
+    const response = await this.#client
+      .getObjectRaw(object, false, from, from + length)
+      .catch((cause) => {
+        throw isMissing(cause) ? new ObjectMissing(object, { cause }) : cause
+      })
+    if (!response.body) throw new ObjectMissing(object)
+    return Readable.fromWeb(response.body as ReadableStream)
+  }
+
+  async delete(object: string): Promise<void> {
+    await this.#client.deleteObject(object)
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof S3ServiceError && error.status === 404

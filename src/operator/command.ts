@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { type Config, readConfig } from '../config/config.ts'
-import { ConfigurationError } from '../config/error.ts'
+import { ConfigurationError } from '../config/environment.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { keepRunning } from '../database/embedded/supervisor.ts'
 import { createLog } from '../observability/log.ts'

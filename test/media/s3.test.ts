@@ -1,7 +1,7 @@
 /** Files with a storage service: signed, encrypted before they leave, read by range, removed. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { S3Store } from '../../src/media/s3-store.ts'
+import { S3Store } from '../../src/media/object-store.ts'
 import { refused } from '../actors/refused.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { collect, forever, rig } from './rig.ts'

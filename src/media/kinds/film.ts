@@ -6,7 +6,7 @@ import { isTooCostly } from '../transcoder.ts'
 import { asDocument } from './document.ts'
 import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
 import { called, lasting } from './sound.ts'
-import { stillOf } from './still.ts'
+import { stillOf } from './thumbnail.ts'
 
 const MP4 = 'video/mp4'
 const GIF = 'image/gif'

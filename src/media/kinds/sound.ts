@@ -4,7 +4,7 @@ import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { asDocument } from './document.ts'
 import type { Given, MediaTools, Prepared } from './kind.ts'
-import { stillOf } from './still.ts'
+import { stillOf } from './thumbnail.ts'
 
 const music = ['audio/mpeg', 'audio/mp4', 'audio/x-m4a']
 

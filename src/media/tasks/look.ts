@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import sharp from 'sharp'
 import { isPicture } from '../formats.ts'
-import { pictureOptions } from './picture-limits.ts'
+import { pictureOptions } from './picture.ts'
 import { HEAD_BYTES, sniff } from './sniff.ts'
 
 export interface LookTask {

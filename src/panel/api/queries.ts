@@ -6,11 +6,61 @@ import type {
   Backlog,
   Chart,
   Credential,
+  Diagnosis,
   Platform,
   RecordPage,
+  SignIn,
   Summary,
+  Token,
   Transition,
+  UsageReport,
 } from './types.ts'
+
+/** The browsers in which the user is signed in. */
+export const signInsQuery = queryOptions({
+  queryKey: ['sign-ins'],
+  queryFn: ({ signal }) =>
+    call<RecordPage<SignIn>>('GET', '/user/sessions', { query: { limit: 100 }, signal }),
+})
+
+export const tokensQuery = queryOptions({
+  queryKey: ['tokens'],
+  queryFn: ({ signal }) =>
+    call<RecordPage<Token>>('GET', '/user/tokens', { query: { limit: 100 }, signal }),
+})
+
+interface UsageOf {
+  readonly api_key_id?: number
+  readonly credential_id?: number
+  readonly step?: 'hour' | 'day'
+}
+
+/** Usage figures, in all or of one key or account. */
+export const usageQuery = (of: UsageOf) =>
+  queryOptions({
+    queryKey: ['usage', of],
+    queryFn: ({ signal }) => call<UsageReport>('GET', '/user/usage', { query: { ...of }, signal }),
+    refetchInterval: 60_000,
+  })
+
+interface DiagnosisWish {
+  readonly send_to?: string
+  readonly key?: string
+}
+
+/** A diagnosis: five steps in order, each with what was seen and what to do. */
+export const diagnosisQuery = (keyId: number, diagnosisId: string) =>
+  queryOptions({
+    queryKey: ['diagnosis', keyId, diagnosisId],
+    queryFn: ({ signal }) =>
+      call<Diagnosis>('GET', `/api_keys/${keyId}/diagnosis/${diagnosisId}`, { signal }),
+  })
+
+export const startDiagnosis = (keyId: number, wish: DiagnosisWish) =>
+  call<Diagnosis>('POST', `/api_keys/${keyId}/diagnosis`, { body: wish })
+
+export const takeStep = ({ api_key_id, diagnosis_id }: Diagnosis) =>
+  call<Diagnosis>('POST', `/api_keys/${api_key_id}/diagnosis/${diagnosis_id}/next`, { body: {} })
 
 export const summaryQuery = queryOptions({
   queryKey: ['summary'],

@@ -1,6 +1,15 @@
-/** Times, spans and sizes in the reader's language and zone. */
+/** Times, spans and sizes in the reader's language and zone, and digits as the reader types them. */
 import { useMemo } from 'react'
 import { useLanguage } from './language.tsx'
+
+const ZEROS = [0x06f0, 0x0660]
+
+/** Turns digits as Persian and Arabic keyboards type them into those that the service reads. */
+export const latinDigits = (text: string): string =>
+  text.replaceAll('٫', '.').replace(/[۰-۹٠-٩]/g, (digit) => {
+    const code = digit.charCodeAt(0)
+    return `${code - (ZEROS.find((zero) => code >= zero) ?? code)}`
+  })
 
 const steps = [
   ['day', 86_400],

@@ -8,7 +8,28 @@ import {
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { follow } from '../api/stream.ts'
 import type { Change, Credential, RecordPage, Summary } from '../api/types.ts'
-import { atMostEvery } from './pace.ts'
+
+/** Does something soon, but not again before a while has passed. */
+export function atMostEvery(
+  milliseconds: number,
+  signal: AbortSignal,
+  work: () => void,
+): () => void {
+  let last = Number.NEGATIVE_INFINITY
+  let timer: ReturnType<typeof setTimeout> | undefined
+  signal.addEventListener('abort', () => clearTimeout(timer))
+  return () => {
+    if (timer !== undefined || signal.aborted) return
+    timer = setTimeout(
+      () => {
+        timer = undefined
+        last = performance.now()
+        work()
+      },
+      Math.max(0, last + milliseconds - performance.now()),
+    )
+  }
+}
 
 /** Writes changes that were told live into what has been read before. */
 function applyChanges(queries: QueryClient, changes: readonly Change[]): void {

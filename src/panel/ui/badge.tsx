@@ -1,5 +1,21 @@
-/** A state as a coloured word; the colour says nothing that the word does not. */
+/** Badges: a state as a coloured word, where the colour says nothing that the word does not. */
 import { useT } from '../i18n/language.tsx'
+import { useIsLive } from '../live/live.tsx'
+
+/** Shows whether the page changes by itself at the moment. */
+export function LiveBadge() {
+  const t = useT()
+  const isLive = useIsLive()
+  return (
+    <span
+      className={`badge dot ${isLive ? 'tone-good live' : 'tone-idle'}`}
+      title={t('live.hint')}
+      role="status"
+    >
+      {t(isLive ? 'live.on' : 'live.off')}
+    </span>
+  )
+}
 
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'idle'
 

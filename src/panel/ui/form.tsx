@@ -1,5 +1,72 @@
-/** A form that is sent by a mutation, once at a time. */
-import type { ReactNode } from 'react'
+/** Forms: one that is sent by a mutation, once at a time, and its labelled inputs. */
+import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
+
+interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly wrong?: string | undefined
+  readonly ref?: Ref<HTMLInputElement>
+}
+
+/** A labelled input with its hint and what is wrong with it. */
+export function Field({ label, hint, wrong, className = '', ...input }: FieldProps) {
+  const id = useId()
+  const described = [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        className={`input ${className}`}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={described || undefined}
+      />
+      {hint && (
+        <span id={`${id}-hint`} className="hint">
+          {hint}
+        </span>
+      )}
+      {wrong && (
+        <span id={`${id}-wrong`} className="wrong" role="alert">
+          {wrong}
+        </span>
+      )}
+    </div>
+  )
+}
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly hidesLabel?: boolean
+  onChange(value: string): void
+}
+
+/** A plain select: the system's own list is the best one on a phone. */
+export function Choice({ label, value, options, hidesLabel = false, onChange }: ChoiceProps) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id} className={hidesLabel ? 'unseen' : ''}>
+        {label}
+      </label>
+      <select
+        id={id}
+        className="input"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
 
 interface FormProps {
   readonly by: { readonly isPending: boolean; mutate(): void }

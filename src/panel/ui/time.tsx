@@ -1,6 +1,23 @@
-/** A moment as the reader says it, with the exact time at hand. All of them tick together. */
-import { useSyncExternalStore } from 'react'
+/** Times that tick: how long ago a moment was, with the exact time at hand, and how many seconds are left. */
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useFormats } from '../i18n/formats.ts'
+
+const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) / 1000))
+
+/** Whole seconds until a moment, counted down. */
+export function useSecondsLeft(end: number): number {
+  const [left, setLeft] = useState(() => secondsUntil(end))
+  useEffect(() => {
+    setLeft(secondsUntil(end))
+    const timer = setInterval(() => {
+      const rest = secondsUntil(end)
+      setLeft(rest)
+      if (rest === 0) clearInterval(timer)
+    }, 250)
+    return () => clearInterval(timer)
+  }, [end])
+  return left
+}
 
 const TICK_MS = 10_000
 

@@ -6,7 +6,7 @@ import { call } from '../../api/call.ts'
 import type { Credential } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 

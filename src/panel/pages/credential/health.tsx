@@ -7,11 +7,11 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { useFix } from '../diagnosis/fixes.ts'
+import { useFix } from '../diagnosis/remedy.tsx'
 
 export function Health({ credential }: { readonly credential: Credential }) {
   const t = useT()

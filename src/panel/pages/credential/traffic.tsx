@@ -1,8 +1,7 @@
 /** What came through the account in the last day, what of it its bots have not taken yet, and how old that is. */
 import { useQuery } from '@tanstack/react-query'
-import { backlogQuery, keysQuery } from '../../api/queries.ts'
+import { backlogQuery, keysQuery, usageQuery } from '../../api/queries.ts'
 import type { ApiKey, Credential, Usage } from '../../api/types.ts'
-import { usageQuery } from '../../api/usage.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'

@@ -2,14 +2,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { credentialsQuery, summaryQuery } from '../../api/queries.ts'
 import { useT } from '../../i18n/language.tsx'
+import { LiveBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { LiveBadge } from '../../ui/live-badge.tsx'
 import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { Filters } from './filters.tsx'
+import { Filters, useFilter } from './filters.tsx'
 import { CredentialRows } from './rows.tsx'
-import { useFilter } from './use-filter.ts'
 
 export function CredentialsPage() {
   const t = useT()

@@ -1,10 +1,64 @@
 /** The search and the filters over the list of accounts. */
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import type { ListFilter } from '../../api/queries.ts'
 import type { Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Choice } from '../../ui/field.tsx'
+import { Choice } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { sorts, useFilter } from './use-filter.ts'
+
+const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
+type Sort = (typeof sorts)[number]
+
+const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
+  created: { sort: undefined, order: undefined },
+  urgency: { sort: 'urgency', order: undefined },
+  name: { sort: 'name', order: undefined },
+  nameUp: { sort: 'name', order: 'asc' },
+  state: { sort: 'state', order: 'asc' },
+  lastEvent: { sort: 'last_event', order: undefined },
+}
+
+const NEEDED = 'link_again,restart,contact_platform'
+
+/** Search, filters and order, kept in the address, so that a view can be passed on. */
+export function useFilter() {
+  const [query, setQuery] = useSearchParams()
+  const text = query.toString()
+
+  return useMemo(() => {
+    const given = new URLSearchParams(text)
+    const givenOf = (name: string) => given.get(name) || undefined
+    const sort = sorts.find((one) => one === givenOf('sort')) ?? 'created'
+    const filter: ListFilter = {
+      search: givenOf('search'),
+      state: givenOf('state'),
+      action: givenOf('action') === 'needed' ? NEEDED : undefined,
+      platform: givenOf('platform'),
+      ...columns[sort],
+    }
+    return {
+      filter,
+      sort,
+      isFiltered: ['search', 'state', 'action', 'platform'].some(givenOf),
+      /** An empty value takes the filter away. */
+      set(changes: Readonly<Record<string, string>>) {
+        setQuery(
+          (before) => {
+            const next = new URLSearchParams(before)
+            for (const [name, value] of Object.entries(changes)) {
+              if (value === '') next.delete(name)
+              else next.set(name, value)
+            }
+            return next
+          },
+          { replace: true },
+        )
+      },
+      clear: () => setQuery({}),
+    }
+  }, [text, setQuery])
+}
 
 const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']
 const TYPING_MS = 250

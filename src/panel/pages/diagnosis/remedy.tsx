@@ -1,5 +1,7 @@
-/** The button that puts a cause right, or leads to where it is put right. */
+/** What to do about each finding, in words of the reader, and the button that does it or leads to the place. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
+import type { FindingCode } from '../../../../machines/diagnosis/facts.ts'
 import { call } from '../../api/call.ts'
 import { credentialQuery } from '../../api/queries.ts'
 import type { Diagnosis } from '../../api/types.ts'
@@ -7,7 +9,56 @@ import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { placeFor } from './fixes.ts'
+
+/** Where the button leads that puts it right. */
+type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
+
+const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingCode, Place>> = {
+  key_revoked: 'newKey',
+  key_expired: 'key',
+  wrong_secret: 'key',
+  missing_scope: 'key',
+  credential_deleted: 'link',
+  session_revoked: 'link',
+  session_expired: 'link',
+  session_duplicated: 'link',
+  password_needed: 'link',
+  logged_out: 'link',
+  invalid: 'link',
+  secrets_unreadable: 'link',
+  password_changed: 'link',
+  replaced_elsewhere: 'restart',
+  crash_loop: 'restart',
+  failed: 'restart',
+  account_banned: 'account',
+  account_deleted: 'account',
+  account_disabled: 'account',
+  deactivated: 'account',
+  two_pollers: 'key',
+  polling_and_webhook: 'webhook',
+  nobody_receives: 'key',
+  secret_refused: 'webhook',
+  endpoint_gone: 'webhook',
+  webhook_suspended: 'webhook',
+  endpoint_failing: 'webhook',
+  webhook_turned_off: 'webhook',
+  updates_dropped: 'key',
+}
+
+/** What passes by itself, or needs another target, is only looked at again. */
+const placeFor = (code: string): Place => places[code] ?? 'again'
+
+const unknown = (code: string) => code.replaceAll('_', ' ')
+
+/** What the panel has no words for is said in the service's. */
+export function useFix(): (code: string | null, remedy: string | null) => string {
+  const t = useT()
+  return (code, remedy) => {
+    if (code === null) return remedy ?? ''
+    const known = t.word('diagnosis.fix', code)
+    return known === unknown(code) ? (remedy ?? known) : known
+  }
+}
 
 interface RemedyProps {
   readonly code: string

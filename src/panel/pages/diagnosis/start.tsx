@@ -1,11 +1,11 @@
 /** What a diagnosis may be given, and the two ways to begin it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { diagnosisQuery, startDiagnosis } from '../../api/diagnosis.ts'
+import { diagnosisQuery, startDiagnosis } from '../../api/queries.ts'
 import type { Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Wrong } from '../../ui/states.tsx'
 

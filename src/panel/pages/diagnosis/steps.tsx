@@ -3,7 +3,7 @@ import type { Diagnosis, DiagnosisStep, Verdict } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { useFix } from './fixes.ts'
+import { useFix } from './remedy.tsx'
 
 const tones: Readonly<Record<Verdict, Tone>> = {
   pending: 'idle',

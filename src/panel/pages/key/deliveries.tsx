@@ -1,17 +1,156 @@
 /** Every attempt at delivering to the webhook, and delivering again. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Delivery, RecordPage } from '../../api/types.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Choice } from '../../ui/field.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Empty, useReason } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
-import { Attempt } from './attempt.tsx'
-import { Replay } from './replay.tsx'
+
+interface AttemptProps {
+  readonly delivery: Delivery
+  /** Shows all attempts at this update; undefined where they are shown already. */
+  readonly showAll: (() => void) | undefined
+  /** Undefined where there is nowhere to deliver to. */
+  readonly again: (() => void) | undefined
+}
+
+/** One attempt at delivering an update, and what can be done about it. */
+function Attempt({ delivery, showAll, again }: AttemptProps) {
+  const t = useT()
+  const { span, moment } = useFormats()
+  const { at, update_id, attempt, url, status, error, duration_ms, next_attempt_at } = delivery
+  const isGood = error === null
+  return (
+    <li>
+      <details>
+        <summary className="record">
+          <Badge tone={isGood ? 'good' : 'bad'}>
+            {status === null ? t('deliveries.noAnswer') : `${status}`}
+          </Badge>
+          <span className="grow">
+            <span className="label">{t('deliveries.update', { id: `${update_id}` })}</span>{' '}
+            <span className="quiet small">{t('deliveries.attempt', { number: attempt })}</span>
+            {error && <span className="quiet small block clip ltr">{error}</span>}
+          </span>
+          <span className="quiet small number">{span(duration_ms)}</span>
+          <span className="quiet small">
+            <Ago at={at} />
+          </span>
+        </summary>
+        <dl className="facts inset">
+          <dt>{t('webhook.url')}</dt>
+          <dd className="mono">{url}</dd>
+          <dt>{t('deliveries.at')}</dt>
+          <dd>{moment(at)}</dd>
+          {error && (
+            <>
+              <dt>{t('deliveries.error')}</dt>
+              <dd className="ltr">{error}</dd>
+            </>
+          )}
+          {next_attempt_at && (
+            <>
+              <dt>{t('deliveries.next')}</dt>
+              <dd>{moment(next_attempt_at)}</dd>
+            </>
+          )}
+        </dl>
+        {(showAll || again) && (
+          <div className="row inset">
+            {showAll && (
+              <Button size="slim" icon="search" onClick={showAll}>
+                {t('deliveries.ofUpdate')}
+              </Button>
+            )}
+            {again && (
+              <Button size="slim" icon="restart" onClick={again}>
+                {t('deliveries.again')}
+              </Button>
+            )}
+          </div>
+        )}
+      </details>
+    </li>
+  )
+}
+
+interface ReplayProps {
+  readonly apiKey: ApiKey
+  /** The update to begin with, if one was chosen. */
+  readonly from: number | undefined
+  close(): void
+}
+
+/** Delivers again what was delivered before, from an update or from a time on. */
+function Replay({ apiKey, from: chosen, close }: ReplayProps) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const [by, setBy] = useState(chosen === undefined ? 'since' : 'update')
+  const [from, setFrom] = useState(`${chosen ?? ''}`)
+  const replaying = useMutation({
+    mutationFn: () =>
+      call<{ from_update_id: number }>('POST', `/api_keys/${apiKey.api_key_id}/webhook/replay`, {
+        body:
+          by === 'since'
+            ? { since: new Date(from).toISOString() }
+            : { from_update_id: Number(from) },
+      }),
+    onSuccess({ from_update_id }) {
+      toast(t('replay.done', { id: `${from_update_id}` }))
+      close()
+      queries.invalidateQueries({ queryKey: ['deliveries', apiKey.api_key_id] })
+    },
+  })
+  return (
+    <Dialog title={t('replay.title')} open onClose={close}>
+      <Form by={replaying}>
+        <p className="quiet">{t('replay.text')}</p>
+        <Choice
+          label={t('replay.by')}
+          value={by}
+          options={[
+            ['since', t('replay.since')],
+            ['update', t('replay.update')],
+          ]}
+          onChange={(next) => {
+            setBy(next)
+            setFrom('')
+          }}
+        />
+        <Field
+          key={by}
+          label={t(by === 'since' ? 'replay.since' : 'replay.update')}
+          type={by === 'since' ? 'datetime-local' : 'number'}
+          min={by === 'since' ? undefined : 1}
+          className="ltr"
+          required
+          value={from}
+          wrong={replaying.error ? reason(replaying.error) : undefined}
+          onChange={(event) => setFrom(event.target.value)}
+        />
+        <div className="actions">
+          <Button onClick={close}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={replaying.isPending}>
+            {t('replay')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
 
 const outcomes = ['delivered', 'failed'] as const
 const LOOK_MS = 5_000

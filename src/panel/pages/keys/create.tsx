@@ -8,12 +8,10 @@ import type { ApiKey, Credential, RecordPage } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Choice, Field } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Empty, Failed, Wrong } from '../../ui/states.tsx'
-import { expiryIn, lifetimeOptions } from './lifetimes.ts'
 import { NewKey } from './new-key.tsx'
-import { Scopes } from './scopes.tsx'
+import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
 /** More than that nobody looks through: they are searched. */
 const SHOWN = 200

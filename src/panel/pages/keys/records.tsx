@@ -1,12 +1,18 @@
 /** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
 
 import { Link } from 'react-router'
-import { keyStanding } from '../../../../machines/api-key/terms.ts'
+import { keyStanding, type Standing } from '../../../../machines/api-key/terms.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { standingTones } from './standing.ts'
+
+/** The colour of a key that still opens, has expired or was revoked. */
+export const standingTones: Readonly<Record<Standing, Tone>> = {
+  usable: 'good',
+  expired: 'bad',
+  revoked: 'bad',
+}
 
 const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   none: 'idle',
@@ -39,7 +45,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
                 {t.count('keys.waiting', key.pending_update_count)}
               </span>
             </span>
-            <Standing apiKey={key} />
+            <StandingBadge apiKey={key} />
           </Link>
         </li>
       ))}
@@ -47,7 +53,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
   )
 }
 
-function Standing({ apiKey }: { readonly apiKey: ApiKey }) {
+function StandingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const standing = keyStanding(apiKey, Date.now())
   return standing === 'usable' ? (

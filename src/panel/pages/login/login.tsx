@@ -1,20 +1,100 @@
 /** /login: a phone, then the code that was sent to it. */
-
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
 import { ask, posting } from '../../api/ask.ts'
-import { useSession } from '../../api/session.ts'
+import { signIn, useSession } from '../../api/session.ts'
 import type { SentCode } from '../../api/types.ts'
-import { latinDigits } from '../../i18n/digits.ts'
+import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field, Form } from '../../ui/form.tsx'
 import { Loading, Notice, useReason } from '../../ui/states.tsx'
-import { CodeStep } from './code-step.tsx'
-import { forgetCode, rememberCode, rememberedCode } from './sent-code.ts'
+import { useSecondsLeft } from '../../ui/time.tsx'
+
+interface CodeStepProps {
+  readonly sent: WaitedCode
+  readonly resending: boolean
+  readonly failure: unknown
+  resend(): void
+  back(): void
+}
+
+/** The second step of signing in: the code, and another one when it does not come. */
+function CodeStep({ sent, resending, failure, resend, back }: CodeStepProps) {
+  const t = useT()
+  const reason = useReason()
+  const [code, setCode] = useState('')
+  const left = useSecondsLeft(sent.at + sent.resend_in * 1000)
+  const entering = useMutation({
+    async mutationFn() {
+      await signIn(sent.phone, code, sent.challenge_id)
+      forgetCode()
+    },
+  })
+  const problem = entering.error ?? failure
+  return (
+    <Form by={entering}>
+      <div>
+        <h1>{t('login.code')}</h1>
+        <p className="quiet small">
+          {t(sent.channel === 'console' ? 'login.sent.console' : 'login.sent')}{' '}
+          <span className="ltr">{sent.phone}</span>
+        </p>
+      </div>
+      <Field
+        label={t('code')}
+        wrong={problem ? reason(problem) : undefined}
+        className="code ltr"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        name="otp"
+        pattern="[0-9]{6,8}"
+        maxLength={8}
+        required
+        autoFocus
+        value={code}
+        onChange={(event) => setCode(latinDigits(event.target.value).replace(/\D/g, ''))}
+      />
+      <Button type="submit" kind="first" busy={entering.isPending}>
+        {t('login.enter')}
+      </Button>
+      <div className="row spread">
+        <Button kind="bare" size="slim" onClick={back}>
+          {t('login.otherPhone')}
+        </Button>
+        <Button kind="bare" size="slim" busy={resending} disabled={left > 0} onClick={resend}>
+          {left > 0 ? t('code.resendIn', { seconds: left }) : t('code.resend')}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+/** The code that was sent. It is kept over a reload: on a phone the page is often gone after a look at the messages. */
+interface WaitedCode extends SentCode {
+  /** When it was sent. */
+  readonly at: number
+}
+
+const KEPT = 'chapar.sent-code'
+
+function rememberCode(sent: WaitedCode): WaitedCode {
+  sessionStorage.setItem(KEPT, JSON.stringify(sent))
+  return sent
+}
+
+const forgetCode = (): void => sessionStorage.removeItem(KEPT)
+
+/** Undefined when none was sent, or it can no longer be entered. */
+function rememberedCode(): WaitedCode | undefined {
+  const kept = sessionStorage.getItem(KEPT)
+  if (kept === null) return undefined
+  const sent = JSON.parse(kept) as WaitedCode
+  return sent.at + sent.expires_in * 1000 > Date.now() ? sent : undefined
+}
 
 interface PhoneStepProps {
   readonly busy: boolean

@@ -6,7 +6,7 @@ import type { Group, Person, Role } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Choice } from '../../ui/field.tsx'
+import { Choice } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { personName } from './names.ts'
 

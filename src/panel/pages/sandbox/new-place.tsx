@@ -2,12 +2,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Written } from '../../api/sandbox.ts'
-import { latinDigits } from '../../i18n/digits.ts'
+import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Field, Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 
 export interface NewContentProps {

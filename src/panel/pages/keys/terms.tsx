@@ -1,5 +1,22 @@
-/** What a key may do, each scope explained. */
+/** The terms of a key: its scopes, each explained, and its lifetime. */
+
 import { useT } from '../../i18n/language.tsx'
+import type { Translate } from '../../i18n/translate.ts'
+
+const lifetimes = ['never', '30', '90', '365'] as const
+
+const DAY_MS = 86_400_000
+
+/** How long a key may work from now on, as choices. */
+export const lifetimeOptions = (t: Translate): readonly (readonly [string, string])[] =>
+  lifetimes.map((days) => [
+    days,
+    days === 'never' ? t('keys.lifetime.never') : t('keys.lifetime.days', { days: Number(days) }),
+  ])
+
+/** As the service takes it: `null` when it never ends. */
+export const expiryIn = (lifetime: string): string | null =>
+  lifetime === 'never' ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString()
 
 const scopes = ['bot:send', 'bot:receive'] as const
 
