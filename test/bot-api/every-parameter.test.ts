@@ -34,7 +34,8 @@ async function refusal(
     signal: () => new AbortController().signal,
     leaving: () => ({ aborted: false }) as never,
   }
-  const carrier = { platformOf: async () => platform } as unknown as CallExecution
+  const credentials = { platformOf: async () => platform }
+  const carrier = { credentials } as unknown as CallExecution
   try {
     await prepare(asked, carrier)
     return undefined
