@@ -56,6 +56,7 @@ const sandboxRooms = [
     'files',
     'stickers',
     'chats',
+    'boosts',
     'polls',
     'messages',
     'inline',

@@ -1,4 +1,5 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
+import type { ChatDetails } from './chat-details.ts'
 import type { Permission } from './rights.ts'
 import type { MaskPosition, StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
@@ -18,7 +19,7 @@ export interface Person {
   readonly isBot?: boolean
 }
 
-export interface Chat {
+export interface Chat extends ChatDetails {
   readonly native: string
   readonly surface: Surface
   /** Only for groups and channels. */
@@ -39,10 +40,6 @@ export interface Chat {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
-  /** The name of the supergroup's sticker set. */
-  readonly stickerSet?: string
-  /** Whether this account may set it. */
-  readonly maySetStickers?: boolean
 }
 
 /** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
@@ -164,7 +161,13 @@ export type Service =
   | ({ readonly fact: 'topic_created' } & TopicLook)
   /** An absent field has not changed; an empty icon means that it was removed. */
   | { readonly fact: 'topic_edited'; readonly name?: string; readonly icon?: string }
-  | { readonly fact: 'topic_closed' | 'topic_reopened' }
+  | {
+      readonly fact:
+        | 'topic_closed'
+        | 'topic_reopened'
+        | 'general_topic_hidden'
+        | 'general_topic_unhidden'
+    }
 
 export type Content =
   | ({ readonly kind: 'text'; readonly preview?: Preview } & Text)

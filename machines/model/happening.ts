@@ -1,7 +1,7 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
 import type { InlineQuery } from './inline.ts'
-import type { Invite, Member } from './membership.ts'
+import type { Boost, Invite, Member } from './membership.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */
@@ -81,6 +81,8 @@ export type Happening =
       /** The new member had asked to join without an invite link. */
       readonly viaRequest?: boolean
     })
+  | (Happened & { readonly kind: 'boost'; readonly chat: Chat; readonly boost: Boost })
+  | (Happened & { readonly kind: 'boost_removed'; readonly chat: Chat; readonly boost: Boost })
   | (Happened & {
       readonly kind: 'join_request'
       readonly chat: Chat

@@ -9,6 +9,8 @@ export interface Member {
   readonly rights?: readonly Right[]
   readonly title?: string
   readonly isAnonymous?: boolean
+  /** Only for ordinary members. */
+  readonly tag?: string
   /** Whether this account may change the administrator's rights. */
   readonly isEditable?: boolean
   /** Only for a restricted person. */
@@ -30,4 +32,12 @@ export interface Invite {
   readonly expiresAt?: number
   readonly memberLimit?: number
   readonly pendingRequests?: number
+}
+
+/** A person's gift of reach to a chat; times are Unix time in seconds. */
+export interface Boost {
+  readonly id: string
+  readonly person: Person
+  readonly at: number
+  readonly expiresAt: number
 }

@@ -14,7 +14,11 @@ import type {
   Text,
   Topic,
 } from './content.ts'
-import type { Invite, Member } from './membership.ts'
+import type { Boost, Invite, Member } from './membership.ts'
+import {
+  ADMINISTRATION_OPERATIONS,
+  type AdministrationOperation,
+} from './operation-administration.ts'
 import {
   CHAT_OPERATIONS,
   type ChatOperation,
@@ -62,6 +66,7 @@ export const OPERATION_KINDS = [
   ...READING_OPERATIONS,
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
+  ...ADMINISTRATION_OPERATIONS,
   'post_story',
   'delete_story',
 ] as const
@@ -190,6 +195,7 @@ export type Operation<Place = string, Item = string> =
       readonly text: Text
     }
   | StickerOperation<Place>
+  | AdministrationOperation<Place, Item>
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
@@ -224,6 +230,7 @@ export type OperationResult =
   | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }
+  | { readonly kind: 'boosts'; readonly boosts: readonly Boost[] }
   | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }
   | { readonly kind: 'stickers'; readonly set: StickerSet }
   /** Stickers of several sets. */

@@ -75,6 +75,8 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_draft', 'chat_id person_id draft', ofChats),
   ofUser('sandbox_typing', 'chat_id person_id', ofChats),
   ofUser('sandbox_topic', 'chat_id id', ofChats),
+  ofUser('sandbox_sender_ban', 'chat_id sender_id', ofChats),
+  ofUser('sandbox_boost', 'id', ofChats),
   ofUser('sandbox_join_request', 'chat_id person_id', ofChats),
   ofUser('sandbox_member', 'chat_id person_id', ofChats),
   ofUser('sandbox_invite', 'link', ofChats),

@@ -1,6 +1,7 @@
 /** The operations that people of the sandbox can carry out, on linked devices as well as by the sandbox's own routes. */
 import { type Handlers, handle } from '../../actors/ports/platform.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
+import { listBoosts } from './boosts/boosts.ts'
 import { manageInvite } from './chats/invites.ts'
 import { answerJoin } from './chats/joining.ts'
 import { describe, resolve, resolvePhone } from './chats/lookup.ts'
@@ -20,6 +21,7 @@ import {
   setPhoto,
   setTitle,
 } from './chats/settings.ts'
+import { banSender, setMemberTag, setMemberTitle } from './chats/titles.ts'
 import { answerInline } from './inline/inline-mode.ts'
 import { answerWebApp, prepareInline } from './inline/prepared.ts'
 import { answerCallback } from './messages/callback.ts'
@@ -30,6 +32,7 @@ import { react, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
 import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
+import { setEmojiStatus, verify } from './people/honours.ts'
 import { profilePhotos, setAbout, setName, setProfilePhoto } from './people/profile.ts'
 import { stopPoll } from './polls/polls.ts'
 import {
@@ -40,6 +43,7 @@ import {
 } from './stickers/edit-sticker-set.ts'
 import { customEmoji, stickerSet, topicIcons } from './stickers/sticker-sets.ts'
 import { deleteStory, postStory } from './stories/stories.ts'
+import { editGeneralTopic, unpinTopic } from './topics/general-topic.ts'
 import { closeOrReopenTopic, createTopic, deleteTopic, editTopic } from './topics/topics.ts'
 
 export const handlers: Handlers<Call> = {
@@ -84,6 +88,16 @@ export const handlers: Handlers<Call> = {
   delete_topic: deleteTopic,
   draft: showDraft,
   sticker_set: stickerSet,
+  edit_general_topic: editGeneralTopic,
+  unpin_topic: unpinTopic,
+  set_member_title: setMemberTitle,
+  set_member_tag: setMemberTag,
+  ban_sender: banSender,
+  unban_sender: banSender,
+  boosts: listBoosts,
+  verify,
+  unverify: verify,
+  set_emoji_status: setEmojiStatus,
   upload_sticker: uploadSticker,
   create_sticker_set: createStickerSet,
   edit_sticker_set: editStickerSet,
@@ -125,6 +139,7 @@ const GROWING: ReadonlySet<OperationKind> = new Set([
   'revoke_invite',
   'set_profile_photo',
   'create_sticker_set',
+  'edit_general_topic',
 ])
 
 function rowsAddedBy(operation: Operation): number {

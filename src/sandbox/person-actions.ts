@@ -3,6 +3,7 @@
 import type {
   Buttons,
   Content,
+  Media,
   Message,
   Poll,
   Quote,
@@ -11,9 +12,12 @@ import type {
   Topic,
 } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
+import type { Boost } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
+import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-topics.ts'
 import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
+import { giveBoost, takeBoost } from './boosts/boosts.ts'
 import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
@@ -22,6 +26,7 @@ import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
 import type { Edit } from './messages/edit.ts'
 import type { NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
+import { allowEmojiStatus } from './people/honours.ts'
 import { vote } from './polls/polls.ts'
 
 /** A chat as this person names it: its id, or a public name with the at sign. */
@@ -171,6 +176,40 @@ export class PersonActions {
     const result = await this.#do(person, { kind: 'create_topic', chat: String(chat), ...look })
     if (result.kind !== 'topic') throw failed('internal', '')
     return result.topic
+  }
+
+  async administer(
+    person: number,
+    operation: AdministrationOperation<string, string>,
+  ): Promise<void> {
+    await this.#do(person, operation)
+  }
+
+  async boost(person: number, chat: number, seconds: number): Promise<Boost> {
+    await this.#assertIn(person)
+    return giveBoost(this.#context, person, chat, seconds)
+  }
+
+  async takeBoost(person: number, chat: number, boost: string): Promise<void> {
+    await this.#assertIn(person)
+    await takeBoost(this.#context, person, chat, boost)
+  }
+
+  /** Whether `account` may set the person's emoji status. */
+  async allowEmojiStatus(person: number, account: number, isAllowed: boolean): Promise<void> {
+    await Promise.all([this.#assertIn(person), this.#assertIn(account)])
+    await allowEmojiStatus(this.#context, person, account, isAllowed)
+  }
+
+  /** Without a photo, removes the newest one of the profile, or that of the chat. */
+  async setPhoto(person: number, photo: Media | undefined, chat?: number): Promise<void> {
+    const given = photo && { photo }
+    await this.#do(
+      person,
+      chat === undefined
+        ? { kind: 'set_profile_photo', ...given }
+        : { kind: 'set_photo', chat: String(chat), ...given },
+    )
   }
 
   async changeTopic(person: number, operation: TopicOperation<string, string>): Promise<void> {

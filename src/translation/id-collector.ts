@@ -118,6 +118,11 @@ export class IdCollector implements WantedIds {
         this.addPerson(happening.after.person)
         if (happening.invite) this.addPerson(happening.invite.creator)
         break
+      case 'boost':
+      case 'boost_removed':
+        this.addChat(happening.chat)
+        this.addPerson(happening.boost.person)
+        break
       case 'join_request':
         this.addChat(happening.chat)
         this.addPerson(happening.person)
@@ -152,6 +157,9 @@ export class IdCollector implements WantedIds {
         break
       case 'members':
         for (const { person } of result.members) this.addPerson(person)
+        break
+      case 'boosts':
+        for (const { person } of result.boosts) this.addPerson(person)
         break
       case 'invite':
         this.addPerson(result.invite.creator)

@@ -1,5 +1,6 @@
 /** Calls every method of the reference on the sandbox, each as its row says, and tells what came back. */
 import { reference } from '../../src/bot-api/reference.ts'
+import { administrationRows } from '../service/administration-rows.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import { botMethodRows } from '../service/method-rows-bots.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
@@ -9,6 +10,7 @@ import { stickerRows } from '../service/sticker-rows.ts'
 const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow>>)[] = [
   stickerRows,
   botMethodRows,
+  administrationRows,
   methodRows,
 ]
 

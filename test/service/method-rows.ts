@@ -187,7 +187,6 @@ export function methodRows({
     getUserProfilePhotos: [{ total_count: 1, photos: [[sized]] }, { user_id: bot.id }],
     removeMyProfilePhoto: [true],
     getUserProfileAudios: [{ total_count: 0, audios: [] }, { user_id: ada.id }],
-    getUserChatBoosts: [{ boosts: [] }, { ...inGroup, user_id: ada.id }],
     getChat: [fullChat, inGroup],
     getChatAdministrators: [[{ ...member, status: 'creator', is_anonymous: false }], inGroup],
     getChatMemberCount: [Number, inGroup],

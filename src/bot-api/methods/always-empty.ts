@@ -28,11 +28,5 @@ export const emptyMethods: readonly Method[] = [
     { user_id: 'integer', offset: 'integer', limit: 'integer' },
     { total_count: 0, audios: [] },
   ),
-  none(
-    'getUserChatBoosts',
-    'The boosts that somebody gave a chat',
-    { chat_id: 'chat', user_id: 'integer' },
-    { boosts: [] },
-  ),
   none('getAvailableGifts', 'Gifts that can be sent', {}, { gifts: [] }),
 ]

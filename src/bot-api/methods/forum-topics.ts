@@ -50,7 +50,7 @@ export const forumTopicMethods: readonly Method[] = [
     'create_topic',
     (args) => {
       const chat = args.chat()
-      const name = nameOf(args)
+      const name = topicNameOf(args)
       if (name === '') throw bad('title must be non-empty')
       const icon = iconOf(args)
       return { kind: 'create_topic', chat, name, ...colorOf(args), ...(icon && { icon }) }
@@ -64,7 +64,7 @@ export const forumTopicMethods: readonly Method[] = [
     'edit_topic',
     (args) => {
       const topic = topicOf(args)
-      const name = nameOf(args)
+      const name = topicNameOf(args)
       if (args.has('name') && name === '') throw bad('title must be non-empty')
       return {
         kind: 'edit_topic',
@@ -89,7 +89,7 @@ function topicOf(args: Arguments) {
   return { chat, topic }
 }
 
-const nameOf = (args: Arguments): string =>
+export const topicNameOf = (args: Arguments): string =>
   [...(args.text('name') ?? '').replace(/\s+/g, ' ').trim()].slice(0, NAME_LENGTH).join('')
 
 /** Without a number, or with 0, it is none. */

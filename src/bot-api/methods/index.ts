@@ -1,5 +1,6 @@
 /** Every method that is carried out, by its lower-case name. */
 import type { Method } from '../method.ts'
+import { administrationMethods } from './administration.ts'
 import { albumMethods } from './albums.ts'
 import { emptyMethods } from './always-empty.ts'
 import { chatSettingMethods } from './chat-settings.ts'
@@ -40,6 +41,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...memberMethods,
     ...inviteMethods,
     ...forumTopicMethods,
+    ...administrationMethods,
     ...stickerSetMethods,
     ...draftMethods,
     ...fileMethods,

@@ -1,7 +1,7 @@
 /** Chats, people, members and invite links in the reference's JSON. */
 
 import type { Chat, Person, Surface } from '../../../machines/model/content.ts'
-import type { Invite, Member } from '../../../machines/model/membership.ts'
+import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
 import type { Ids } from '../../identities/ids.ts'
 import type { NamedFile } from '../file-id.ts'
@@ -38,13 +38,14 @@ export function memberJson(member: Member, ids: Names): object {
       return {
         ...shown,
         is_member: !member.isOutside,
+        ...present({ tag: member.tag }),
         ...permissionsJson(permissions ?? []),
         until_date: until,
       }
     case 'kicked':
       return { ...shown, until_date: until }
     case 'member':
-      return { ...shown, ...present({ until_date: member.until }) }
+      return { ...shown, ...present({ until_date: member.until, tag: member.tag }) }
     case 'left':
       return shown
   }
@@ -52,6 +53,13 @@ export function memberJson(member: Member, ids: Names): object {
 
 export const permissionsJson = (permissions: readonly Permission[]) =>
   flags(PERMISSIONS, permissions)
+
+export const boostJson = ({ id, person, at, expiresAt }: Boost, ids: Names) => ({
+  boost_id: id,
+  add_date: at,
+  expiration_date: expiresAt,
+  source: { source: 'premium', user: userJson(person, ids) },
+})
 
 export const inviteJson = (invite: Invite, ids: Names): object => ({
   invite_link: invite.link,

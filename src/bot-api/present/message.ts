@@ -204,6 +204,10 @@ function serviceJson(
       return { forum_topic_closed: {} }
     case 'topic_reopened':
       return { forum_topic_reopened: {} }
+    case 'general_topic_hidden':
+      return { general_forum_topic_hidden: {} }
+    case 'general_topic_unhidden':
+      return { general_forum_topic_unhidden: {} }
   }
 }
 

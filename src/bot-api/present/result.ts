@@ -3,7 +3,15 @@ import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat } from '../../../machines/model/operation-reading.ts'
 import type { Names } from './chat.ts'
-import { chatJson, inviteJson, memberJson, permissionsJson, present, userJson } from './chat.ts'
+import {
+  boostJson,
+  chatJson,
+  inviteJson,
+  memberJson,
+  permissionsJson,
+  present,
+  userJson,
+} from './chat.ts'
 import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 
@@ -18,6 +26,8 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     pinned_message: chat.pinned && pinnedJson(chat.pinned, ids),
     bio: chat.surface === 'private' ? chat.description : undefined,
     description: chat.surface === 'private' ? undefined : chat.description,
+    emoji_status_custom_emoji_id: chat.emojiStatus?.customEmojiId,
+    emoji_status_expiration_date: chat.emojiStatus?.until,
     sticker_set_name: chat.stickerSet,
     can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],
@@ -90,6 +100,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.members.map((member) => memberJson(member, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
+    case 'boosts':
+      return { boosts: result.boosts.map((boost) => boostJson(boost, ids)) }
     case 'topic':
       return topicJson(result.chat.native, result.topic, ids)
     case 'stickers':

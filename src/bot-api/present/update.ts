@@ -4,7 +4,15 @@ import type { Happening, Telling } from '../../../machines/model/happening.ts'
 import { kindNumber, type UpdateKind } from '../../../machines/model/update-kinds.ts'
 import type { Draft } from '../../updates/row.ts'
 import type { Names } from './chat.ts'
-import { chatJson, inviteJson, memberJson, present, surfaceOfId, userJson } from './chat.ts'
+import {
+  boostJson,
+  chatJson,
+  inviteJson,
+  memberJson,
+  present,
+  surfaceOfId,
+  userJson,
+} from './chat.ts'
 import { pollJson } from './content.ts'
 import { bareMessageJson, locationJson, messageJson } from './message.ts'
 
@@ -103,6 +111,9 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
         },
       ]
     }
+    case 'boost':
+    case 'boost_removed':
+      return boostShown(happening, ids)
     case 'join_request': {
       const { chat, person, bio, invite } = happening
       return [
@@ -143,6 +154,18 @@ function inlineJson(happening: InlineHappening, ids: Names): Shown {
   const { result, inline } = happening
   const chosen = { result_id: result, from, query: text, ...where }
   return ['chosen_inline_result', chatId, { ...chosen, ...present({ inline_message_id: inline }) }]
+}
+
+function boostShown(
+  { kind, chat, boost, at }: Happening & { kind: 'boost' | 'boost_removed' },
+  ids: Names,
+): Shown {
+  const shown = boostJson(boost, ids)
+  const place = { chat: chatJson(chat, ids) }
+  const id = ids.chat(chat.native)
+  if (kind === 'boost') return ['chat_boost', id, { ...place, boost: shown }]
+  const { boost_id, source } = shown
+  return ['removed_chat_boost', id, { ...place, boost_id, remove_date: at, source }]
 }
 
 /** Nobody can be told of what became of a message that they never heard of. */

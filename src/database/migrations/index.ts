@@ -31,6 +31,7 @@ import { RequestReasons } from './0035-request-reasons.ts'
 import { DefaultKinds } from './0036-default-kinds.ts'
 import { SandboxInline } from './0040-sandbox-inline.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
+import { SandboxAdministration } from './0045-sandbox-administration.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
@@ -73,6 +74,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0036-default-kinds', class: DefaultKinds },
   { name: '0040-sandbox-inline', class: SandboxInline },
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
+  { name: '0045-sandbox-administration', class: SandboxAdministration },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },

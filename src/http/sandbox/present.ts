@@ -68,6 +68,7 @@ export const personBody = (person: PersonRecord, now: number) => ({
   linked_sessions: person.sessions,
   faults: faultsBody(person.faults, person.banned, now),
   created_at: person.created_at.toISOString(),
+  verification: person.verification,
 })
 
 /** Faults whose time is over are no longer there. */

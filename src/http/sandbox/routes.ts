@@ -6,6 +6,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
 import { messageRoutes, reactionRoutes, readingRoutes, typingAndPressRoutes } from './actions.ts'
+import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
@@ -52,6 +53,9 @@ const all = [
   joinRoutes,
   topicRoutes,
   topicChangeRoutes,
+  photoRoutes,
+  administrationRoutes,
+  boostRoutes,
   stickerSetRoutes,
   writingRoutes,
   messageRoutes,

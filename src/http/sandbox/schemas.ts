@@ -102,6 +102,10 @@ export const Person = Type.Object({
   deactivated: Type.Boolean(),
   linked_sessions: Type.Integer(),
   faults: Faults,
+  verification: Type.Union([
+    Type.Object({ by: Type.Integer(), description: Type.String() }),
+    Type.Null(),
+  ]),
   created_at: Time,
 })
 

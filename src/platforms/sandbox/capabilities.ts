@@ -31,6 +31,8 @@ export const capabilities: Capabilities = {
     'message_reaction_count',
     'poll',
     'poll_answer',
+    'chat_boost',
+    'removed_chat_boost',
     'deleted_messages',
     'message_read',
   ],

@@ -3,6 +3,7 @@ import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
 import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
+import { ADMINISTRATION_OPERATIONS } from '../../../machines/model/operation-administration.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { STICKER_OPERATIONS } from '../../../machines/model/operation-stickers.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
@@ -14,6 +15,7 @@ const LACKING: readonly OperationKind[] = [
   'draft',
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
+  ...ADMINISTRATION_OPERATIONS,
 ]
 
 /**

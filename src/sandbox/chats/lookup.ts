@@ -122,14 +122,20 @@ async function detailsOf(db: Database, viewer: number, native: number): Promise<
 }
 
 async function ofPerson(db: Queryable, person: number): Promise<Partial<Chat>> {
-  const [row] = await db.query<{ about: string | null; photo: Media | null }>(
-    `select about, (select photo from sandbox_photo where person_id = $1 order by id desc limit 1)
+  const [row] = await db.query<{
+    about: string | null
+    photo: Media | null
+    status: Chat['emojiStatus'] | null
+  }>(
+    `select about, case when coalesce((emoji_status ->> 'until')::bigint, 1e18)
+         > extract(epoch from now()) then emoji_status end as status, (select photo from sandbox_photo where person_id = $1 order by id desc limit 1)
      from sandbox_person where id = $1`,
     [person],
   )
   return {
     ...(row?.about && { description: row.about }),
     ...(row?.photo && { photo: row.photo }),
+    ...(row?.status && { emojiStatus: row.status }),
   }
 }
 

@@ -17,6 +17,7 @@ interface MemberRow {
   readonly role: Role | null
   readonly rights: readonly Right[] | null
   readonly title: string | null
+  readonly tag: string | null
   readonly is_anonymous: boolean | null
   readonly permissions: readonly Permission[] | null
   readonly until: number | null
@@ -48,7 +49,7 @@ const STATUS: Readonly<Record<Role, Member['status']>> = {
 }
 
 /** A ban or limits whose time is over count no more. */
-const member = `${personJson('p')} as person, m.rights, m.title, m.is_anonymous,
+const member = `${personJson('p')} as person, m.rights, m.title, m.tag, m.is_anonymous,
   case when m.until < now() and m.role = 'kicked' then 'left' else m.role end as role,
   case when m.until is null or m.until > now() then m.permissions end as permissions,
   floor(extract(epoch from m.until))::bigint as until`
@@ -155,6 +156,30 @@ export async function changeMember(
   )
 }
 
+/** An empty text takes the title or tag away. The person and the administrators are notified. */
+export async function retitleMember(
+  transaction: ChatTransaction,
+  by: ActingPerson,
+  { id: chat }: ChatKey,
+  person: number,
+  { title, tag }: { readonly title?: string; readonly tag?: string },
+): Promise<void> {
+  const { db } = transaction
+  const before = await memberOf(db, chat, person)
+  const [column, text] = title === undefined ? ['tag', tag] : ['title', title]
+  await db.query(`update sandbox_member set ${column} = $3 where chat_id = $1 and person_id = $2`, [
+    chat,
+    person,
+    text || null,
+  ])
+  const after = await memberOf(db, chat, person)
+  const actor = await memberOf(db, chat, by.person)
+  if (!before || !after || !actor || JSON.stringify(before) === JSON.stringify(after)) return
+  const facts = { by: actor.person, before, after }
+  const event = { kind: 'member' as const, chat, actor: by.person, facts }
+  await notify(transaction, event, { people: [person], administrators: true })
+}
+
 /** Notifies the people whom the founder has put into a new chat. */
 export async function notifyFirstMembers(
   transaction: ChatTransaction,
@@ -194,7 +219,7 @@ export const isInside = (member: Member | undefined) =>
   member !== undefined && member.status !== 'left' && member.status !== 'kicked'
 
 function memberFrom(row: MemberRow): Member {
-  const { role, rights, title, permissions, until } = row
+  const { role, rights, title, tag, permissions, until } = row
   const status = STATUS[role ?? 'left']
   const isRestricted = status === 'member' && permissions !== null
   return {
@@ -202,6 +227,7 @@ function memberFrom(row: MemberRow): Member {
     status: isRestricted ? 'restricted' : status,
     ...(status === 'administrator' && { rights: rights ?? ALL_BUT_PROMOTING }),
     ...(title !== null && { title }),
+    ...(tag !== null && { tag }),
     ...(row.is_anonymous && { isAnonymous: true }),
     ...(isRestricted && { permissions }),
     ...(until !== null && (isRestricted || status === 'kicked') && { until }),

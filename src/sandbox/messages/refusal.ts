@@ -29,7 +29,8 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
        exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
        ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits",
        $3::bigint is null or tp.id is not null as is_topic_known,
-       tp.is_closed is not true or ${MAY_WRITE_WHEN_CLOSED} as may_write_there
+       (case when tp.id is null then c.general_closed else tp.is_closed end) is not true
+         or coalesce(${MAY_WRITE_WHEN_CLOSED}, false) as may_write_there
      from sandbox_chat c
      join sandbox_person me on me.id = $1
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1

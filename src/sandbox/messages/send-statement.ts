@@ -13,9 +13,9 @@ const given = `
   )`
 
 const chatOf = `lateral (
-      select id, kind, permissions from sandbox_chat where native = given.native
+      select id, kind, permissions, general_closed from sandbox_chat where native = given.native
       union all
-      select id, kind, permissions from sandbox_chat
+      select id, kind, permissions, general_closed from sandbox_chat
       where low_id = least(given.sender, given.native)
         and high_id = greatest(given.sender, given.native)
       limit 1
@@ -50,7 +50,8 @@ const place = `
           and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
       and (given.reply is null or given."replyOptional" or t.id is not null)
       and (given.topic is null or tp.id is not null)
-      and (tp.is_closed is not true or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
+      and ((case when tp.id is null then c.general_closed else tp.is_closed end) is not true
+        or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
       and (select 1 from sandbox_block b
         where b.person_id = given.native and b.blocked_id = given.sender) is null
       and (select 1 from sandbox_message d

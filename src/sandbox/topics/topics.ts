@@ -23,7 +23,7 @@ const bad = (description: string) => failed('bad_request', description)
 const row = `id, creator_id as creator, name, icon_color as "iconColor", icon, is_closed as "isClosed"`
 
 /** Rejects where the chat is no forum. */
-async function forumOf({ context, by }: Call, chat: string): Promise<ChatAccess> {
+export async function forumOf({ context, by }: Call, chat: string): Promise<ChatAccess> {
   const access = await accessOf(context.db, by.person, parseChatId(chat))
   if (!access.chat.is_forum) throw bad('the chat is not a forum')
   return access

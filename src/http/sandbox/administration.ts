@@ -1,0 +1,191 @@
+/** /sandbox/people/{person}/…: photos, the general topic, titles, boosts and emoji statuses, as a person sets them. */
+import { Type } from 'typebox'
+import type { Boost } from '../../../machines/model/membership.ts'
+import { answers, ok } from '../envelope.ts'
+import { goneSignal } from '../gone-signal.ts'
+import { userOf } from '../management/owner.ts'
+import { mediaIngester } from './parse.ts'
+import { nameBody } from './present.ts'
+import { described, PersonParams, type SandboxRoutes } from './route.ts'
+import { BODY_LIMIT, ChatId, GivenMedia, Id, PersonName } from './schemas.ts'
+
+const strict = { additionalProperties: false }
+const Done = Type.Literal(true)
+const done = true as const
+const { data, url, file } = GivenMedia.properties
+const GivenPhoto = Type.Object({ data, url, file }, strict)
+const ChatPlace = Type.Object({ person: Id, chat: ChatId })
+const MemberPlace = Type.Object({ person: Id, chat: ChatId, member: Id })
+const ShortText = Type.String({ maxLength: 64 })
+
+export const photoRoutes: SandboxRoutes = async (app, { network }) => {
+  for (const [path, params, subject] of [
+    ['/people/:person/photo', PersonParams, 'the profile'],
+    ['/people/:person/chats/:chat/photo', ChatPlace, 'a chat'],
+  ] as const) {
+    app.put(
+      path,
+      {
+        bodyLimit: BODY_LIMIT,
+        schema: {
+          ...described(`Give ${subject} a photo`),
+          params,
+          body: GivenPhoto,
+          response: answers(Done),
+        },
+      },
+      async (request, reply) => {
+        const { params, body } = request
+        const { files, actions } = network(request)
+        const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
+        const photo = await ingest({ type: 'photo', ...body })
+        await actions.setPhoto(params.person, photo, 'chat' in params ? params.chat : undefined)
+        return ok(done)
+      },
+    )
+    app.delete(
+      path,
+      {
+        schema: {
+          ...described(`Remove the newest photo of ${subject}`),
+          params,
+          response: answers(Done),
+        },
+      },
+      async (request) => {
+        const { params } = request
+        const chat = 'chat' in params ? params.chat : undefined
+        await network(request).actions.setPhoto(params.person, undefined, chat)
+        return ok(done)
+      },
+    )
+  }
+}
+
+const GeneralChange = Type.Union([
+  Type.Object(
+    { do: Type.Literal('rename'), name: Type.String({ minLength: 1, maxLength: 128 }) },
+    strict,
+  ),
+  Type.Object({ do: Type.Enum(['close', 'reopen', 'hide', 'unhide']) }, strict),
+])
+
+export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/chats/:chat/general_topic',
+    {
+      schema: {
+        ...described('Rename, close, open, hide or show the general topic of a forum'),
+        params: ChatPlace,
+        body: GeneralChange,
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      await network(request).actions.administer(person, {
+        kind: 'edit_general_topic',
+        chat: String(chat),
+        change: request.body,
+      })
+      return ok(done)
+    },
+  )
+
+  app.put(
+    '/people/:person/chats/:chat/members/:member/title',
+    {
+      schema: {
+        ...described('Give an administrator a title, or an ordinary member a tag; empty: none'),
+        params: MemberPlace,
+        body: Type.Union([
+          Type.Object({ title: ShortText }, strict),
+          Type.Object({ tag: ShortText }, strict),
+        ]),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      const place = { chat: String(params.chat), person: String(params.member) }
+      await network(request).actions.administer(
+        params.person,
+        'title' in body
+          ? { kind: 'set_member_title', ...place, title: body.title }
+          : { kind: 'set_member_tag', ...place, tag: body.tag },
+      )
+      return ok(done)
+    },
+  )
+}
+
+const BoostBody = Type.Object({
+  boost_id: Type.String(),
+  person: PersonName,
+  add_date: Type.Integer(),
+  expiration_date: Type.Integer(),
+})
+
+const boostBody = ({ id, person, at, expiresAt }: Boost) => ({
+  boost_id: id,
+  person: nameBody(person),
+  add_date: at,
+  expiration_date: expiresAt,
+})
+
+const MONTH = 2_592_000
+
+export const boostRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/chats/:chat/boosts',
+    {
+      schema: {
+        ...described('Boost a supergroup or channel: its administrators are told'),
+        params: ChatPlace,
+        body: Type.Object(
+          { seconds: Type.Integer({ minimum: 1, maximum: 31_536_000, default: MONTH }) },
+          strict,
+        ),
+        response: answers(BoostBody),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      const { actions } = network(request)
+      return ok(boostBody(await actions.boost(person, chat, request.body.seconds)))
+    },
+  )
+
+  app.delete(
+    '/people/:person/chats/:chat/boosts/:boost',
+    {
+      schema: {
+        ...described('Take a boost back'),
+        params: Type.Object({ person: Id, chat: ChatId, boost: Type.String({ maxLength: 64 }) }),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, chat, boost } = request.params
+      await network(request).actions.takeBoost(person, chat, boost)
+      return ok(done)
+    },
+  )
+
+  app.put(
+    '/people/:person/emoji_status_access/:account',
+    {
+      schema: {
+        ...described("Let an account set this person's emoji status, or no longer"),
+        params: Type.Object({ person: Id, account: Id }),
+        body: Type.Object({ allowed: Type.Boolean({ default: true }) }, strict),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, account } = request.params
+      await network(request).actions.allowEmojiStatus(person, account, request.body.allowed)
+      return ok(done)
+    },
+  )
+}

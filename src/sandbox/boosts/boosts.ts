@@ -1,0 +1,113 @@
+/** Boosts: a person gives a chat one for a time, and its administrators are told. */
+import { randomBytes } from 'node:crypto'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Boost } from '../../../machines/model/membership.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import { accessOf } from '../chats/access.ts'
+import { memberOf } from '../chats/members.ts'
+import { type ChatTransaction, lockChat } from '../chats/transaction.ts'
+import { parseChatId, personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+
+/** So many boosts of one person count for one chat. */
+const MOST = 10
+
+interface Row {
+  readonly id: string
+  readonly at: number
+  readonly expiresAt: number
+  readonly person: PersonRow
+}
+
+const bad = (description: string) => failed('bad_request', description)
+
+export async function listBoosts(
+  { context, by }: Call,
+  { chat, person }: OperationOf<'boosts'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  if (access.chat.kind === 'private') throw bad("chat can't be boosted")
+  if (access.role !== 'owner' && access.role !== 'admin') throw bad('CHAT_ADMIN_REQUIRED')
+  const giver = parseChatId(person)
+  if (!(await memberOf(context.db, access.chat.id, giver))) throw bad('user not found')
+  return { kind: 'boosts', boosts: await boostsOf(context, access.chat.id, giver) }
+}
+
+async function boostsOf(
+  { db, now }: { readonly db: Queryable; readonly now: () => number },
+  chat: number,
+  person: number,
+): Promise<Boost[]> {
+  const rows = await db.query<Row>(
+    `select b.id, floor(extract(epoch from b.at))::bigint as at,
+       floor(extract(epoch from b.expires_at))::bigint as "expiresAt", ${personJson('p')} as person
+     from sandbox_boost b join sandbox_person p on p.id = b.person_id
+     where b.chat_id = $1 and b.person_id = $2 and b.expires_at > to_timestamp($3) order by b.at`,
+    [chat, person, now() / 1000],
+  )
+  return rows.map((row) => ({ ...row, person: personOf(row.person) }))
+}
+
+/** The person need not be a member of a chat that has a public name. */
+export async function giveBoost(
+  context: NetworkContext,
+  person: number,
+  native: number,
+  seconds: number,
+): Promise<Boost> {
+  return inBoosted(context, person, native, async (transaction, chat) => {
+    const { db } = transaction
+    if ((await boostsOf({ db, now: context.now }, chat, person)).length >= MOST) {
+      throw bad('BOOSTS_EMPTY')
+    }
+    const id = randomBytes(12).toString('hex')
+    const at = Math.floor(context.now() / 1000)
+    await db.query(
+      `insert into sandbox_boost (id, chat_id, person_id, at, expires_at)
+       values ($1, $2, $3, to_timestamp($4), to_timestamp($4) + make_interval(secs => $5))`,
+      [id, chat, person, at, seconds],
+    )
+    const boost = (await boostsOf({ db, now: context.now }, chat, person)).at(-1)!
+    const event = { kind: 'boost' as const, chat, actor: person, facts: { boost } }
+    await notify(transaction, event, { administrators: true })
+    return boost
+  })
+}
+
+export async function takeBoost(
+  context: NetworkContext,
+  person: number,
+  native: number,
+  id: string,
+): Promise<void> {
+  await inBoosted(context, person, native, async (transaction, chat) => {
+    const { db } = transaction
+    const boost = (await boostsOf({ db, now: context.now }, chat, person)).find(
+      (one) => one.id === id,
+    )
+    if (!boost) throw failed('not_found', '')
+    await db.query('delete from sandbox_boost where id = $1', [id])
+    const event = { kind: 'boost_removed' as const, chat, actor: person, facts: { boost } }
+    await notify(transaction, event, { administrators: true })
+  })
+}
+
+async function inBoosted<Result>(
+  context: NetworkContext,
+  person: number,
+  native: number,
+  work: (transaction: ChatTransaction, chat: number) => Promise<Result>,
+): Promise<Result> {
+  const [chat] = await context.db.query<{ id: number }>(
+    `select id from sandbox_chat c where native = $1 and user_id = $2
+       and kind in ('supergroup', 'channel') and (username is not null or exists (
+         select from sandbox_member m where m.chat_id = c.id and m.person_id = $3
+           and m.role not in ('left', 'kicked')))`,
+    [native, context.network, person],
+  )
+  if (!chat) throw bad('chat not found')
+  return lockChat(context, { chat: chat.id, person }, (transaction) => work(transaction, chat.id))
+}

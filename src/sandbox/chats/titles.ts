@@ -1,0 +1,96 @@
+/** Titles of administrators, tags of members, and channels on whose behalf nobody may write. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { parseChatId } from '../delivery/mapping.ts'
+import type { Call } from '../network/context.ts'
+import { accessOf, assertMay, may } from './access.ts'
+import { isInside, memberOf, retitleMember } from './members.ts'
+import { lockChat } from './transaction.ts'
+
+const LENGTH = 16
+const done: OperationResult = { kind: 'done' }
+const bad = (description: string) => failed('bad_request', description)
+
+export async function setMemberTitle(
+  { context, by }: Call,
+  { chat, person: named, title }: OperationOf<'set_member_title'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertTitled(access.chat.kind)
+  const person = parseChatId(named)
+  await lockChat(context, { chat: access.chat.id, person }, async (transaction) => {
+    const target = await memberOf(transaction.db, access.chat.id, person)
+    if (!target) throw bad('user not found')
+    if (target.status === 'creator' && person !== by.person) {
+      throw bad('only the owner can edit their custom title')
+    }
+    if (target.status !== 'administrator' && target.status !== 'creator') {
+      throw bad('user is not an administrator')
+    }
+    if (access.role !== 'owner' && !may(access, 'promote_members')) {
+      throw bad('not enough rights to change custom title of the user')
+    }
+    const change = { title: checked(title, 'CUSTOM_TITLE') }
+    await retitleMember(transaction, by, access.chat, person, change)
+  })
+  return done
+}
+
+export async function setMemberTag(
+  { context, by }: Call,
+  { chat, person: named, tag }: OperationOf<'set_member_tag'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertTitled(access.chat.kind)
+  const person = parseChatId(named)
+  // Members who may edit their own tag do so without a right.
+  const isOwn = person === by.person
+  assertMay(access, 'edit tags of members', 'manage_tags', isOwn ? 'edit_tag' : undefined)
+  await lockChat(context, { chat: access.chat.id, person }, async (transaction) => {
+    const target = await memberOf(transaction.db, access.chat.id, person)
+    if (!target || !isInside(target)) throw bad('USER_NOT_PARTICIPANT')
+    if (target.status !== 'member' && target.status !== 'restricted') {
+      throw bad('USER_IS_ADMINISTRATOR')
+    }
+    await retitleMember(transaction, by, access.chat, person, { tag: checked(tag, 'TAG') })
+  })
+  return done
+}
+
+function assertTitled(kind: string): void {
+  if (kind !== 'group' && kind !== 'supergroup') {
+    throw bad('method is available only for groups and supergroups')
+  }
+}
+
+/** Without line ends and emoji. */
+function checked(given: string, word: 'CUSTOM_TITLE' | 'TAG'): string {
+  const text = given.replace(/\s+/g, ' ').trim().toWellFormed()
+  if ([...text].length > LENGTH) throw bad(`${word}_INVALID`)
+  if (/\p{Extended_Pictographic}/u.test(text)) throw bad(`${word}_EMOJI_NOT_ALLOWED`)
+  return text
+}
+
+export async function banSender(
+  { context, by }: Call,
+  { kind, chat, from }: OperationOf<'ban_sender' | 'unban_sender'>,
+): Promise<OperationResult> {
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  if (access.chat.kind !== 'supergroup' && access.chat.kind !== 'channel') {
+    throw bad('method is available for supergroup and channel chats only')
+  }
+  assertMay(access, 'restrict/unrestrict chat member', 'restrict_members')
+  const [sender] = await context.db.query<{ id: number }>(
+    `select id from sandbox_chat where native = $1 and user_id = $2
+       and kind in ('channel', 'supergroup')`,
+    [parseChatId(from), context.network],
+  )
+  if (!sender || sender.id === access.chat.id) throw bad('PARTICIPANT_ID_INVALID')
+  await context.db.query(
+    kind === 'ban_sender'
+      ? 'insert into sandbox_sender_ban (chat_id, sender_id) values ($1, $2) on conflict do nothing'
+      : 'delete from sandbox_sender_ban where chat_id = $1 and sender_id = $2',
+    [access.chat.id, sender.id],
+  )
+  return done
+}
