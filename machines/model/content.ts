@@ -3,6 +3,7 @@ import type { ChatDetails } from './chat-details.ts'
 import type { Permission } from './rights.ts'
 import type { MaskPosition, StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
+import type { TopicLook } from './topic.ts'
 
 export type { Preview, Quote, Text, TextEntity } from './text.ts'
 
@@ -133,20 +134,6 @@ export interface Poll {
   readonly openSeconds?: number
   /** Unix time in seconds. */
   readonly closesAt?: number
-}
-
-/** How a topic of a forum looks. */
-export interface TopicLook {
-  readonly name: string
-  /** RGB. */
-  readonly iconColor: number
-  /** A custom emoji's id. */
-  readonly icon?: string
-}
-
-/** A topic is named by the message that began it. */
-export interface Topic extends TopicLook {
-  readonly native: string
 }
 
 export type Service =

@@ -12,7 +12,6 @@ import type {
   StickerSet,
   Surface,
   Text,
-  Topic,
 } from './content.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import {
@@ -40,6 +39,7 @@ import {
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
+import type { Topic } from './topic.ts'
 
 /** The kinds of all operations. */
 export const OPERATION_KINDS = [

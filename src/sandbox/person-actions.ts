@@ -9,7 +9,6 @@ import type {
   Quote,
   Reaction,
   TextEntity,
-  Topic,
 } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Boost } from '../../machines/model/membership.ts'
@@ -17,6 +16,7 @@ import type { Operation } from '../../machines/model/operation.ts'
 import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-topics.ts'
 import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
+import type { Topic } from '../../machines/model/topic.ts'
 import { giveBoost, takeBoost } from './boosts/boosts.ts'
 import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'

@@ -1,7 +1,7 @@
 /** The built-in messenger: for each user a network of people and chats, driven by routes and by linked accounts. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
-import type { Topic } from '../../machines/model/content.ts'
+import type { Topic } from '../../machines/model/topic.ts'
 import type { Database } from '../database/database.ts'
 import type { Range } from '../media/media.ts'
 import { Chats } from './chats/chats.ts'

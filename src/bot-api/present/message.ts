@@ -9,10 +9,9 @@ import type {
   Origin,
   Preview,
   Quote,
-  Topic,
-  TopicLook,
   Venue,
 } from '../../../machines/model/content.ts'
+import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
 import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'

@@ -13,8 +13,8 @@ import type {
   Quote,
   Reaction,
   TextEntity,
-  TopicLook,
 } from '../../../machines/model/content.ts'
+import type { TopicLook } from '../../../machines/model/topic.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
 import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'

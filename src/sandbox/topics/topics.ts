@@ -1,7 +1,8 @@
 /** Topics of forums: people create, edit, close, reopen and delete them, and every change is announced in the forum. */
-import type { Service, Topic, TopicLook } from '../../../machines/model/content.ts'
+import type { Service } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf, assertMay, type ChatAccess, may } from '../chats/access.ts'
 import { announce, type ChatTransaction, lockChat } from '../chats/transaction.ts'

@@ -1,5 +1,5 @@
 /** Round trips of the operations about topics, drafts and sticker sets. */
-import type { Topic } from '../../../machines/model/content.ts'
+import type { Topic } from '../../../machines/model/topic.ts'
 import type { ContractHarness, Forum } from './harness.ts'
 import type { Checks } from './message-operations.ts'
 import { patience } from './recorder.ts'

@@ -1,5 +1,6 @@
 /** Topics of the reference, and what is told of them. */
-import type { Service, Topic, TopicLook } from '../../../../machines/model/content.ts'
+import type { Service } from '../../../../machines/model/content.ts'
+import type { Topic, TopicLook } from '../../../../machines/model/topic.ts'
 import { type Fields, fields, integer, maybeText, native, present, text } from './fields.ts'
 
 export function topicOf(value: unknown): Topic {
