@@ -12,8 +12,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'src/updates/log.ts',
     operator: 'and / or',
-    at: 'before?.last ?? Promise.resolve()',
-    because: 'a promise is never falsy',
+    at: ' = before?.l',
+    because: 'a promise or a map is never falsy',
   },
   {
     file: 'src/webhooks/store.ts',
@@ -44,6 +44,12 @@ export const equivalents: readonly Equivalent[] = [
     operator: 'dropped operand',
     at: 'ofChat.has(kind) && chatId !== null',
     because: 'updates of these kinds always have a chat',
+  },
+  {
+    file: 'src/webhooks/exchange.ts',
+    operator: 'dropped operand',
+    at: 'this.#status >= 200 && this.#status < 300',
+    because: 'the client hands out no answer below 200',
   },
   {
     file: 'src/identities/book.ts',

@@ -115,7 +115,7 @@ async function judge(mutant: Mutant): Promise<{ verdict: Verdict; by: string }> 
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const lineOf = ({ file, line }: Mutant) =>
-  readFileSync(join(root, file), 'utf8').split('\n')[line - 1] ?? ''
+  readFileSync(join(copy, file), 'utf8').split('\n')[line - 1] ?? ''
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 100)
 
 say(`seed ${seed}, ${draws} mutants in ${folders.join(', ')}`)

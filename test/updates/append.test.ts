@@ -1,6 +1,6 @@
 /** Appending: contiguous ids, a fence, every event once, all in one commit. */
 import t from 'tap'
-import { EventsUnstorable } from '../../machines/model/failure.ts'
+import { EventsUnstorable, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { Translator } from '../../src/translation/translator.ts'
@@ -208,4 +208,20 @@ t.test('who opens a log again as the same owner reads nothing anew', async (t) =
   await epoch(id, 1)
   await updates.open(id, 1)
   t.equal(statements, before + 1, 'another owner does')
+})
+
+t.test('a log that is not open yet asks for patience of a second', async (t) => {
+  const { credential, node } = await stage(t)
+  const id = await credential()
+  const { append } = await node([])
+  const cause: unknown = await append(id, many(1, 'a')).catch((cause: unknown) => cause)
+  t.ok(cause instanceof RequestFailed)
+  t.match(cause, {
+    failure: {
+      code: 'unavailable',
+      description: 'the credential is starting',
+      reason: 'starting',
+      retryAfterSeconds: 1,
+    },
+  })
 })
