@@ -1,10 +1,12 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { ChatDetails } from './chat-details.ts'
+import type { Media } from './media.ts'
 import type { Permission } from './rights.ts'
-import type { MaskPosition, StickerType } from './sticker.ts'
+import type { StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
 import type { TopicLook } from './topic.ts'
 
+export { type FileRef, MEDIA_KINDS, type Media, type MediaKind } from './media.ts'
 export type { Preview, Quote, Text, TextEntity } from './text.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
@@ -41,51 +43,6 @@ export interface Chat extends ChatDetails {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
-}
-
-/** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
-export type FileRef =
-  /** How the platform finds the bytes again; opaque outside it. */
-  { readonly native: string } | { readonly blob: string }
-
-export const MEDIA_KINDS = [
-  'photo',
-  'video',
-  'animation',
-  'audio',
-  'voice',
-  'video_note',
-  'document',
-  'sticker',
-] as const
-
-export type MediaKind = (typeof MEDIA_KINDS)[number]
-
-export interface Media {
-  readonly kind: MediaKind
-  readonly file: FileRef
-  /** The network's name for these bytes, the same for every account; absent if it has none. */
-  readonly unique?: string
-  readonly size?: number
-  readonly mime?: string
-  readonly name?: string
-  readonly durationSeconds?: number
-  readonly width?: number
-  readonly height?: number
-  readonly title?: string
-  readonly performer?: string
-  readonly emoji?: string
-  /** The sticker set that a sticker belongs to. */
-  readonly setName?: string
-  /** Only for a sticker; absent: `regular`. */
-  readonly stickerType?: StickerType
-  readonly mask?: MaskPosition
-  readonly customEmojiId?: string
-  /** Only for a custom emoji: it takes the colour of the text around it. */
-  readonly needsRepainting?: boolean
-  readonly thumbnail?: Media
-  /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
-  readonly sizes?: readonly Media[]
 }
 
 export interface StickerSet {
@@ -213,6 +170,13 @@ export interface ExternalReply {
   readonly content: Content
 }
 
+interface Ephemeral {
+  readonly id: string
+  readonly receiver: Person
+  /** The message in whose place it is shown. */
+  readonly replaces?: string
+}
+
 export interface Message {
   readonly native: string
   readonly chat: Chat
@@ -226,6 +190,8 @@ export interface Message {
   readonly replyTo?: { readonly native: string; readonly message?: Message }
   readonly quote?: Quote
   readonly externalReply?: ExternalReply
+  /** Only one member of the chat sees it. Its native id is 0. */
+  readonly ephemeral?: Ephemeral
   /** The forum topic it belongs to: the id of the message that began it, and that message if the network gives it. */
   readonly topic?: { readonly native: string; readonly message?: Message }
   readonly forward?: Origin

@@ -24,6 +24,7 @@ import {
   PROFILE_OPERATIONS,
   type ProfileOperation,
 } from './operation-chats.ts'
+import { EPHEMERAL_OPERATIONS, type EphemeralOperation } from './operation-ephemeral.ts'
 import {
   type Change,
   INLINE_OPERATIONS,
@@ -63,6 +64,7 @@ export const OPERATION_KINDS = [
   ...CHAT_OPERATIONS,
   ...PROFILE_OPERATIONS,
   ...TOPIC_OPERATIONS,
+  ...EPHEMERAL_OPERATIONS,
   ...READING_OPERATIONS,
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
@@ -187,6 +189,7 @@ export type Operation<Place = string, Item = string> =
       readonly person: Place
     }
   | TopicOperation<Place, Item>
+  | EphemeralOperation<Place, Item>
   /** Shows a text while it is being written; the next draft with the same number replaces it. */
   | {
       readonly kind: 'draft'

@@ -120,6 +120,7 @@ type Ability = OperationKind | ContentName | 'buttons'
 
 /** Parameters that some networks do not carry out although the method reads them. */
 const NEEDED: ByParameter<Ability> = {
+  ephemeral_message_parameters: 'send_ephemeral',
   inline_message_id: 'edit_inline',
   message_thread_id: 'create_topic',
   reply_markup: 'buttons',

@@ -6,6 +6,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
 import type { Arguments } from './arguments.ts'
+import { ephemeralOf, sendEphemeral } from './ephemeral.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 import { replyOf, withQuote } from './reply.ts'
@@ -103,6 +104,8 @@ export const deliveryOf = (args: Arguments) => ({
 export async function send(call: Call, content: Content | (() => Promise<Content>)): Promise<Json> {
   const { args, platform } = call
   const markup = markupOf(args, platform)
+  const ephemeral = ephemeralOf(args)
+  if (ephemeral) return sendEphemeral(call, ephemeral, content)
   // What is refused is refused before any file is looked at.
   const terms = {
     chat: args.chat(),

@@ -27,6 +27,7 @@ import { answerWebApp, prepareInline } from './inline/prepared.ts'
 import { answerCallback } from './messages/callback.ts'
 import { showDraft } from './messages/drafts.ts'
 import { deleteMessage, edit, editInline } from './messages/edit.ts'
+import { deleteEphemeral, editEphemeral, sendEphemeral } from './messages/ephemeral.ts'
 import { forwardOrCopy } from './messages/forward.ts'
 import { react, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
@@ -86,6 +87,9 @@ export const handlers: Handlers<Call> = {
   close_topic: closeOrReopenTopic,
   reopen_topic: closeOrReopenTopic,
   delete_topic: deleteTopic,
+  send_ephemeral: sendEphemeral,
+  edit_ephemeral: editEphemeral,
+  delete_ephemeral: deleteEphemeral,
   draft: showDraft,
   sticker_set: stickerSet,
   edit_general_topic: editGeneralTopic,
@@ -125,6 +129,7 @@ export const handlers: Handlers<Call> = {
 /** Operations that add a row which stays, for a network that has only room for so many. */
 const GROWING: ReadonlySet<OperationKind> = new Set([
   'send',
+  'send_ephemeral',
   'forward',
   'copy',
   'post_story',

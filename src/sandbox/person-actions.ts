@@ -52,6 +52,8 @@ interface Sending {
   readonly buttons?: Buttons
   readonly keyboard?: ReplyKeyboard
   readonly isProtected?: boolean
+  /** The one member of a group who shall see it. */
+  readonly receiver?: number
 }
 
 type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
@@ -108,6 +110,7 @@ export class PersonActions {
       ...(isProtected && { isProtected }),
     }
     const [content] = contents
+    if (sending.receiver !== undefined) return [await this.#whisper(person, sending, terms)]
     if (contents.length === 1) {
       const operation = { kind: 'send' as const, ...terms, content: content! }
       const markup = { ...(buttons && { buttons }), ...(keyboard && { keyboard }) }
@@ -116,6 +119,24 @@ export class PersonActions {
     const media = contents.filter((item) => item.kind === 'media')
     const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })
     return result.kind === 'messages' ? result.messages : []
+  }
+
+  #whisper(
+    person: number,
+    { contents, buttons, receiver }: Sending,
+    { chat, replyTo, topic }: { chat: string; replyTo?: string; topic?: string },
+  ): Promise<Message> {
+    const [content] = contents
+    if (contents.length !== 1) throw failed('bad_request', "an album can't be ephemeral")
+    return this.#message(person, {
+      kind: 'send_ephemeral',
+      chat,
+      receiver: String(receiver),
+      content: content!,
+      ...(replyTo !== undefined && { replyTo }),
+      ...(topic !== undefined && { topic }),
+      ...(buttons && { buttons }),
+    })
   }
 
   edit(
@@ -217,10 +238,15 @@ export class PersonActions {
   }
 
   /** Presses a button and waits for its answer until the signal aborts. */
-  async press(person: number, at: MessageRef, data: string, signal: AbortSignal): Promise<Press> {
+  async press(
+    person: number,
+    at: MessageRef & { readonly isEphemeral?: boolean },
+    data: string,
+    signal: AbortSignal,
+  ): Promise<Press> {
     await this.#assertIn(person)
     const { db, wake } = this.#context
-    const callback = await press(db, wake, person, at, data)
+    const callback = await press(db, wake, person, at, data, at.isEphemeral)
     return { callback, answer: await this.#hub.until(() => findAnswer(db, callback), signal) }
   }
 

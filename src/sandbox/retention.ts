@@ -1,4 +1,4 @@
-/** Deletes expired one-time codes, queries of bots, prepared messages, drafts and typing notices. */
+/** Deletes expired one-time codes, ephemeral messages, queries of bots, prepared messages, drafts and typing notices. */
 import type { Queryable } from '../database/database.ts'
 
 /** They stay one more day, so that a late answer is refused as late. */
@@ -8,6 +8,7 @@ const deleting = [
   `delete from sandbox_inline_query where asked_at < now() - interval '2 days'`,
   `delete from sandbox_prepared_message where expires_at < now() - interval '1 day'`,
   `delete from sandbox_web_app where expires_at < now() - interval '1 day'`,
+  `delete from sandbox_ephemeral where at < now() - interval '1 day'`,
   `delete from sandbox_draft where until < now() - interval '1 day'`,
   `delete from sandbox_typing where until < now() - interval '1 day'`,
 ]

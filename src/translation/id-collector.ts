@@ -209,12 +209,13 @@ export class IdCollector implements WantedIds {
   }
 
   /** Adds the ids in a message, except those of the message it replies to. */
-  #addParts({ chat, from, forward, via, externalReply, content }: Message): void {
+  #addParts({ chat, from, forward, via, externalReply, ephemeral, content }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)
     if (via) this.addPerson(via)
     if (forward) this.#addOrigin(forward)
     if (externalReply) this.#addExternal(externalReply)
+    if (ephemeral) this.addPerson(ephemeral.receiver)
     this.#addContent(content)
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)

@@ -66,10 +66,15 @@ class OperationTranslator {
     resolve: Resolve,
   ): Promise<Operation> {
     const native: Record<string, unknown> = { ...operation }
-    if ('chat' in operation) native.chat = await this.#chat(credentialId, operation.chat, resolve)
+    if ('chat' in operation && operation.chat !== undefined) {
+      native.chat = await this.#chat(credentialId, operation.chat, resolve)
+    }
     if ('from' in operation) native.from = await this.#chat(credentialId, operation.from, resolve)
     if ('person' in operation) {
       native.person = await this.#person(credentialId, operation.person, resolve)
+    }
+    if ('receiver' in operation && operation.receiver !== undefined) {
+      native.receiver = await this.#person(credentialId, operation.receiver, resolve)
     }
     if ('message' in operation && operation.message !== undefined) {
       const place = 'from' in operation ? operation.from : operation.chat
@@ -82,20 +87,32 @@ class OperationTranslator {
     if ('replyFrom' in operation && operation.replyFrom !== undefined) {
       native.replyFrom = await this.#chat(credentialId, operation.replyFrom, resolve)
     }
+    await this.#nameContext(credentialId, operation, native)
+    await this.#renamePeople(credentialId, operation, native)
+    return native as unknown as Operation
+  }
+
+  /** The message that a new one answers, and the topic it goes to. */
+  async #nameContext(
+    credentialId: number,
+    operation: PublicOperation,
+    native: Record<string, unknown>,
+  ): Promise<void> {
+    if (!('chat' in operation) || operation.chat === undefined) return
+    const { chat } = operation
     if ('replyTo' in operation && operation.replyTo !== undefined) {
-      const { replyFrom = operation.chat, replyTo } = operation
-      native.replyTo = await this.#message(credentialId, replyFrom, replyTo)
+      const from = 'replyFrom' in operation ? operation.replyFrom : undefined
+      native.replyTo = await this.#message(credentialId, from ?? chat, operation.replyTo)
       if (native.replyTo === undefined) {
-        if (!operation.replyOptional) throw failed('bad_request', 'message to be replied not found')
+        const isOptional = 'replyOptional' in operation && operation.replyOptional
+        if (!isOptional) throw failed('bad_request', 'message to be replied not found')
         delete native.replyTo
       }
     }
     if ('topic' in operation && operation.topic !== undefined) {
-      native.topic = await this.#message(credentialId, operation.chat, operation.topic)
+      native.topic = await this.#message(credentialId, chat, operation.topic)
       if (native.topic === undefined) throw failed('bad_request', 'message thread not found')
     }
-    await this.#renamePeople(credentialId, operation, native)
-    return native as unknown as Operation
   }
 
   /** Replaces the ids of people that formatted texts mention. */
@@ -111,7 +128,8 @@ class OperationTranslator {
         ? nativeChat(this.#db, credentialId, Number(person))
         : undefined
     if (operation.kind === 'draft') native.text = await renamedText(operation.text, find)
-    if ('content' in operation) native.content = await renamedContent(operation.content, find)
+    if ('content' in operation && operation.content)
+      native.content = await renamedContent(operation.content, find)
     if ('caption' in operation && operation.caption !== undefined) {
       native.caption = await renamedText(operation.caption, find)
     }

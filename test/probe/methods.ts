@@ -1,6 +1,7 @@
 /** Calls every method of the reference on the sandbox, each as its row says, and tells what came back. */
 import { reference } from '../../src/bot-api/reference.ts'
 import { administrationRows } from '../service/administration-rows.ts'
+import { ephemeralRows } from '../service/ephemeral-rows.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import { botMethodRows } from '../service/method-rows-bots.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
@@ -11,6 +12,7 @@ const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow
   stickerRows,
   botMethodRows,
   administrationRows,
+  ephemeralRows,
   methodRows,
 ]
 

@@ -51,14 +51,20 @@ const editMessageMedia: Method = {
 }
 
 async function newMedia(call: Call) {
-  const { kind, item } = itemOf(objectIn(call.args), EDITABLE, 'editMessageMedia')
+  const content = await editedMedia(call, 'editMessageMedia')
+  return { kind: 'edit' as const, content }
+}
+
+/** The content of `media`, by which a method changes a message. */
+export async function editedMedia(call: Call, method: string) {
+  const { kind, item } = itemOf(objectIn(call.args), EDITABLE, method)
   // Its bytes would come from a bot that need not be in the chat.
   if (isInline(call) && uploadOf(call, item, 'media')) {
     throw bad("inline message media can't be uploaded")
   }
   const content = await mediaContent(call, kind, 'media', item)
   if (!EDITABLE.includes(content.media.kind)) throw bad("message media can't be edited")
-  return { kind: 'edit' as const, content }
+  return content
 }
 
 interface Item {

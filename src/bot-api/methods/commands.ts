@@ -79,7 +79,11 @@ function commandsOf(args: Arguments): Json {
   if (!Array.isArray(given)) throw bad('expected an Array of BotCommand')
   if (given.length > COMMANDS) throw bad('BOT_COMMANDS_TOO_MUCH')
   return given.map((value: unknown) => {
-    const { command, description } = (value ?? {}) as Record<string, unknown>
+    const {
+      command,
+      description,
+      is_ephemeral: isEphemeral,
+    } = (value ?? {}) as Record<string, unknown>
     if (typeof command !== 'string' || typeof description !== 'string') {
       throw bad("can't parse BotCommand: command and description are needed")
     }
@@ -88,7 +92,10 @@ function commandsOf(args: Arguments): Json {
     if (description.trim() === '' || [...description].length > 256) {
       throw bad('BOT_COMMAND_DESCRIPTION_INVALID')
     }
-    return { command: name, description }
+    if (isEphemeral !== undefined && typeof isEphemeral !== 'boolean') {
+      throw bad('field "is_ephemeral" must be of type Boolean')
+    }
+    return { command: name, description, ...(isEphemeral && { is_ephemeral: true }) }
   })
 }
 

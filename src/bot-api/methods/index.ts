@@ -7,6 +7,7 @@ import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
 import { commandMethods } from './commands.ts'
 import { editMethods } from './edits.ts'
+import { ephemeralMethods } from './ephemeral.ts'
 import { fileMethods } from './files.ts'
 import { forumTopicMethods } from './forum-topics.ts'
 import { passingOnMethods } from './forwarding.ts'
@@ -32,6 +33,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...albumMethods,
     ...pollMethods,
     ...editMethods,
+    ...ephemeralMethods,
     ...passingOnMethods,
     ...reactionMethods,
     ...chatMethods,

@@ -1,6 +1,7 @@
 /** Methods that send one file: photos, videos, music, documents and their kind. */
 import type { Content, MediaKind } from '../../../machines/model/content.ts'
 import type { Arguments } from '../arguments.ts'
+import { ephemeralParameters } from '../ephemeral.ts'
 import { mediaOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import { captioned, send, sending } from '../sending.ts'
@@ -37,7 +38,7 @@ const sender = (name: string, summary: string, kind: MediaKind, more: Parameters
   operation: 'send',
   content: kind,
   sends: true,
-  parameters: { ...sending, [kind]: 'file', ...more },
+  parameters: { ...sending, ...ephemeralParameters, [kind]: 'file', ...more },
   required: ['chat_id', kind],
   run: async (call) => result(await send(call, () => mediaContent(call, kind))),
 })

@@ -1,5 +1,6 @@
 /** Methods that send text. */
 import { failed } from '../../../machines/model/failure.ts'
+import { ephemeralParameters } from '../ephemeral.ts'
 import { type Method, result } from '../method.ts'
 import { send, sending } from '../sending.ts'
 import { previewed, previewOf, textOf } from '../text.ts'
@@ -39,6 +40,7 @@ const sendMessage: Method = {
   sends: true,
   parameters: {
     ...sending,
+    ...ephemeralParameters,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',

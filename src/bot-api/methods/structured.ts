@@ -3,6 +3,7 @@
 import type { Content, Location, Venue } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
+import { ephemeralParameters } from '../ephemeral.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { send, sending } from '../sending.ts'
 
@@ -56,7 +57,7 @@ const sendLocation: Method = {
   summary: 'Sends a place on the map, for a time following whoever is there',
   ...sender,
   content: 'location',
-  parameters: { ...sending, ...liveLocation },
+  parameters: { ...sending, ...ephemeralParameters, ...liveLocation },
   required: ['chat_id', 'latitude', 'longitude'],
   run: async (call) => result(await send(call, { kind: 'location', ...locationOf(call.args) })),
 }
@@ -68,6 +69,7 @@ const sendVenue: Method = {
   content: 'venue',
   parameters: {
     ...sending,
+    ...ephemeralParameters,
     ...place,
     title: 'string',
     address: 'string',
@@ -105,6 +107,7 @@ const sendContact: Method = {
   content: 'contact',
   parameters: {
     ...sending,
+    ...ephemeralParameters,
     phone_number: 'string',
     first_name: 'string',
     last_name: 'string',

@@ -64,6 +64,8 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
     ...(message.topic && threadJson(message.chat.native, message.topic.native, ids)),
     ...present({
       edit_date: message.editedAt,
+      receiver_user: message.ephemeral && userJson(message.ephemeral.receiver, ids),
+      ephemeral_message_id: message.ephemeral && Number(message.ephemeral.id),
       media_group_id: message.album,
       has_protected_content: message.isProtected || undefined,
       reply_to_message: answered,

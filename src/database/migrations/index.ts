@@ -34,6 +34,7 @@ import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { SandboxAdministration } from './0045-sandbox-administration.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
+import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 
 export interface NamedMigration {
@@ -77,5 +78,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0045-sandbox-administration', class: SandboxAdministration },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0049-message-attributes', class: MessageAttributes },
+  { name: '0050-ephemeral-messages', class: EphemeralMessages },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
 ]

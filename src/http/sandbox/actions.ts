@@ -1,6 +1,7 @@
 /** /sandbox/people/{person}/…: deletes, forwards, reads, reacts, votes, types and presses buttons as a person. */
 
 import { Type } from 'typebox'
+import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { reactionOf } from './parse.ts'
@@ -16,7 +17,8 @@ const Forward = Type.Object(
 const Press = Type.Object(
   {
     chat: ChatId,
-    message_id: Id,
+    message_id: Type.Optional(Id),
+    ephemeral_message_id: Type.Optional(Id),
     callback_data: Type.String({ minLength: 1 }),
     wait_seconds: Type.Number({ minimum: 0, maximum: 30, default: 10 }),
   },
@@ -32,6 +34,20 @@ const Typing = Type.Object(
 )
 
 const Reading = Type.Object({ to: Addressee, message_id: Type.Optional(Id) }, strict)
+interface Pressed {
+  readonly chat: number
+  readonly message_id?: number
+  readonly ephemeral_message_id?: number
+}
+
+function pressedIn({ chat, message_id: message, ephemeral_message_id: ephemeral }: Pressed) {
+  if (message !== undefined && ephemeral === undefined) return { chat, message }
+  if (ephemeral !== undefined && message === undefined) {
+    return { chat, message: ephemeral, isEphemeral: true }
+  }
+  throw failed('bad_request', 'name either message_id or ephemeral_message_id')
+}
+
 const Reactions = Type.Object({ reactions: Type.Array(ReactionBody, { maxItems: 20 }) }, strict)
 const Vote = Type.Object(
   { option_ids: Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 100 }) },
@@ -122,7 +138,7 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request, reply) => {
       const { params, body } = request
-      const place = { chat: body.chat, message: body.message_id }
+      const place = pressedIn(body)
       const { callback, answer } = await network(request).actions.press(
         params.person,
         place,

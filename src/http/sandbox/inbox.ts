@@ -11,6 +11,7 @@ import {
   chatBody,
   contentBody,
   entityBody,
+  messageBody,
   nameBody,
   receivedBody,
   shownKeyboardBody,
@@ -116,7 +117,8 @@ export const storyRoutes: SandboxRoutes = async (app, { network }) => {
 }
 
 async function sightOf(inboxes: Network['inboxes'], person: number, messages: readonly Message[]) {
-  const [typing, drafts, keyboards, codes] = await Promise.all([
+  const [ephemeral, typing, drafts, keyboards, codes] = await Promise.all([
+    inboxes.ephemeral(person),
     inboxes.typing(person),
     inboxes.drafts(person),
     inboxes.keyboards(person),
@@ -124,6 +126,7 @@ async function sightOf(inboxes: Network['inboxes'], person: number, messages: re
   ])
   const seen = {
     messages: messages.map(receivedBody),
+    ephemeral: ephemeral.map(messageBody),
     typing: typing.map((shown) => ({
       chat: chatBody(shown.chat),
       person: nameBody(personOf(shown.person)),

@@ -141,6 +141,9 @@ export function messageBody(message: Message) {
       has_protected_content: message.isProtected,
       message_thread_id: message.topic && Number(message.topic.native),
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
+      receiver: message.ephemeral && nameBody(message.ephemeral.receiver),
+      ephemeral_message_id: message.ephemeral && Number(message.ephemeral.id),
+      replaces_message_id: replacedId(message),
       quote: message.quote && quoteBody(message.quote),
       external_reply: message.externalReply && externalReplyBody(message.externalReply),
       via_bot: message.via && nameBody(message.via),
@@ -150,6 +153,9 @@ export function messageBody(message: Message) {
     ...contentBody(message.content),
   }
 }
+
+const replacedId = ({ ephemeral }: Message) =>
+  ephemeral?.replaces === undefined ? undefined : Number(ephemeral.replaces)
 
 const quoteBody = ({ text, entities, position }: Quote) => ({
   text,

@@ -315,6 +315,9 @@ export const Message = Type.Object({
   service: optional(Type.String({ description: '`joined`, `left` …' })),
   topic: optional(TopicLook),
   message_thread_id: optional(Type.Integer({ description: 'The topic it stands in' })),
+  receiver: optional(PersonName),
+  ephemeral_message_id: optional(Type.Integer({ description: 'Only the receiver sees it' })),
+  replaces_message_id: optional(Type.Integer({ description: 'It is shown in the place of this' })),
   reply_to_message_id: optional(Type.Integer()),
   quote: optional(QuoteBody),
   external_reply: optional(
@@ -348,6 +351,9 @@ export const Received = Type.Object({
 export const Inbox = Type.Object({
   tag: Type.String({ description: 'Another one for everything else there is to see' }),
   messages: Type.Array(Received),
+  ephemeral: Type.Array(Message, {
+    description: 'Messages that only this person and the other side see, newest first',
+  }),
   typing: Type.Array(
     Type.Object({
       chat: Chat,

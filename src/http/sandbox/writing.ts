@@ -49,6 +49,7 @@ const Write = Type.Object(
     inline_keyboard: Type.Optional(Keyboard),
     keyboard: Type.Optional(ReplyKeyboard),
     protect_content: Type.Optional(Type.Boolean()),
+    receiver: Type.Optional(Id),
   },
   strict,
 )
@@ -126,6 +127,7 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
         ...(inline && { buttons: buttonsOf(inline) }),
         ...(keyboard && { keyboard }),
         ...(body.protect_content && { isProtected: true }),
+        ...(body.receiver !== undefined && { receiver: body.receiver }),
       })
       return ok(sentBody(sent))
     },

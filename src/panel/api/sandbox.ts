@@ -85,9 +85,13 @@ export function handsOf(person: number) {
     vote: (message: Message, option_ids: readonly number[]) =>
       call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
     type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
-    press: ({ chat, message_id }: Message, callback_data: string) =>
+    press: ({ chat, message_id, ephemeral_message_id }: Message, callback_data: string) =>
       call<PressAnswer>('POST', `${own}/presses`, {
-        body: { chat: chat.id, message_id, callback_data },
+        body: {
+          chat: chat.id,
+          ...(ephemeral_message_id === undefined ? { message_id } : { ephemeral_message_id }),
+          callback_data,
+        },
       }),
     putFault: (fault: string, details: object) =>
       call<Faults>('PUT', `${own}/faults/${fault}`, { body: details }),

@@ -4,6 +4,7 @@ import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { ADMINISTRATION_OPERATIONS } from '../../../machines/model/operation-administration.ts'
+import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { STICKER_OPERATIONS } from '../../../machines/model/operation-stickers.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
@@ -16,6 +17,7 @@ const LACKING: readonly OperationKind[] = [
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
+  ...EPHEMERAL_OPERATIONS,
 ]
 
 /**

@@ -4,7 +4,7 @@ import type { Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
-import { chatOf, inlineId, messageOf, personOf, viaOf } from './mapping.ts'
+import { chatOf, inlineId, type MessageAttributes, messageOf, personOf, viaOf } from './mapping.ts'
 import type { Facts } from './notify.ts'
 import {
   byKey,
@@ -81,7 +81,8 @@ function happeningOf(reader: Reader, row: Row): Happening {
     at,
     ...(row.seq <= reader.openedAt && { recovered: true }),
   }
-  const place = `${detail.chat_id}:${detail.id}`
+  const { ephemeral } = (detail.attributes ?? {}) as MessageAttributes
+  const place = ephemeral ? `ephemeral:${ephemeral.id}` : `${detail.chat_id}:${detail.id}`
   if (kind === 'deleted') {
     const chat = chatOf(row.chat, row.other)
     return {

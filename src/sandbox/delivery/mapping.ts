@@ -11,7 +11,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
 /** The facts of a message that few messages have. */
-export type MessageAttributes = Pick<Message, 'quote' | 'externalReply' | 'via'>
+export type MessageAttributes = Pick<Message, 'quote' | 'externalReply' | 'ephemeral' | 'via'>
 
 export function personOf(row: PersonRow): Person {
   return {

@@ -107,3 +107,12 @@ export const chatCondition = (me: string, native: string) => `(
     and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
   (c.low_id = least(${me}::bigint, ${native}::bigint)
     and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`
+
+/** The ephemeral messages `e` as rows of messages, so that they are shown like any other. */
+export const asMessage = (e: string) => `lateral jsonb_populate_record(null::sandbox_message,
+    to_jsonb(${e}) || jsonb_build_object('id', 0, 'attributes', jsonb_build_object('ephemeral',
+      jsonb_strip_nulls(jsonb_build_object('id', ${e}.ephemeral_id::text,
+        'replaces', ${e}.replaces::text,
+        'receiver', (select jsonb_build_object('native', r.id::text, 'firstName', r.first_name,
+            'lastName', r.last_name, 'username', r.username, 'languageCode', r.language_code)
+          from sandbox_person r where r.id = ${e}.receiver_id))))))`

@@ -5,10 +5,11 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Queryable } from '../../database/database.ts'
 import type { MessageRef } from '../chats/find-message.ts'
 import { oneRecipient, queueing, woken } from '../delivery/queue.ts'
-import { chatCondition, messageJson } from '../delivery/rows.ts'
+import { asMessage, chatCondition, messageJson } from '../delivery/rows.ts'
 import type { Call, Wake } from '../network/context.ts'
 
 const LIFETIME_SECONDS = 60
+const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
 
 export interface CallbackAnswer {
   readonly text?: string
@@ -16,18 +17,20 @@ export interface CallbackAnswer {
   readonly url?: string
 }
 
-const pressing = {
-  name: 'sandbox_press',
-  text: `with message as (
-      select t.* from sandbox_chat c
-      join sandbox_member m on m.chat_id = c.id and m.person_id = $1 and m.role not in ('left', 'kicked')
-      join sandbox_message t on t.chat_id = c.id and t.id = $3 and t.deleted_at is null
-      where ${chatCondition('$1', '$2')}
-        and jsonb_path_exists(t.buttons, '$[*][*] ? (@.data == $data)', jsonb_build_object('data', $4::text))
-    ),
+/** Whether one of the buttons of the row carries the data `$4`. */
+const hasButton = (row: string) =>
+  `jsonb_path_exists(${row}.buttons, '$[*][*] ? (@.data == $data)', jsonb_build_object('data', $4::text))`
+
+const pressed = (name: string, message: string) => ({
+  name,
+  text: `with message as (${message}),
     callback as (
-      insert into sandbox_callback (person_id, owner_id, data, expires_at)
-      select $1, coalesce((attributes #>> '{via,native}')::bigint, sender_id), $4, now() + make_interval(secs => ${LIFETIME_SECONDS}) from message
+      insert into sandbox_callback
+        (person_id, owner_id, data, expires_at, chat_id, message_id, ephemeral_id)
+      select $1, coalesce((attributes #>> '{via,native}')::bigint, sender_id), $4,
+        now() + make_interval(secs => ${LIFETIME_SECONDS}),
+        chat_id, nullif(id, 0), (attributes #>> '{ephemeral,id}')::bigint
+      from message
       returning *
     ),
     change as (
@@ -39,18 +42,38 @@ const pressing = {
     ),
     ${queueing('callback', { recipients: oneRecipient })}
     select callback.id, ${woken} from callback`,
-}
+})
 
-/** Resolves with the callback's id. */
+const pressing = pressed(
+  'sandbox_press',
+  `      select t.* from sandbox_chat c
+      join sandbox_member m on m.chat_id = c.id and m.person_id = $1 and m.role not in ('left', 'kicked')
+      join sandbox_message t on t.chat_id = c.id and t.id = $3 and t.deleted_at is null
+      where ${chatCondition('$1', '$2')} and ${hasButton('t')}`,
+)
+
+/** A button of an ephemeral message; `$2` is the chat and `$3` its number. */
+const pressingEphemeral = pressed(
+  'sandbox_press_ephemeral',
+  `
+      select t.* from sandbox_ephemeral e
+      join sandbox_chat c on c.id = e.chat_id and ${chatCondition('$1', '$2')}
+      cross join ${asMessage('e')} t
+      where e.ephemeral_id = $3 and e.receiver_id = $1 and ${hasButton('t')}`,
+)
+
+/** Resolves with the callback's id. Ephemeral messages are named by their own number. */
 export async function press(
   db: Queryable,
   wake: Wake,
   person: number,
   { chat, message }: MessageRef,
   data: string,
+  isEphemeral = false,
 ): Promise<number> {
   const values = [person, chat, message, data]
-  const [row] = await db.query<{ id: number; woken: number[] }>(pressing, values)
+  const statement = isEphemeral ? pressingEphemeral : pressing
+  const [row] = await db.query<{ id: number; woken: number[] }>(statement, values)
   if (!row) throw failed('bad_request', 'there is no such button')
   wake(row.woken)
   return row.id
@@ -72,11 +95,39 @@ export async function answerCallback(
     [isId ? callback : null, by.person, JSON.stringify(answer)],
   )
   if (rows.length === 0) {
-    const refusal = 'query is too old and response timeout expired or query ID is invalid'
-    throw failed('bad_request', refusal)
+    throw failed('bad_request', TOO_OLD)
   }
   wake([])
   return { kind: 'done' }
+}
+
+/** A press that its bot may still answer. */
+export interface PressedButton {
+  readonly person: number
+  /** The id of the chat's row, and its native id; null in a private chat. */
+  readonly chat: number
+  readonly native: number | null
+  /** Null for a button of an ephemeral message. */
+  readonly message: number | null
+  readonly ageSeconds: number
+}
+
+/** The press of a button of this person's message. Rejects where it is too old or unknown. */
+export async function pressOf(
+  db: Queryable,
+  owner: number,
+  callback: string,
+): Promise<PressedButton> {
+  const isId = /^\d{1,15}$/.test(callback)
+  const [row] = await db.query<PressedButton>(
+    `select p.person_id as person, p.chat_id as chat, c.native, p.message_id as message,
+       ${LIFETIME_SECONDS} - extract(epoch from p.expires_at - now())::float8 as "ageSeconds"
+     from sandbox_callback p join sandbox_chat c on c.id = p.chat_id
+     where p.id = $1 and p.owner_id = $2 and p.expires_at > now()`,
+    [isId ? callback : null, owner],
+  )
+  if (!row) throw failed('bad_request', TOO_OLD)
+  return row
 }
 
 export async function findAnswer(db: Queryable, callback: number): Promise<CallbackAnswer | null> {

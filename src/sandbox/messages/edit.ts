@@ -151,7 +151,7 @@ const change = (context: NetworkContext, by: ActingPerson, find: Find, wanted: C
     ...(wanted.buttons && { buttons: wanted.buttons }),
   }))
 
-const NOT_MODIFIED =
+export const NOT_MODIFIED =
   'message is not modified: specified new message content and reply markup are exactly the ' +
   'same as a current content and reply markup of the message'
 
@@ -196,7 +196,8 @@ async function revise(
   })
 }
 
-async function contentAfter(
+/** The content that an edit leaves. Rejects where the message cannot be edited so. */
+export async function contentAfter(
   context: NetworkContext,
   target: FoundMessage,
   operation: Change,
@@ -261,5 +262,5 @@ function moved(
 }
 
 /** Compares as the database does: an undefined field is an absent one. */
-const isSame = (one: unknown, other: unknown) =>
+export const isSame = (one: unknown, other: unknown) =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(one)), other)

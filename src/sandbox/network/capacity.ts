@@ -25,6 +25,8 @@ const counting = {
         where c.user_id = $1)
     + (select count(*) from sandbox_photo f join sandbox_person p on p.id = f.person_id
         where p.user_id = $1)
+    + (select count(*) from sandbox_ephemeral e join sandbox_chat c on c.id = e.chat_id
+        where c.user_id = $1)
     + (select count(*) from sandbox_sticker_set where user_id = $1))::bigint as used`,
 }
 

@@ -17,6 +17,7 @@ import {
   viewJoins,
 } from '../delivery/rows.ts'
 import { draftsFor, type ShownDraft } from '../messages/drafts.ts'
+import { ephemeralFor } from '../messages/ephemeral.ts'
 import { isKeyboardFor, keyboardsFor, type ShownKeyboard } from '../messages/reply-keyboards.ts'
 
 interface InboxQuery {
@@ -162,6 +163,12 @@ export class Inboxes {
   async keyboards(person: number): Promise<ShownKeyboard[]> {
     await this.#options.assertIn(person)
     return keyboardsFor(this.#db, person)
+  }
+
+  /** The ephemeral messages that this person received or sent, newest first. */
+  async ephemeral(person: number): Promise<Message[]> {
+    await this.#options.assertIn(person)
+    return ephemeralFor(this.#db, person)
   }
 
   /** The drafts that other people show to this person. */

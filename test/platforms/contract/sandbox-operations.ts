@@ -49,4 +49,7 @@ export const sandboxOperations = {
   verify: (chat) => ({ kind: 'verify', chat, description: '' }),
   unverify: (chat) => ({ kind: 'unverify', chat }),
   set_emoji_status: (chat) => ({ kind: 'set_emoji_status', person: chat }),
+  send_ephemeral: (chat) => ({ kind: 'send_ephemeral', chat, receiver: chat, content: words }),
+  edit_ephemeral: (chat) => ({ kind: 'edit_ephemeral', chat, receiver: chat, ephemeral: 1 }),
+  delete_ephemeral: (chat) => ({ kind: 'delete_ephemeral', chat, receiver: chat, ephemeral: 1 }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { type Aim, Composer } from './composer.tsx'
-import { messagesIn } from './conversations.ts'
+import { lineKey, linesIn, messagesIn } from './conversations.ts'
 import { FaultsDialog } from './faults.tsx'
 import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
@@ -129,6 +129,7 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
   const [passing, setPassing] = useState<Message>()
   const hands = useMemo(() => handsOf(person.id), [person.id])
   const messages = messagesIn(inbox, chat.id)
+  const lines = linesIn(inbox, chat.id)
   const byId = new Map(messages.map((message) => [message.message_id, message]))
   const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
   const standing = inbox.keyboards.find((one) => one.chat.id === chat.id)
@@ -145,14 +146,14 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
       {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
       <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
         <ol className="lines">
-          {messages.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
-          {messages.map((message, place) => (
+          {lines.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
+          {lines.map((message, place) => (
             <Bubble
-              key={message.message_id}
+              key={lineKey(message)}
               message={message}
               person={person.id}
               repliedTo={byId.get(message.reply_to_message_id ?? 0)}
-              isJoined={isOneAlbum(message, messages[place - 1])}
+              isJoined={isOneAlbum(message, lines[place - 1])}
               hands={hands}
               reply={() => setAim({ act: 'reply', message })}
               edit={() => setAim({ act: 'edit', message })}

@@ -41,6 +41,22 @@ export const messagesIn = (inbox: Inbox, chat: number): readonly Message[] =>
     .filter((message) => message.chat.id === chat)
     .sort((a, b) => a.message_id - b.message_id)
 
+/** The same with the ephemeral messages of the chat at their times; one may stand in another's place. */
+export function linesIn(inbox: Inbox, chat: number): readonly Message[] {
+  const own = inbox.ephemeral.filter((message) => message.chat.id === chat)
+  const replaced = new Map(own.map((message) => [message.replaces_message_id, message]))
+  const lines = messagesIn(inbox, chat).map((one) => replaced.get(one.message_id) ?? one)
+  const others = own.filter((message) => !lines.includes(message)).reverse()
+  return others.reduce<readonly Message[]>((all, message) => {
+    const after = all.findLastIndex(({ date }) => date <= message.date) + 1
+    return all.toSpliced(after, 0, message)
+  }, lines)
+}
+
+/** What tells a message of a chat apart from the others. */
+export const lineKey = ({ message_id, ephemeral_message_id: ephemeral }: Message): string =>
+  ephemeral === undefined ? `${message_id}` : `ephemeral ${ephemeral}`
+
 /** A chat with somebody to whom nothing was written yet. */
 export const privateChat = ({ id, first_name, last_name, username }: PersonName): Chat => ({
   id,

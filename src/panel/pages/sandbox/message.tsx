@@ -112,6 +112,13 @@ export function Bubble(props: BubbleProps) {
             {t('messenger.forwarded', { name: message.forwarded_from })}
           </span>
         )}
+        {message.receiver && (
+          <span className="quiet tiny">
+            {message.receiver.id === person
+              ? t('messenger.onlyYou')
+              : t('messenger.onlyFor', { name: personName(message.receiver) })}
+          </span>
+        )}
         {message.external_reply && (
           <span className="quiet tiny">
             {t('messenger.answering', { name: message.external_reply.from })}
@@ -129,16 +136,18 @@ export function Bubble(props: BubbleProps) {
         <Foot message={message} />
         {rows.length > 0 && <Keyboard message={message} rows={rows} hands={hands} />}
       </div>
-      <MessageMenu
-        isOwn={isOwn}
-        canEdit={canEdit}
-        reaction={own}
-        reply={reply}
-        edit={edit}
-        forward={forward}
-        remove={() => acting.mutate(() => hands.remove(message))}
-        react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
-      />
+      {message.receiver === undefined && (
+        <MessageMenu
+          isOwn={isOwn}
+          canEdit={canEdit}
+          reaction={own}
+          reply={reply}
+          edit={edit}
+          forward={forward}
+          remove={() => acting.mutate(() => hands.remove(message))}
+          react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
+        />
+      )}
     </li>
   )
 }

@@ -1,0 +1,47 @@
+/** Files in messages: photos, videos, music, documents, stickers. */
+import type { MaskPosition, StickerType } from './sticker.ts'
+
+/** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
+export type FileRef =
+  /** How the platform finds the bytes again; opaque outside it. */
+  { readonly native: string } | { readonly blob: string }
+
+export const MEDIA_KINDS = [
+  'photo',
+  'video',
+  'animation',
+  'audio',
+  'voice',
+  'video_note',
+  'document',
+  'sticker',
+] as const
+
+export type MediaKind = (typeof MEDIA_KINDS)[number]
+
+export interface Media {
+  readonly kind: MediaKind
+  readonly file: FileRef
+  /** The network's name for these bytes, the same for every account; absent if it has none. */
+  readonly unique?: string
+  readonly size?: number
+  readonly mime?: string
+  readonly name?: string
+  readonly durationSeconds?: number
+  readonly width?: number
+  readonly height?: number
+  readonly title?: string
+  readonly performer?: string
+  readonly emoji?: string
+  /** The sticker set that a sticker belongs to. */
+  readonly setName?: string
+  /** Only for a sticker; absent: `regular`. */
+  readonly stickerType?: StickerType
+  readonly mask?: MaskPosition
+  readonly customEmojiId?: string
+  /** Only for a custom emoji: it takes the colour of the text around it. */
+  readonly needsRepainting?: boolean
+  readonly thumbnail?: Media
+  /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
+  readonly sizes?: readonly Media[]
+}

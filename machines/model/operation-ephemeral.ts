@@ -1,0 +1,43 @@
+/** Operations about ephemeral messages: one member of a group sees them, and they are gone after a time. */
+import type { Buttons, Content, Text } from './content.ts'
+
+export const EPHEMERAL_OPERATIONS = [
+  'send_ephemeral',
+  'edit_ephemeral',
+  'delete_ephemeral',
+] as const
+
+/** Ephemeral messages have numbers of their own. */
+interface Target<Place> {
+  readonly chat: Place
+  readonly receiver: Place
+  readonly ephemeral: number
+}
+
+export type EphemeralOperation<Place, Item> =
+  /** With a callback query, its chat and its person are meant where none is named. */
+  | {
+      readonly kind: 'send_ephemeral'
+      readonly chat?: Place
+      readonly receiver?: Place
+      /** The callback query that it answers. */
+      readonly callback?: string
+      /** Shown in the place of the message whose button was pressed. */
+      readonly replaces?: boolean
+      readonly content: Content
+      readonly buttons?: Buttons
+      readonly replyTo?: Item
+      /** The ephemeral message of the receiver that it answers. */
+      readonly replyToEphemeral?: number
+      readonly topic?: Item
+      readonly isProtected?: boolean
+    }
+  /** Without a content and a caption only the buttons change. */
+  | ({
+      readonly kind: 'edit_ephemeral'
+      readonly content?: Content
+      readonly caption?: Text
+      readonly captionAbove?: boolean
+      readonly buttons?: Buttons
+    } & Target<Place>)
+  | ({ readonly kind: 'delete_ephemeral' } & Target<Place>)
