@@ -33,7 +33,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'observability/journal-tables.ts usage_hour':
     'an amount that is added; what is old goes, whoever removes it',
   'platforms/telegram/storage/retention.ts telegram_message': old,
-  'platforms/xmpp/rooms/postgres.ts xmpp_room': old,
+  'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/wipe.ts credential_log': old,
   'updates/commit.ts chat_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/commit.ts message_identity': 'a part of the statement that checks the epoch (moved)',

@@ -2,12 +2,14 @@
 import type { SnapshotFrom } from 'xstate'
 import {
   type Flow,
+  HOPELESS_MS,
+  LONGEST_REST_MS,
   type Notice,
   type Trouble,
+  waitAfter,
   webhookMachine,
 } from '../../machines/webhook/machine.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
-import { HOPELESS_MS, LONGEST_REST_MS, waitAfter } from '../../machines/webhook/schedule.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'

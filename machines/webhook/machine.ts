@@ -2,7 +2,35 @@
 import { assign, setup } from 'xstate'
 import * as port from '../model/effects.ts'
 import { crashDelays, crashGuards } from '../supervision/machine.ts'
-import { GONE_MS, HOPELESS_MS, waitAfter } from './schedule.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Pauses after the first failure, the second, and so on: at once, then soon, then ever more rarely, for a week. */
+const first = [0, 1, 2, 4, 8, 15, 30, 60].map((seconds) => seconds * SECOND)
+const JITTER = 0.2
+
+/** Nothing but failures for so long: nobody is there any more. */
+export const HOPELESS_MS = 7 * DAY
+/** Nothing but `410 Gone` for so long: the receiver wants no more (the reference's figure). */
+const GONE_MS = 23 * HOUR
+/** How long a receiver may ask to be left alone (the reference's figure). */
+export const LONGEST_REST_MS = HOUR
+
+interface Failing {
+  /** In a row. */
+  readonly failures: number
+  readonly forMs: number
+}
+
+/** `chance` is drawn from 0 to 1, so that endpoints which failed together do not come back together. */
+export function waitAfter({ failures, forMs }: Failing, chance: number): number {
+  const later = forMs < DAY ? MINUTE : 15 * MINUTE
+  const wait = first[failures - 1] ?? later
+  return Math.round(wait * (1 - JITTER + 2 * JITTER * chance))
+}
 
 /** How many attempts may be under way at once: as many as the webhook allows, one, or none. */
 export type Flow = 'open' | 'single' | 'closed'

@@ -3,11 +3,11 @@
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
+import type { Requester } from './client.ts'
 import { networksOf } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits, Rate } from './limits.ts'
 import { giveBackUse, tooMany, useQuota } from './quota.ts'
-import type { Requester } from './requester.ts'
 
 interface Sending {
   /** Stands for the phone without naming it. */

@@ -1,10 +1,10 @@
 /** Trying a code: counted before it is compared, so that no race gives more tries than allowed. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
+import type { Requester } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import type { OtpLimits } from './limits.ts'
 import { tooMany } from './quota.ts'
-import type { Requester } from './requester.ts'
 
 interface Target {
   /** Keyed hash of the phone number. */

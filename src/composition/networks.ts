@@ -8,7 +8,7 @@ import type { TelegramOptions } from '../platforms/telegram/platform.ts'
 import { bale, telegramBot } from '../platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../platforms/upstream-bot/platform.ts'
 import { xmppPlatform } from '../platforms/xmpp/platform.ts'
-import { PostgresRooms } from '../platforms/xmpp/rooms/postgres.ts'
+import { PostgresRooms } from '../platforms/xmpp/rooms/kept.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import type { Storage } from './storage.ts'
 

@@ -5,8 +5,7 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
 import { countPending } from '../updates/pending.ts'
-import { columnsOf, segments } from '../updates/segments.ts'
-import { isOneOf } from '../updates/wanted.ts'
+import { columnsOf, isOneOf, segments } from '../updates/wanted.ts'
 
 /** The updates that wait for a key, and those that it missed. */
 export async function pendingUpdates(

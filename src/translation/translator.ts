@@ -27,8 +27,8 @@ import {
   nativeMessage,
   personId,
 } from '../identities/store.ts'
+import type { Translated, Translation } from '../updates/log.ts'
 import type { Draft } from '../updates/row.ts'
-import type { Translated, Translation } from '../updates/translation.ts'
 import { type Find, IdCollector, renamedContent, renamedText } from './id-collector.ts'
 
 /** How long a resolved name is cached, in milliseconds. */

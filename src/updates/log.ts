@@ -1,17 +1,34 @@
 /** The append-only update log of every credential this node owns: durable append, pokes, pages. */
-
-import type { Appended, ReadUpdates, UpdateLog } from '../../actors/ports/ports.ts'
+import type { Appended, Owned, ReadUpdates, UpdateLog } from '../../actors/ports/ports.ts'
 import type { Poll } from '../../machines/api-key/events.ts'
 import { EventsUnstorable, failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { failedOfItsValues, isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
+import type { NewChat, NewMessage } from '../identities/ids.ts'
 import { onceEach, RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { type Bounds, boundsFor, HeldMemory, type Holder, Room } from './held.ts'
 import { cursorBefore, type Reader, type ReadRows, readPage, readRows } from './read.ts'
+import type { Draft } from './row.ts'
 import { Tail } from './tail.ts'
-import type { Translation } from './translation.ts'
+
+export interface Translated {
+  readonly drafts: readonly Draft[]
+  /** New ids of these events, stored in the same commit. */
+  readonly chats: readonly NewChat[]
+  readonly messages: readonly NewMessage[]
+  /** To be called once the commit has succeeded. */
+  stored(): void
+}
+
+/** The port through which the update log turns events of a network into updates of the bot API. */
+export interface Translation {
+  /** Rejects with `OwnershipLost` when another node has claimed the credential. */
+  drafts(owned: Owned, happenings: readonly Happening[]): Promise<Translated>
+  /** Drops the cached ids of this credential. */
+  forget(credentialId: number): void
+}
 
 class OpenLog implements Holder {
   readonly epoch: number

@@ -1,8 +1,7 @@
 /** Counts the updates that wait for a key. Complete blocks of ids are counted only once, and then stored. */
 import { type Filter, OTHER_KINDS } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
-import { type Segment, segments } from './segments.ts'
-import { isOneOf } from './wanted.ts'
+import { isOneOf, type Segment, segments } from './wanted.ts'
 
 /** Ids in one block. */
 export const BLOCK = 1_000

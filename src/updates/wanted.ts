@@ -1,5 +1,38 @@
-/** The SQL conditions for the updates that a key gets. */
-import { DEFAULT_KINDS, OTHER_KIND } from '../../machines/model/update-kinds.ts'
+/** The updates that a key wants, by its filter: as SQL conditions, and as ranges of update ids with their kinds. */
+import {
+  DEFAULT_KINDS,
+  type Filter,
+  OTHER_KIND,
+  type Wanted,
+} from '../../machines/model/update-kinds.ts'
+
+/** A range of update ids with the kinds that are wanted in it. */
+export interface Segment extends Wanted {
+  readonly from: number
+  /** Excluded. */
+  readonly until: number
+}
+
+/** The parts of `from` … `until` (excluded) in which one set of kinds is wanted, in order. */
+export function segments(filter: Filter, from: number, until: number): Segment[] {
+  const entries: Filter = [{ from: 0 }, ...filter]
+  return entries
+    .map(({ from: start, kinds = DEFAULT_KINDS, others }, index) => ({
+      from: Math.max(from, start),
+      until: Math.min(until, entries[index + 1]?.from ?? until),
+      kinds,
+      ...(others && { others }),
+    }))
+    .filter((segment) => segment.from < segment.until)
+}
+
+/** Segments as arrays, one for each column: bounds, kinds, and the names of other kinds as JSON. */
+export const columnsOf = (parts: readonly Segment[]): unknown[] => [
+  parts.map(({ from }) => from),
+  parts.map(({ until }) => until),
+  parts.map(({ kinds }) => kinds),
+  parts.map(({ others }) => (others ? JSON.stringify(others) : null)),
+]
 
 /** Whether the update `u` is of one of these kinds (a bigint); `others` is a JSON array of names, or null. */
 export const isOneOf = (u: string, kinds: string, others = 'null::jsonb'): string =>

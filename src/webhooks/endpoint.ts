@@ -1,4 +1,5 @@
 /** The endpoint of one webhook: signs, sends and records attempts, over pooled connections with one time limit. */
+
 import type { Pool } from 'undici'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type {
@@ -9,13 +10,38 @@ import type {
   WebhookKey,
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
 import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
-import type { Connections } from './connections.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { Exchange, type Reply, type Sent, TIMED_OUT } from './exchange.ts'
 import { type CallBack, callIn } from './reply-call.ts'
 import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
+
+interface ConnectionLimits {
+  readonly deliveries: number
+  readonly probes: number
+}
+
+export const usualConnections: ConnectionLimits = { deliveries: 500, probes: 200 }
+
+/**
+ * Limits the parallel attempts of all keys together. Probes of dead endpoints have a limit of their own. Users take
+ * turns, so the hanging endpoints of one user do not block the others.
+ */
+export class Connections {
+  readonly #deliveries: FairSemaphore
+  readonly #probes: FairSemaphore
+
+  constructor({ deliveries, probes }: ConnectionLimits = usualConnections) {
+    this.#deliveries = new FairSemaphore({ places: deliveries })
+    this.#probes = new FairSemaphore({ places: probes })
+  }
+
+  for(isProbe: boolean): Pick<FairSemaphore, 'take' | 'release'> {
+    return isProbe ? this.#probes : this.#deliveries
+  }
+}
 
 const CONNECT_MS = 5_000
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'gzip, deflate' }

@@ -1,6 +1,6 @@
 /** One exchange with an endpoint: undici's events up to the one outcome, with a bounded answer. */
 import type { Dispatcher } from 'undici'
-import { LONGEST_REST_MS } from '../../machines/webhook/schedule.ts'
+import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
 import { AddressRefused } from '../net/guard.ts'
 
 export const TIMED_OUT = 'Read timeout expired'

@@ -13,7 +13,7 @@ import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { RequestJournal } from '../../src/observability/request-journal.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
-import { PostgresRooms } from '../../src/platforms/xmpp/rooms/postgres.ts'
+import { PostgresRooms } from '../../src/platforms/xmpp/rooms/kept.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { spoolPlatform } from './spool-platform.ts'
 

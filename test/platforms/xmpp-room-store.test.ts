@@ -1,7 +1,7 @@
 /** Rooms of XMPP accounts in PostgreSQL: sealed, fenced, and gone with the account. */
 import t, { type Test } from 'tap'
 import { OwnershipLost } from '../../machines/model/failure.ts'
-import { PostgresRooms, retainRooms } from '../../src/platforms/xmpp/rooms/postgres.ts'
+import { PostgresRooms, retainRooms } from '../../src/platforms/xmpp/rooms/kept.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
 

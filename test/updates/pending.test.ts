@@ -10,7 +10,7 @@ import {
 import type { Database } from '../../src/database/database.ts'
 import { countPending } from '../../src/updates/pending.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
-import { segments } from '../../src/updates/segments.ts'
+import { segments } from '../../src/updates/wanted.ts'
 import fc from '../support/fast-check.ts'
 import { FIRST, stage } from './stage.ts'
 

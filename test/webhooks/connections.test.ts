@@ -1,7 +1,6 @@
 /** How many attempts are under way at once over all endpoints, with endpoints that hang. */
 import t, { type Test } from 'tap'
-import { Connections, usualConnections } from '../../src/webhooks/connections.ts'
-import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { Connections, Endpoint, usualConnections } from '../../src/webhooks/endpoint.ts'
 import { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'

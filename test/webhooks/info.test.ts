@@ -1,6 +1,6 @@
 /** What is shown of how a webhook's last attempts ended, word for word, and only of that webhook. */
 import t from 'tap'
-import { webhookEnds } from '../../src/webhooks/info.ts'
+import { webhookEnds } from '../../src/webhooks/record.ts'
 import { stage } from '../updates/stage.ts'
 
 const { db, credential, key } = await stage(t)

@@ -1,8 +1,8 @@
 /** What an endpoint is built with, as far as its test does not give it. */
 import type { Test } from 'tap'
 import { resolveAnything } from '../../src/net/guard.ts'
-import { Connections } from '../../src/webhooks/connections.ts'
 import type { EndpointParts } from '../../src/webhooks/endpoint.ts'
+import { Connections } from '../../src/webhooks/endpoint.ts'
 import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { only } from '../support/fakes.ts'
 import { quietLog } from '../support/log.ts'

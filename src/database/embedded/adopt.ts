@@ -2,10 +2,10 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Claim, claimServer, NotListening } from './claim.ts'
-import { recordedCommand, serverArguments } from './command.ts'
 import type { Home } from './home.ts'
 import { commandLine, eventually, isAlive, stopServer } from './processes.ts'
 import type { Setup } from './setup.ts'
+import { recordedCommand, serverArguments } from './setup.ts'
 
 /** Finds a server that already runs on the cluster, as one does after its owner was killed. */
 interface Running {

@@ -7,10 +7,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { Owned } from './adopt.ts'
 import { type Claim, claimServer, NotListening } from './claim.ts'
 import { environment } from './cluster.ts'
-import { serverArguments } from './command.ts'
 import { type Home, rememberedPort } from './home.ts'
 import { eventually, stopServer } from './processes.ts'
 import type { Setup } from './setup.ts'
+import { serverArguments } from './setup.ts'
 
 /** The server's own log: kept small, and read back when a start fails. */
 const rotateAboveBytes = 10 * 1024 * 1024

@@ -24,7 +24,7 @@ import {
   RESEND_AFTER_SECONDS,
   renewCode,
 } from '../../sandbox/people/sign-in.ts'
-import { refused } from '../kit/link.ts'
+import { refused } from '../kit/platform.ts'
 
 interface Registered {
   readonly id: number

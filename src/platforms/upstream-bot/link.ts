@@ -3,7 +3,7 @@
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { invalidField } from '../../../machines/model/failure.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
-import { linkInOneStep, refused } from '../kit/link.ts'
+import { linkInOneStep, refused } from '../kit/platform.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
 import type { Flavour } from './flavour.ts'

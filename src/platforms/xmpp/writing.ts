@@ -3,7 +3,7 @@ import { type Element, xml } from '@xmpp/client'
 import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { parseAddress } from './address.ts'
-import { fileSharing } from './media/facts.ts'
+import { fileSharing } from './media/shared.ts'
 import { networkId } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 

@@ -1,6 +1,6 @@
 /** The published schedule of retries, within its jitter. */
 import t from 'tap'
-import { waitAfter } from '../../../machines/webhook/schedule.ts'
+import { waitAfter } from '../../../machines/webhook/machine.ts'
 
 const HOUR = 3_600_000
 

@@ -1,7 +1,7 @@
 /** /dashboard/accounts/:id: one messenger account, its machine at work, and everything to be done with it. */
 import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { Link, useParams } from 'react-router'
+import { Link, useNavigate, useParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
@@ -18,16 +18,92 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { atMostEvery, changed } from '../../live/live.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
-import { ButtonLink } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { KeyRecords } from '../keys/records.tsx'
-import { Actions } from './actions.tsx'
 import { Health } from './health.tsx'
 import { MachineAndTimeline } from './machine.tsx'
 import { Traffic } from './traffic.tsx'
+
+/** The actions on an account: restart it, link it again, delete it. */
+export function Actions({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const [isAsking, setAsking] = useState(false)
+  const deleting = useDeletion(credential)
+  const restarting = useMutation({
+    mutationFn: () => call('POST', `/platforms/credentials/${credential.credential_id}/restart`),
+    onSuccess: () => toast(t('account.restarted')),
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+  return (
+    <>
+      <ButtonLink
+        to={`/dashboard/accounts/${credential.credential_id}/diagnosis`}
+        icon="stethoscope"
+      >
+        {t('keys.diagnose')}
+      </ButtonLink>
+      {['link_again', 'contact_platform'].includes(credential.action) && (
+        <ButtonLink
+          to={`/dashboard/link?platform=${credential.platform}&again=${credential.credential_id}`}
+          kind={credential.action === 'link_again' ? 'first' : 'plain'}
+          icon="link"
+        >
+          {t('account.linkAgain')}
+        </ButtonLink>
+      )}
+      <Button
+        icon="restart"
+        kind={credential.action === 'restart' ? 'first' : 'plain'}
+        busy={restarting.isPending}
+        onClick={() => restarting.mutate()}
+      >
+        {t('account.restart')}
+      </Button>
+      <Button icon="trash" kind="danger" onClick={() => setAsking(true)}>
+        {t('account.delete')}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={t('account.delete.title')}
+          action={t('account.delete')}
+          open
+          busy={deleting.isPending}
+          wrong={deleting.error ? reason(deleting.error) : undefined}
+          // Names are in every script and full of pictures: not everybody can type them.
+          word={credential.account.username ?? `${credential.credential_id}`}
+          onConfirm={() => deleting.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {t('account.delete.text')}
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function useDeletion({ credential_id }: Credential) {
+  const t = useT()
+  const toast = useToast()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: () => call('DELETE', `/platforms/credentials/${credential_id}`),
+    onSuccess() {
+      toast(t('account.deleted'))
+      for (const key of ['credentials', 'summary', 'urgent', 'keys']) {
+        queries.invalidateQueries({ queryKey: [key] })
+      }
+      navigate('/dashboard/accounts')
+    },
+  })
+}
 
 /** The keys of one account. */
 export function CredentialKeys({ credential }: { readonly credential: Credential }) {

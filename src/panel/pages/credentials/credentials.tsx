@@ -1,14 +1,162 @@
-/** /dashboard/accounts: all messenger accounts, however many. */
+/** /dashboard/accounts: all messenger accounts, with their search and filters. */
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { credentialsQuery, summaryQuery } from '../../api/queries.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { credentialsQuery, type ListFilter, summaryQuery } from '../../api/queries.ts'
+import type { Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { LiveBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Choice } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { Filters, useFilter } from './filters.tsx'
 import { CredentialRows } from './rows.tsx'
+
+const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
+type Sort = (typeof sorts)[number]
+
+const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
+  created: { sort: undefined, order: undefined },
+  urgency: { sort: 'urgency', order: undefined },
+  name: { sort: 'name', order: undefined },
+  nameUp: { sort: 'name', order: 'asc' },
+  state: { sort: 'state', order: 'asc' },
+  lastEvent: { sort: 'last_event', order: undefined },
+}
+
+const NEEDED = 'link_again,restart,contact_platform'
+
+/** Search, filters and order, kept in the address, so that a view can be passed on. */
+export function useFilter() {
+  const [query, setQuery] = useSearchParams()
+  const text = query.toString()
+
+  return useMemo(() => {
+    const given = new URLSearchParams(text)
+    const givenOf = (name: string) => given.get(name) || undefined
+    const sort = sorts.find((one) => one === givenOf('sort')) ?? 'created'
+    const filter: ListFilter = {
+      search: givenOf('search'),
+      state: givenOf('state'),
+      action: givenOf('action') === 'needed' ? NEEDED : undefined,
+      platform: givenOf('platform'),
+      ...columns[sort],
+    }
+    return {
+      filter,
+      sort,
+      isFiltered: ['search', 'state', 'action', 'platform'].some(givenOf),
+      /** An empty value takes the filter away. */
+      set(changes: Readonly<Record<string, string>>) {
+        setQuery(
+          (before) => {
+            const next = new URLSearchParams(before)
+            for (const [name, value] of Object.entries(changes)) {
+              if (value === '') next.delete(name)
+              else next.set(name, value)
+            }
+            return next
+          },
+          { replace: true },
+        )
+      },
+      clear: () => setQuery({}),
+    }
+  }, [text, setQuery])
+}
+
+const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']
+const TYPING_MS = 250
+
+/** The search and the filters over the list of accounts. */
+export function Filters({ summary }: { readonly summary: Summary | undefined }) {
+  const t = useT()
+  const { filter, sort, set } = useFilter()
+  const platforms = Object.keys(summary?.by_platform ?? {}).sort()
+  return (
+    <search className="row filters">
+      <SearchField given={filter.search ?? ''} set={set} />
+      <Choice
+        label={t('accounts.filter.state')}
+        hidesLabel
+        value={filter.action ? 'needed' : (filter.state ?? '')}
+        options={[
+          ['', t('accounts.filter.any')],
+          ['needed', t('accounts.filter.needsAction')],
+          ...states.map((state) => [state, t.word('state', state)] as const),
+        ]}
+        onChange={(value) =>
+          set(value === 'needed' ? { action: value, state: '' } : { action: '', state: value })
+        }
+      />
+      {platforms.length > 1 && (
+        <Choice
+          label={t('accounts.filter.platform')}
+          hidesLabel
+          value={filter.platform ?? ''}
+          options={[
+            ['', t('accounts.filter.anyPlatform')],
+            ...platforms.map((platform) => [platform, t.word('platform', platform)] as const),
+          ]}
+          onChange={(platform) => set({ platform })}
+        />
+      )}
+      <Choice
+        label={t('accounts.sort')}
+        hidesLabel
+        value={sort}
+        options={sorts.map((one) => [one, t(`accounts.sort.${one}`)] as const)}
+        onChange={(value) => set({ sort: value === 'created' ? '' : value })}
+      />
+    </search>
+  )
+}
+
+interface SearchFieldProps {
+  readonly given: string
+  set(changes: { readonly search: string }): void
+}
+
+function SearchField({ given, set }: SearchFieldProps) {
+  const t = useT()
+  const [search, setSearch] = useState(given)
+  const input = useRef<HTMLInputElement>(null)
+  const told = useRef(given)
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (search === told.current) return
+      told.current = search
+      set({ search })
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [search, set])
+
+  // A link or a button changed the address: while somebody types, what they type is newer.
+  useEffect(() => {
+    if (given === told.current || document.activeElement === input.current) return
+    told.current = given
+    setSearch(given)
+  }, [given])
+
+  return (
+    <div className="search grow">
+      <Icon name="search" size={16} />
+      <input
+        ref={input}
+        type="search"
+        className="input"
+        aria-label={t('accounts.search')}
+        placeholder={t('accounts.search')}
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+    </div>
+  )
+}
 
 export function CredentialsPage() {
   const t = useT()

@@ -1,19 +1,84 @@
 /** /dashboard/keys/:id/diagnosis: finds out, step by step, why a bot does not get or send its messages. */
 import './diagnosis.css'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
-import { diagnosisQuery, keyQuery, takeStep } from '../../api/queries.ts'
+import { diagnosisQuery, keyQuery, startDiagnosis, takeStep } from '../../api/queries.ts'
 import type { ApiKey, Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
 import { Remedy, useFix } from './remedy.tsx'
-import { Start } from './start.tsx'
 import { Steps } from './steps.tsx'
+
+interface StartProps {
+  readonly keyId: number
+  onStart(diagnosis: Diagnosis, isAll: boolean): void
+}
+
+/** The start of a diagnosis: its optional fields, and the two ways to begin it. */
+export function Start({ keyId, onStart }: StartProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const [sendTo, setSendTo] = useState('')
+  const [secret, setSecret] = useState('')
+  const starting = useMutation({
+    mutationFn: (_isAll: boolean) =>
+      startDiagnosis(keyId, {
+        ...(sendTo.trim() && { send_to: sendTo.trim() }),
+        ...(secret.trim() && { key: secret.trim() }),
+      }),
+    onSuccess(diagnosis, isAll) {
+      const { queryKey } = diagnosisQuery(keyId, diagnosis.diagnosis_id)
+      queries.setQueryData(queryKey, diagnosis)
+      onStart(diagnosis, isAll)
+    },
+  })
+  return (
+    <Card title={t('diagnosis.begin')}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!starting.isPending) starting.mutate(true)
+        }}
+      >
+        <Field
+          label={t('diagnosis.sendTo')}
+          hint={t('diagnosis.sendToHint')}
+          className="ltr"
+          autoComplete="off"
+          maxLength={256}
+          value={sendTo}
+          onChange={(event) => setSendTo(event.target.value)}
+        />
+        <Field
+          label={t('diagnosis.key')}
+          hint={t('diagnosis.keyHint')}
+          className="ltr mono"
+          type="password"
+          autoComplete="off"
+          maxLength={100}
+          value={secret}
+          onChange={(event) => setSecret(event.target.value)}
+        />
+        <Wrong cause={starting.error} />
+        <div className="actions">
+          <Button disabled={starting.isPending} onClick={() => starting.mutate(false)}>
+            {t('diagnosis.stepwise')}
+          </Button>
+          <Button type="submit" kind="first" icon="stethoscope" busy={starting.isPending}>
+            {t('diagnosis.all')}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
 
 /** A diagnosis as text, in the service's own words, to be passed on to somebody else. */
 export function reportOf(

@@ -1,8 +1,9 @@
 /** /link/<token>: the owner of an account enters the code that the messenger sent them, and sees nothing else. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import './invitation.css'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import { ask, posting } from '../../api/ask.ts'
 import { isGone } from '../../api/failure.ts'
-import { askInvitation, invitationQuery, isOpen } from '../../api/invitation.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
@@ -10,7 +11,32 @@ import { Preferences } from '../../layout/preferences.tsx'
 import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
 import { useSecondsLeft } from '../../ui/time.tsx'
 import { LinkSteps } from '../linking/steps.tsx'
-import './invitation.css'
+
+/** Asks as a link page may: nobody is signed in there, and the token in its address is all that it has. */
+export async function askInvitation(
+  token: string,
+  act?: 'answer' | 'resend',
+  body: object = {},
+): Promise<LinkSession> {
+  const path = `/link-pages/${encodeURIComponent(token)}`
+  const shown = await ask<Omit<LinkSession, 'session_id' | 'credential'>>(
+    act ? `${path}/${act}` : path,
+    { ...(act && posting(body)), credentials: 'omit' },
+  )
+  return { ...shown, session_id: '', credential: null }
+}
+
+/** What happens on another device shows here without a touch. */
+const LOOK_MS = 3_000
+export const isOpen = ({ state }: LinkSession) =>
+  ['code_sent', 'password_needed', 'waiting'].includes(state)
+
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['invitation', token],
+    queryFn: () => askInvitation(token),
+    refetchInterval: ({ state: { data } }) => (data && isOpen(data) ? LOOK_MS : false),
+  })
 
 export function InvitationPage() {
   const t = useT()

@@ -1,13 +1,204 @@
-/** /dashboard/keys: the keys by which bots use accounts. */
-import { useQuery } from '@tanstack/react-query'
+/** /dashboard/keys: the keys by which bots use accounts, and the form that creates one. */
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useSearchParams } from 'react-router'
-import { keysQuery } from '../../api/queries.ts'
+import { call } from '../../api/call.ts'
+import { handleOf, nameOf } from '../../api/names.ts'
+import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import type { ApiKey, Credential, RecordPage } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Empty, Failed, Loading } from '../../ui/states.tsx'
-import { CreateKey } from './create.tsx'
+import { Empty, Failed, Loading, Wrong } from '../../ui/states.tsx'
+import { NewKey } from './new-key.tsx'
 import { KeyRecords } from './records.tsx'
+import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
+
+/** More than that nobody looks through: they are searched. */
+const SHOWN = 200
+
+function useAccounts(chosen: string) {
+  const [search, setSearch] = useState('')
+  const found = useQuery({
+    queryKey: ['accounts', search],
+    queryFn: ({ signal }) =>
+      call<RecordPage<Credential>>('GET', '/platforms/credentials', {
+        query: { limit: SHOWN, search },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  const items = found.data?.items ?? []
+  const isChosen = ({ credential_id }: Credential) => `${credential_id}` === chosen
+  const isAmong = items.some(isChosen)
+  const own = useQuery({
+    ...credentialQuery(Number(chosen)),
+    enabled: chosen !== '' && found.data !== undefined && !isAmong,
+  })
+  const options = own.data && !isAmong ? [own.data, ...items] : items
+  const usual = items.find(({ state }) => state === 'active') ?? items[0]
+  return {
+    search,
+    setSearch,
+    options,
+    /** Undefined while it is not known what the choice is. */
+    account: options.find(isChosen) ?? (chosen === '' || own.isError ? usual : undefined),
+    failure: found.data ? undefined : found.error,
+    hasNone: search === '' && found.data !== undefined && options.length === 0,
+    isLong: search !== '' || (found.data?.next_before ?? null) !== null,
+  }
+}
+
+interface CreateKeyProps {
+  /** Chosen beforehand; empty when it is not. */
+  readonly credentialId: string
+  close(): void
+}
+
+export function CreateKey({ credentialId, close }: CreateKeyProps) {
+  const t = useT()
+  const [chosen, setChosen] = useState(credentialId)
+  const accounts = useAccounts(chosen)
+  const fields = useFields()
+  const creating = useCreation()
+  if (creating.data) {
+    return (
+      <Dialog title={t('keys.new')} open wide isFirm onClose={close}>
+        <NewKey apiKey={creating.data} close={close} />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={t('account.keys.create')} open isFirm={creating.isPending} onClose={close}>
+      {accounts.failure ? (
+        <Failed cause={accounts.failure} />
+      ) : accounts.hasNone ? (
+        <Empty
+          icon="link"
+          title={t('keys.noAccount')}
+          action={
+            <ButtonLink to="/dashboard/link" kind="first">
+              {t('accounts.link')}
+            </ButtonLink>
+          }
+        />
+      ) : (
+        <KeyForm {...{ accounts, fields, creating, close }} choose={setChosen} />
+      )}
+    </Dialog>
+  )
+}
+
+function useFields() {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<readonly string[]>(['bot:send', 'bot:receive'])
+  const [lifetime, setLifetime] = useState<string>('never')
+  return { name, setName, scopes, setScopes, lifetime, setLifetime }
+}
+
+interface WantedKey {
+  readonly name: string
+  readonly credential_id: number | undefined
+  readonly scopes: readonly string[]
+  readonly expires_at: string | null
+}
+
+function useCreation() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: WantedKey) => call<ApiKey & { key: string }>('POST', '/api_keys', { body }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
+  })
+}
+
+interface KeyFormProps {
+  readonly accounts: ReturnType<typeof useAccounts>
+  readonly fields: ReturnType<typeof useFields>
+  readonly creating: ReturnType<typeof useCreation>
+  choose(credentialId: string): void
+  close(): void
+}
+
+function KeyForm({ accounts, fields, creating, choose, close }: KeyFormProps) {
+  const t = useT()
+  const { name, setName, scopes, setScopes, lifetime, setLifetime } = fields
+  const make = () =>
+    creating.mutate({
+      name: name.trim(),
+      credential_id: accounts.account?.credential_id,
+      scopes,
+      expires_at: expiryIn(lifetime),
+    })
+  return (
+    <Form by={{ isPending: creating.isPending, mutate: make }}>
+      <Field
+        label={t('keys.name')}
+        hint={t('keys.name.hint')}
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <AccountChoice accounts={accounts} onChange={choose} />
+      <Scopes chosen={scopes} onChange={setScopes} />
+      <Choice
+        label={t('keys.lifetime')}
+        value={lifetime}
+        options={lifetimeOptions(t)}
+        onChange={setLifetime}
+      />
+      <Wrong cause={creating.error} />
+      <div className="actions">
+        <Button disabled={creating.isPending} onClick={close}>
+          {t('cancel')}
+        </Button>
+        <Button
+          type="submit"
+          kind="first"
+          busy={creating.isPending}
+          disabled={scopes.length === 0 || accounts.account === undefined}
+        >
+          {t('keys.make')}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+interface AccountChoiceProps {
+  readonly accounts: ReturnType<typeof useAccounts>
+  onChange(credentialId: string): void
+}
+
+function AccountChoice({ accounts, onChange }: AccountChoiceProps) {
+  const t = useT()
+  const { account, isLong, options, search, setSearch } = accounts
+  return (
+    <>
+      {isLong && (
+        <Field
+          label={t('keys.account.search')}
+          type="search"
+          autoComplete="off"
+          maxLength={100}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      )}
+      <Choice
+        label={t('keys.account')}
+        value={`${account?.credential_id ?? ''}`}
+        options={options.map((one) => [
+          `${one.credential_id}`,
+          `\u2068${nameOf(one)}\u2069 (\u2066${handleOf(one)}\u2069)`,
+        ])}
+        onChange={onChange}
+      />
+    </>
+  )
+}
 
 /** What waits for a key, and when it was used, changes without a word. */
 const LOOK_MS = 15_000

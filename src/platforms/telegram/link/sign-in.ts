@@ -3,7 +3,7 @@
 import type { tl } from '@mtcute/node'
 import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import { refused } from '../../kit/link.ts'
+import { refused } from '../../kit/platform.ts'
 import type { Client } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../identity.ts'

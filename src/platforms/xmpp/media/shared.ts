@@ -1,13 +1,112 @@
-/** Files that people share as links (XEP-0066), with what they tell of them (XEP-0447), read as what they are. */
-import type { Element } from '@xmpp/client'
-import type { Content } from '../../../../machines/model/content.ts'
+/** Files that people share as links (XEP-0066): their kind, and the facts that stand beside the link (XEP-0446, XEP-0447). */
+import { type Element, xml } from '@xmpp/client'
+import type { Content, Media, MediaKind } from '../../../../machines/model/content.ts'
 import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
-import { readFacts } from './facts.ts'
-import { kindByName, kindByType } from './kinds.ts'
 import { isLink, nameInLink } from './links.ts'
 
-/** `text`: the body of the message, which repeats the link for clients that know nothing else. */
+type Facts = Pick<
+  Media,
+  'name' | 'mime' | 'size' | 'width' | 'height' | 'durationSeconds' | 'thumbnail'
+>
+
+/** The facts about a shared file besides its link: its type, size, measures and thumbnail. */
+export function fileSharing(link: string, media: Media): Element {
+  const { kind, name, mime, size, width, height, durationSeconds } = media
+  const fact = (element: string, value: string | number | undefined) =>
+    value !== undefined && xml(element, {}, String(value))
+  return xml(
+    'file-sharing',
+    { xmlns: ns.fileSharing, disposition: kind === 'document' ? 'attachment' : 'inline' },
+    xml(
+      'file',
+      ns.fileFacts,
+      fact('media-type', mime),
+      fact('name', name),
+      fact('size', size),
+      fact('width', width),
+      fact('height', height),
+      fact('length', durationSeconds && Math.round(durationSeconds * 1000)),
+      thumbnail(media.thumbnail),
+    ),
+    xml('sources', {}, xml('url-data', { xmlns: ns.urlData, target: link })),
+  )
+}
+
+function thumbnail(media: Media | undefined): Element | false {
+  if (!media || !('native' in media.file)) return false
+  const { file, mime = 'image/jpeg', width, height } = media
+  const attributes = { xmlns: ns.thumbnails, uri: file.native, 'media-type': mime, width, height }
+  return xml('thumbnail', attributes)
+}
+
+const measures = (width: number | undefined, height: number | undefined) => ({
+  ...(width && { width }),
+  ...(height && { height }),
+})
+
+/** The sender's own words; what cannot be is left out. */
+function readFacts(sharing: Element | undefined): Facts {
+  const file = sharing?.getChild('file', ns.fileFacts)
+  if (!file) return {}
+  const text = (element: string) => file.getChildText(element)?.trim() || undefined
+  const whole = (value: string | undefined) =>
+    /^\d{1,15}$/.test(value ?? '') ? Number(value) : undefined
+  const name = text('name')?.slice(0, 255)
+  const mime = text('media-type')?.toLowerCase()
+  const size = whole(text('size'))
+  const width = whole(text('width'))
+  const height = whole(text('height'))
+  const length = whole(text('length'))
+  const small = file.getChild('thumbnail', ns.thumbnails)?.attrs
+  return {
+    ...(name && { name }),
+    ...(mime && /^[\w.+-]{1,60}\/[\w.+-]{1,90}$/.test(mime) && { mime }),
+    ...(size !== undefined && { size }),
+    ...measures(width, height),
+    ...(length !== undefined && { durationSeconds: Math.round(length / 1000) }),
+    ...(isLink(small?.uri) && {
+      thumbnail: {
+        kind: 'photo',
+        file: { native: small.uri },
+        mime: 'image/jpeg',
+        ...measures(whole(small.width), whole(small.height)),
+      },
+    }),
+  }
+}
+
+/** The kinds of media, by the type of a file, or by the ending of its name where the type is unknown. */
+const kinds: readonly (readonly [kind: MediaKind, types: RegExp, endings: RegExp])[] = [
+  ['photo', /^image\/(jpeg|png|webp|avif|heic)$/, /\.(jpe?g|png|webp|avif|heic)$/i],
+  ['animation', /^image\/gif$/, /\.gif$/i],
+  ['video', /^video\//, /\.(mp4|m4v|webm|mov)$/i],
+  ['voice', /^audio\/(ogg|opus)$/, /\.(ogg|oga|opus)$/i],
+  ['audio', /^audio\//, /\.(mp3|m4a|aac|flac|wav)$/i],
+]
+
+const kindByType = (mime: string): MediaKind =>
+  kinds.find(([, types]) => types.test(mime))?.[0] ?? 'document'
+
+const kindByName = (name: string): MediaKind =>
+  kinds.find(([, , endings]) => endings.test(name))?.[0] ?? 'document'
+
+const usualEnding: Readonly<Partial<Record<MediaKind, string>>> = {
+  photo: '.jpg',
+  animation: '.gif',
+  video: '.mp4',
+  voice: '.ogg',
+  audio: '.mp3',
+}
+
+/** The name under which a file goes out; most clients judge it by its ending. */
+export function nameFor({ kind, name }: Pick<Media, 'kind' | 'name'>): string {
+  const clean = name?.replace(/[/\\\p{Cc}]/gu, '_').slice(-100)
+  if (clean && (kind === 'document' || kindByName(clean) === kind)) return clean
+  return `${clean || 'file'}${usualEnding[kind] ?? ''}`
+}
+
+/** A shared file as content. `text`: the body of the message, which repeats the link for clients that know nothing else. */
 export function sharedFile(message: Element, text: string | undefined): Content | undefined {
   const sharing = message.getChild('file-sharing', ns.fileSharing)
   const link =

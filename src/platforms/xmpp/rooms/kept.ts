@@ -1,7 +1,100 @@
-/** The rooms of an account as they are kept here: those it goes back to with every new session. */
+/** The rooms to which an account goes back with every new session, and their store. */
+
 import type { LinkedAccount } from '../../../../actors/ports/platform.ts'
+import { OwnershipLost } from '../../../../machines/model/failure.ts'
+import { ownedRows } from '../../../credentials/fence.ts'
+import type { Database, Queryable } from '../../../database/database.ts'
+import type { Vault } from '../../../security/vault.ts'
 import { StorageAway } from '../failures.ts'
 import type { Bookmark } from './bookmarks.ts'
+
+const owned = ownedRows('array[$1]', 'array[$2]', 'share')
+
+interface Row {
+  readonly room: string
+  readonly nick: string | null
+  readonly password: Buffer | null
+  readonly shared: boolean
+}
+
+interface PostgresRoomsOptions {
+  readonly db: Database
+  readonly vault: Vault
+}
+
+/** The rooms of accounts in PostgreSQL; their passwords are sealed. */
+export class PostgresRooms implements RoomStore {
+  readonly #db: Database
+  readonly #vault: Vault
+
+  constructor({ db, vault }: PostgresRoomsOptions) {
+    this.#db = db
+    this.#vault = vault
+  }
+
+  async load({ credentialId }: RoomOwner): Promise<readonly KeptRoom[]> {
+    const rows = await this.#db.query<Row>(
+      `select room, nick, password, shared from xmpp_room where credential_id = $1
+        order by joined_at, room`,
+      [credentialId],
+    )
+    return Promise.all(rows.map((row) => this.#roomOf(credentialId, row)))
+  }
+
+  async keep({ credentialId, epoch }: RoomOwner, kept: KeptRoom): Promise<void> {
+    const { room, nick = null, password, shared } = kept
+    const owner = `credential:${credentialId}`
+    const sealed =
+      password === undefined
+        ? null
+        : await this.#vault.seal(owner, placeOf(credentialId, room), Buffer.from(password))
+    const written = await this.#db.query(
+      `with ${owned}
+       insert into xmpp_room (credential_id, room, nick, password, shared)
+       select id, $3, $4, $5, $6 from owned
+       on conflict (credential_id, room) do update
+          set nick = excluded.nick, password = excluded.password, shared = excluded.shared
+       returning room`,
+      [credentialId, epoch, room, nick, sealed, shared],
+    )
+    if (written.length === 0) throw new OwnershipLost()
+  }
+
+  async forget({ credentialId, epoch }: RoomOwner, room: string): Promise<void> {
+    const [owner] = await this.#db.query(
+      `with ${owned},
+       gone as (delete from xmpp_room using owned where credential_id = owned.id and room = $3)
+       select id from owned`,
+      [credentialId, epoch, room],
+    )
+    if (!owner) throw new OwnershipLost()
+  }
+
+  async #roomOf(credentialId: number, row: Row): Promise<KeptRoom> {
+    const { room, nick, password, shared } = row
+    const opened = password && (await this.#vault.open(placeOf(credentialId, room), password))
+    return {
+      room,
+      ...(nick !== null && { nick }),
+      ...(opened && { password: opened.toString() }),
+      shared,
+    }
+  }
+}
+
+/** Forgets the rooms of accounts that are deactivated. */
+export async function retainRooms(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from xmpp_room using credential
+      where credential.id = xmpp_room.credential_id and credential.deactivated_at is not null`,
+  )
+}
+
+const placeOf = (credentialId: number, room: string) => ({
+  table: 'xmpp_room',
+  column: 'password',
+  row: `${credentialId}:${room}`,
+})
 
 export interface KeptRoom extends Bookmark {
   /** The account's other devices have it among their bookmarks, too. */

@@ -1,7 +1,19 @@
 /** Reads the marks of message styling (XEP-0393) as formatting, and leaves them out of the text. */
 import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 import { appendMoved } from '../../kit/text.ts'
-import { fence, isSpace, marks } from './spans.ts'
+
+/** The marks of message styling (XEP-0393) and the kinds of formatting that they stand for. */
+export const marks: ReadonlyMap<string, string> = new Map([
+  ['*', 'bold'],
+  ['_', 'italic'],
+  ['~', 'strikethrough'],
+  ['`', 'code'],
+])
+
+export const fence = '```'
+
+export const isSpace = (character: string | undefined) =>
+  character === undefined || /\s/.test(character)
 
 /** What is nested deeper is read as plain text. */
 const mostDepth = 8

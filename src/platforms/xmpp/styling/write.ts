@@ -1,7 +1,7 @@
 /** Writes formatting with the marks of message styling (XEP-0393), where these can express it. */
 import type { Text, TextEntity } from '../../../../machines/model/content.ts'
 import { withLinkTargets } from '../../kit/text.ts'
-import { fence, isSpace, marks } from './spans.ts'
+import { fence, isSpace, marks } from './read.ts'
 
 const markOf: ReadonlyMap<string, string> = new Map([...marks].map(([mark, type]) => [type, mark]))
 const quotations: ReadonlySet<string> = new Set(['blockquote', 'expandable_blockquote'])
