@@ -30,7 +30,9 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   if (replyTo <= 0) throw failed('bad_request', 'message to be replied not found')
   const replyOptional = booleanOf(allow_sending_without_reply)
   const quote = quoteIn(value)
-  const isElsewhere = chat_id != null && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
+  // An empty name is no chat: some libraries always write the field.
+  const isNamed = chat_id != null && chat_id !== ''
+  const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
   if (!isElsewhere) return { replyTo, replyOptional, ...(quote && { quote }) }
   if (!platform.capabilities.quotes) {
     throw failed('bad_request', 'replies to messages of other chats are not supported')

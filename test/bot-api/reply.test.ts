@@ -67,6 +67,7 @@ t.test('reply_parameters are read, formatted and checked', async (t) => {
     replyFrom: -9,
   })
   t.strictSame(read({ message_id: 3, chat_id: 7 }), { replyTo: 3, replyOptional: false })
+  t.strictSame(read({ message_id: 3, chat_id: '' }), { replyTo: 3, replyOptional: false })
   t.equal(
     said(() => read({ message_id: 3, chat_id: -9 }, plain)),
     'replies to messages of other chats are not supported',
