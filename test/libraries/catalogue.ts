@@ -69,4 +69,16 @@ export const libraries: readonly Library[] = [
     language: 'javascript',
     adapter: 'ntba.mjs',
   },
+  {
+    name: 'go-telegram/bot',
+    page: 'https://github.com/go-telegram/bot',
+    language: 'go',
+    adapter: 'gotelegram/main.go',
+  },
+  {
+    name: 'telego',
+    page: 'https://github.com/mymmrac/telego',
+    language: 'go',
+    adapter: 'telego/main.go',
+  },
 ]
