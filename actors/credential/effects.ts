@@ -13,10 +13,12 @@ import {
   settle,
 } from '../../machines/model/failure.ts'
 import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
+import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { jittered, within } from '../host/time.ts'
-import type { FileStream, LinkedAccount, Session } from '../ports/platform.ts'
+import type { FileStream, LinkedAccount, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
+import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batch, type Batches, rejectAll, reportTo, UnstorableEvents } from './report.ts'
 import type { CredentialWorld } from './world.ts'
@@ -171,10 +173,13 @@ export class CredentialEffects {
   /** Reads from the session directly: bytes do not pass through the machine. */
   async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
     if (this.#session) return this.#session.download(file, offset, signal)
-    throw failed('unavailable', 'the credential is not connected', {
-      reason: 'not_connected',
-      retryAfterSeconds: 1,
-    })
+    throw notConnected()
+  }
+
+  /** The same where calls are passed on. */
+  async passFile(...asked: Parameters<NonNullable<Session['passFile']>>): Promise<PassedFile> {
+    if (this.#session?.passFile) return this.#session.passFile(...asked)
+    throw notConnected()
   }
 
   /** The session that is left belongs to a link that was replaced: it ends on the network too. */
@@ -230,6 +235,15 @@ export class CredentialEffects {
     const assertOwner = () => this.#assertOwner()
     const actor = { ...this.world, facts, session, context, assertOwner, onDefect }
     return settle(() => perform(actor, request), onDefect)
+  }
+
+  /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
+  pass(request: PassCall): Promise<Passed> {
+    const { settings } = this.#owner.getSnapshot().context
+    const [facts, session] = [this.#facts, this.#session]
+    const assertOwner = () => this.#assertOwner()
+    const onDefect = (cause: unknown) => this.onDefect(cause)
+    return pass({ ...this.world, facts, session, settings, assertOwner, onDefect }, request)
   }
 
   check(): Promise<Outcome> {
@@ -359,6 +373,12 @@ export class CredentialEffects {
     }
   }
 }
+
+const notConnected = () =>
+  failed('unavailable', 'the credential is not connected', {
+    reason: 'not_connected',
+    retryAfterSeconds: 1,
+  })
 
 /** The user may change the settings while a session lasts: a session reads them from the snapshot each time. */
 const withLiveSettings = (account: LinkedAccount, owner: Owner): LinkedAccount => ({

@@ -90,7 +90,7 @@ export interface Capabilities {
   readonly content: readonly ContentName[]
   /** The network is the reference's own: as its bots reach it, or as people do. */
   readonly reference?: 'bots' | 'people'
-  /** Updates may be of kinds that the bot API of this version does not have. */
+  /** Calls are passed on, and updates may be of kinds that the bot API of this version does not have. */
   readonly passesThrough?: boolean
   /** Parameters of sending methods that are passed over here, since only looks depend on them. */
   readonly cosmetic?: readonly string[]
@@ -250,8 +250,27 @@ export interface Session {
   probe(signal: AbortSignal): Promise<number>
   /** The bytes of a native file from `offset` on. */
   download(file: string, offset: number, signal: AbortSignal): Promise<FileStream>
+  /**
+   * Only where calls are passed on: the answer of the network for a file at a path that it gave out. `headers` are those of
+   * the request that the network may heed. Rejects with `RequestFailed`.
+   */
+  passFile?(
+    path: string,
+    request: {
+      readonly method: 'GET' | 'HEAD'
+      readonly headers: Readonly<Record<string, string>>
+    },
+    signal: AbortSignal,
+  ): Promise<PassedFile>
   /** `signOut` also ends the account's session on the network. */
   close(options: { readonly signOut: boolean }): Promise<void>
+}
+
+export interface PassedFile {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Has to be read to its end or destroyed. */
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown }
 }
 
 export interface FileStream {

@@ -90,6 +90,16 @@ export type Happening =
       readonly bio?: string
       readonly invite?: Invite
     })
+  /** An update of a network that speaks the bot API itself, as it came. */
+  | (Happened & {
+      readonly kind: 'update'
+      /** The name of its kind, which may be newer than this version. */
+      readonly update: string
+      readonly chatId?: number
+      readonly surface?: Surface
+      /** The JSON text of its members without the id, in the form of the log. */
+      readonly payload: string
+    })
 
   /** A person writes to the account in inline mode. */
   | (Happened & {
@@ -143,11 +153,16 @@ export function admits(settings: ReceiveSettings, happening: Happening): boolean
   if (isEcho && !settings.includeSelfUpdates) return false
   if (channel && !settings.includeChannelUpdates) return false
   if (channel && happening.recovered && !settings.includeChannelUpdateRecovery) return false
-  return happening.kind !== 'deleted' || settings.includeDeletedUpdates
+  return !isDeletion(happening) || settings.includeDeletedUpdates
 }
 
+const isDeletion = (happening: Happening): boolean =>
+  happening.kind === 'update'
+    ? happening.update === 'deleted_messages'
+    : happening.kind === 'deleted'
+
 function surfaceOf(happening: Happening): Surface | undefined {
-  if (happening.kind === 'deleted') return happening.surface
+  if (happening.kind === 'deleted' || happening.kind === 'update') return happening.surface
   if ('message' in happening) return happening.message.chat.surface
   return 'chat' in happening ? happening.chat.surface : undefined
 }

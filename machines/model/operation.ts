@@ -31,6 +31,7 @@ import {
   type InlineOperation,
   type InlineOutcome,
 } from './operation-inline.ts'
+import type { Passed, Passing } from './operation-passing.ts'
 import {
   type ListedChat,
   type PastMessage,
@@ -38,6 +39,7 @@ import {
   type ReadingOperation,
 } from './operation-reading.ts'
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
+import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { ReplyKeyboard } from './reply-keyboard.ts'
 import type { Topic } from './topic.ts'
@@ -69,8 +71,8 @@ export const OPERATION_KINDS = [
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
-  'post_story',
-  'delete_story',
+  ...STORY_OPERATIONS,
+  'pass',
 ] as const
 
 export type OperationKind = (typeof OPERATION_KINDS)[number]
@@ -152,28 +154,6 @@ type MessageOperation<Place, Item> =
       readonly url?: string
     }
 
-/** The account's own stories: photos and videos that are shown for a time. */
-type StoryOperation =
-  | {
-      readonly kind: 'post_story'
-      /** A photo, a video or an animation. */
-      readonly media: Media
-      readonly caption: Text
-      /** How long it is shown. */
-      readonly activeSeconds: number
-      /** Still shown when its time is over. */
-      readonly isKept?: boolean
-      /** Its viewers shall not pass it on. */
-      readonly isProtected?: boolean
-    }
-  | { readonly kind: 'delete_story'; readonly story: number }
-
-interface Story {
-  /** The private chat of its author. */
-  readonly chat: Chat
-  readonly id: number
-}
-
 export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>
   | ChatOperation<Place, Item>
@@ -202,6 +182,7 @@ export type Operation<Place = string, Item = string> =
   /** Finds a chat by its public name, given without the at sign. */
   | { readonly kind: 'resolve'; readonly name: string }
   | { readonly kind: 'describe'; readonly chat: Place }
+  | Passing
 
 /** The operations of the given kinds; where several kinds have one shape, of those kinds alone. */
 export type OperationOf<Kind extends OperationKind, Shape = Operation> = Shape extends {
@@ -243,5 +224,6 @@ export type OperationResult =
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
   | InlineOutcome
+  | Passed
   /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

@@ -12,6 +12,7 @@ import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, hasTopics, methodRefused, withCurrentNames } from './parameter-rules.ts'
+import { chatOf } from './passing.ts'
 import { methodName } from './reference.ts'
 
 export interface CallExecution {
@@ -90,13 +91,9 @@ export async function prepare(
   return method.unlimited ? run : () => key.inFlight(run)
 }
 
-/** The chat whose rate a sending call counts for. Names are not told from each other by their letter case. */
-function rated(method: Method, args: Arguments): string | undefined {
-  if (!method.sends) return undefined
-  const chat = args.text('chat_id') ?? ''
-  // However the same number is written, it is the same chat.
-  return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
-}
+/** The chat whose rate a sending call counts for. */
+const rated = (method: Method, args: Arguments): string | undefined =>
+  method.sends ? chatOf(args.text('chat_id')) : undefined
 
 /** No account acts for a business here, and only the groups of some networks have threads. */
 function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platform): void {

@@ -6,12 +6,14 @@ import type { Json, Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { ContentName } from '../../machines/model/content-name.ts'
 import type { OperationKind, PublicOperation } from '../../machines/model/operation.ts'
+import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Out } from '../credentials/reasons.ts'
 import type { FilePaths, MediaService, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/record.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileIds } from './file-id.ts'
 import type { ProfileStore } from './profile.ts'
+import { METHODS_BEYOND } from './reference.ts'
 
 export interface Call {
   readonly method: string
@@ -63,6 +65,8 @@ export interface Result {
   /** How many updates it carries. */
   readonly count?: number
   readonly description?: string
+  /** The answer of a network that the call was passed on to, which goes out in place of all others. */
+  readonly passed?: Passed
 }
 
 export type ParameterType = 'integer' | 'number' | 'string' | 'boolean' | 'chat' | 'json' | 'file'
@@ -88,9 +92,10 @@ export interface Method {
 
 export const canDo = (
   { capabilities }: Pick<Platform, 'capabilities'>,
-  { operation, content }: Method,
+  { name, operation, content }: Method,
 ): boolean =>
-  (operation === undefined || capabilities.operations.includes(operation)) &&
-  (content === undefined || capabilities.content.includes(content))
+  (capabilities.passesThrough === true && !METHODS_BEYOND.some((beyond) => beyond === name)) ||
+  ((operation === undefined || capabilities.operations.includes(operation)) &&
+    (content === undefined || capabilities.content.includes(content)))
 
 export const result = (value: Json): Result => ({ json: JSON.stringify(value) })

@@ -76,8 +76,6 @@ function remedyFor({ capabilities }: Platform, method: string): string | undefin
 /** `lacking` names what another network would have to have, with a "no" before it. */
 function reasonFor({ capabilities }: Platform, lacking: string): string {
   switch (capabilities.reference) {
-    case 'bots':
-      return 'the gateway does not pass it on yet'
     case 'people':
       return "the gateway does not do it with a person's account"
     default:
@@ -178,6 +176,7 @@ export function treatmentOf(
   method: Named,
   parameter: string,
 ): Treatment | undefined {
+  if (capabilities.passesThrough) return 'carried out'
   const name = currentName(method, parameter)
   if (name === undefined) return undefined
   if (!(name in method.parameters)) return COSMETIC.includes(name) ? 'cosmetic' : 'refused'

@@ -27,6 +27,7 @@ import type { WriteWatch } from '../database/write-watch.ts'
 import type { WebhookReminders } from '../jobs/webhook-reminders.ts'
 import { KeyGate } from '../keys/gate.ts'
 import { PostgresKeyStore } from '../keys/store.ts'
+import type { KeysWantedUpdates } from '../keys/wanted-updates.ts'
 import type { Finished } from '../links/finish.ts'
 import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
@@ -62,6 +63,7 @@ interface CoreOptions {
   readonly platforms: ReadonlyMap<string, Platform>
   readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
   readonly journal: Pick<RequestJournal, 'count'>
+  readonly wanted: Pick<KeysWantedUpdates, 'changed'>
   readonly writes: WriteWatch
   /** Absent: a webhook that rests is looked for by the sweep alone. */
   readonly reminders?: Pick<WebhookReminders, 'set'>
@@ -105,7 +107,9 @@ export function createCore(options: CoreOptions) {
   })
 
   const webhookOf = openWebhook.bind(undefined, vault)
-  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fenced)
+  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fenced, (credentialId) =>
+    options.wanted.changed(credentialId),
+  )
   const replyCalls = new ReplyCalls()
   const webhooks = createWebhooks({
     db,

@@ -24,7 +24,7 @@ interface NetworkOptions {
 
 export async function openNetworks(options: NetworkOptions, opened: AsyncDisposableStack) {
   const { config, storage, logger, more } = options
-  const { db, vault, writes } = storage
+  const { db, vault, writes, wanted } = storage
   const media = storage.media.service
   const sandbox = config.sandbox
     ? createSandbox({ db, logger, media, limits: config.sandboxLimits })
@@ -35,8 +35,8 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
 
   const upstreams = [
-    createBotApi({ flavour: telegramBot, ...config.botApi.telegram, media, log: logger }),
-    createBotApi({ flavour: bale, ...config.botApi.bale, media, log: logger }),
+    createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, log: logger }),
+    createBotApi({ flavour: bale, ...config.botApi.bale, wanted, log: logger }),
   ]
   for (const { close } of upstreams) opened.defer(close)
   const platforms = [

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import { createDiagnoses } from '../diagnosis/diagnoses.ts'
+import type { PassFile } from '../http/files.ts'
 import { KeyService } from '../keys/service.ts'
 import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/waiting.ts'
 import { LinkPages } from '../links/pages.ts'
@@ -57,6 +58,7 @@ export function createServices(options: ServicesOptions) {
     limits: config.limits.keys,
     wake: (id) => core.roster.wake(id),
     whyOut: (credentialId) => credentials.whyOut(credentialId),
+    wantedChanged: (credentialId) => storage.wanted.changed(credentialId),
     now: () => core.clock.now(),
   })
   const downloads = new Downloads({
@@ -66,6 +68,12 @@ export function createServices(options: ServicesOptions) {
     download: async (credentialId, native, offset, signal) =>
       (await credentials.find(credentialId)).effects.download(native, offset, signal),
   })
+  /** A file of a network that calls are passed on to; undefined on other networks. */
+  const passFile: PassFile = async (credentialId, ...asked) => {
+    const { capabilities } = await credentials.platformOf(credentialId)
+    if (!capabilities.passesThrough) return undefined
+    return (await credentials.find(credentialId)).effects.passFile(...asked)
+  }
   const calls: CallServices = {
     profile: profiles(core.store, core.translator, credentials),
     profileStore: profileStore(db),
@@ -88,6 +96,8 @@ export function createServices(options: ServicesOptions) {
     source,
     keyService,
     downloads,
+    passFile,
+    downloadBytes: media.limits.downloadBytes,
     flush,
     /** How calls of bots are executed, over HTTP and in answers to webhooks. */
     execution: {

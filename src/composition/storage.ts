@@ -5,6 +5,7 @@ import { openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { openWriteProbe, WriteWatch } from '../database/write-watch.ts'
 import { createJobs } from '../jobs/jobs.ts'
+import { KeysWantedUpdates } from '../keys/wanted-updates.ts'
 import { openMedia } from '../media/open.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
@@ -69,5 +70,6 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   })
   const media = await concerning('DATA_DIR', openingMedia)
   opened.defer(() => media.close())
-  return { db, vault, writes, metrics, journal, jobs, media }
+  const wanted = new KeysWantedUpdates(db)
+  return { db, vault, writes, metrics, journal, jobs, media, wanted }
 }

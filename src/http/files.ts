@@ -3,9 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { PassedFile, Session } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { KeyGate } from '../keys/gate.ts'
-import type { Download, Downloads } from '../media/downloads.ts'
+import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
@@ -64,6 +65,9 @@ const rangeApplies = (ifRange: unknown, etag: string): boolean =>
 interface FileRoutesOptions {
   readonly gate: KeyGate
   readonly downloads: Pick<Downloads, 'find'>
+  readonly passFile: PassFile
+  /** The largest file that is given out. */
+  readonly downloadBytes: number
 }
 
 interface Route {
@@ -120,22 +124,21 @@ const inert =
 async function send(
   request: FastifyRequest<Route>,
   reply: FastifyReply,
-  { gate, downloads }: FileRoutesOptions,
+  { gate, downloads, passFile, downloadBytes }: FileRoutesOptions,
 ) {
   const key = await gate.admit(request.params.token, request.ip, ofKey(request))
   request.audit.method = 'file'
   await key.admit('bot:receive')
   const path = request.params['*']
+  const passed = await passFile(key.facts.credentialId, path, ...asked(request, reply))
+  if (passed) return sendPassed(passed, request, reply, downloadBytes)
   const file = ours.test(path) ? await downloads.find(key.facts.credentialId, path) : undefined
   if (!file) throw failed('not_found')
 
   reply.headers({
     etag: file.etag,
     'accept-ranges': 'bytes',
-    'cache-control': 'private, no-cache',
-    'content-type': inert.test(file.mime ?? '') ? file.mime : 'application/octet-stream',
-    'content-disposition': disposition(file.name ?? basename(file.path)),
-    'content-security-policy': "default-src 'none'; sandbox",
+    ...harmless(file.mime, file.name ?? basename(file.path)),
   })
   if (isUnchanged(request.headers['if-none-match'], file.etag)) return reply.code(304).send()
   const { size } = file
@@ -159,17 +162,29 @@ async function send(
   return reply.send(await opened(file, reply, span ?? { offset: 0, length: size }))
 }
 
+/** Headers with which no file does anything in a browser. */
+const harmless = (mime: string | undefined, name: string) => ({
+  'cache-control': 'private, no-cache',
+  'content-type': inert.test(mime ?? '') ? mime : 'application/octet-stream',
+  'content-disposition': disposition(name),
+  'content-security-policy': "default-src 'none'; sandbox",
+})
+
 const unsatisfiable = { ok: false, error_code: 416, description: 'Range Not Satisfiable' } as const
 
 /** Ends with the connection, so that no file is read for a client that has left. */
 async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promise<Readable> {
+  const stream = await file.open(span?.offset ?? 0, span?.length, untilClosed(raw))
+  return outgoing(stream, raw)
+}
+
+function untilClosed(raw: ServerResponse): AbortSignal {
   const gone = new AbortController()
   // Its client may have left while the file was looked up.
   if (raw.destroyed) gone.abort()
   raw.once('close', () => gone.abort())
   raw.setTimeout(STALLED_MS, () => raw.destroy())
-  const stream = await file.open(span?.offset ?? 0, span?.length, gone.signal)
-  return outgoing(stream, raw)
+  return gone.signal
 }
 
 /** Old clients get plain letters, the others the name as it is. */
@@ -180,4 +195,64 @@ function disposition(name: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}
+
+/** Gets a file from a network that calls are passed on to; undefined on other networks. */
+export type PassFile = (
+  credentialId: number,
+  ...asked: Parameters<NonNullable<Session['passFile']>>
+) => Promise<PassedFile | undefined>
+
+/** The request as the network is asked. */
+function asked({ method, headers }: FastifyRequest, { raw }: FastifyReply) {
+  const names = ['range', 'if-range', 'if-none-match', 'if-modified-since']
+  const given = names.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  const request = {
+    method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
+    headers: Object.fromEntries(given),
+  }
+  return [request, untilClosed(raw)] as const
+}
+
+const KEPT = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified']
+const ERROR_BYTES = 65_536
+
+async function sendPassed(
+  { status, headers, body }: PassedFile,
+  request: FastifyRequest<Route>,
+  reply: FastifyReply,
+  limit: number,
+) {
+  if (![200, 206, 304].includes(status)) return sendRefusal(status, body, reply)
+  if (Number(headers['content-length'] ?? 0) > limit) {
+    body.destroy()
+    throw failed('bad_request', 'file is too big')
+  }
+  for (const name of KEPT) if (headers[name] !== undefined) reply.header(name, headers[name])
+  const type = headers['content-type']
+  const name = basename(request.params['*'])
+  reply.code(status).headers(harmless(typeof type === 'string' ? type : undefined, name))
+  return reply.send(Readable.from(atMost(limit, body), { objectMode: false }))
+}
+
+/** Where it is one of the bot API, it goes on as it came. */
+async function sendRefusal(status: number, body: PassedFile['body'], reply: FastifyReply) {
+  const pieces: Uint8Array[] = []
+  for await (const piece of atMost(ERROR_BYTES, body)) pieces.push(piece)
+  const text = Buffer.concat(pieces).toString()
+  if (isEnvelope(text)) return reply.code(status).type('application/json').send(text)
+  if (status === 404) throw failed('not_found')
+  if (status === 416) return reply.code(416).type('application/json').send(unsatisfiable)
+  throw failed('bad_gateway', `the file was answered with ${status}`)
+}
+
+function isEnvelope(text: string): boolean {
+  try {
+    return JSON.parse(text).ok === false
+  } catch {
+    return false
+  }
 }

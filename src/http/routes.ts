@@ -65,7 +65,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { db, jobs, metrics } = storage
   const { supervisor: credentials, timeline, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
-  const { execution, uploads } = services
+  const { execution, uploads, passFile, downloadBytes } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
@@ -114,6 +114,6 @@ export function routesOf(options: RoutesOptions): Route[] {
     ...(sandbox ? [route(sandboxRoutes, { ...user, sandbox })] : []),
 
     route(botRoutes, { gate, ...execution, uploads }),
-    route(fileRoutes, { gate, downloads }),
+    route(fileRoutes, { gate, downloads, passFile, downloadBytes }),
   ]
 }

@@ -33,6 +33,8 @@ export interface KeyServiceOptions {
   /** Has it deliver to its webhook. */
   wake(apiKeyId: number): void
   whyOut(credentialId: number): Out | undefined
+  /** The keys of an account may want other updates now. */
+  wantedChanged?(credentialId: number): void
   now(): number
 }
 
@@ -82,12 +84,14 @@ export class KeyService {
   async create(key: NewKey): Promise<ApiKeyRecord & { key: string }> {
     const created = await createKey(this.#options.db, key, this.#options.limits)
     this.#options.gate.forget(created.id)
+    this.#options.wantedChanged?.(key.credentialId)
     return { ...(await this.find(key.userId, created.id)), key: created.key }
   }
 
   async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
-    await this.usable(userId, apiKeyId)
+    const { credential_id } = await this.usable(userId, apiKeyId)
     await changeKey(this.#options.db, apiKeyId, change)
+    this.#options.wantedChanged?.(credential_id)
     await this.#refresh(apiKeyId)
     return this.find(userId, apiKeyId)
   }
@@ -105,8 +109,9 @@ export class KeyService {
   }
 
   async revoke(userId: number, apiKeyId: number): Promise<void> {
-    await this.find(userId, apiKeyId)
+    const { credential_id } = await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
+    this.#options.wantedChanged?.(credential_id)
     const actor = await this.#options.live(apiKeyId)
     if (actor) await unlessEnded(actor, actor.revoke())
   }

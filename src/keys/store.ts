@@ -44,8 +44,17 @@ export class PostgresKeyStore implements KeyStore {
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
 
-  /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, log: Logger, webhookOf?: WebhookOf, fenced: Fenced = () => undefined) {
+  /**
+   * `fenced` is called with credentials that another node has claimed, `filtered` with those of keys whose filters were
+   * stored.
+   */
+  constructor(
+    db: Database,
+    log: Logger,
+    webhookOf?: WebhookOf,
+    fenced: Fenced = () => undefined,
+    filtered: (credentialId: number) => void = () => undefined,
+  ) {
     this.#db = db
     this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({
@@ -53,6 +62,7 @@ export class PostgresKeyStore implements KeyStore {
       write: async (positions) => {
         const lost = await writePositions(db, positions)
         if (lost.length > 0) fenced(lost)
+        for (const [, { key, filter }] of positions) if (filter) filtered(key.credentialId)
       },
       onFailure: (err, keys) => log.warn({ err, keys }, 'cursors could not be written'),
     })
@@ -110,6 +120,8 @@ export class PostgresKeyStore implements KeyStore {
     const unwritten = this.#positions.get(apiKeyId)
     const earlier = unwritten?.key.epoch === key.epoch ? unwritten.filter : undefined
     this.#positions.set(apiKeyId, { cursor, key, filter: changedFilter ?? earlier })
+    // Other kinds of updates may have to be asked for: what happens before that is missed.
+    if (changedFilter !== undefined) void this.#positions.flush()
   }
 
   /** A position from before the last claim still counts, but the table's filter is newer. */

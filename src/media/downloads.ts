@@ -173,7 +173,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
 }
 
 /** Nobody said how large the file is, so it is counted. */
-async function* atMost(limit: number, source: AsyncIterable<Buffer>) {
+export async function* atMost(limit: number, source: AsyncIterable<Uint8Array>) {
   let left = limit
   for await (const chunk of source) {
     left -= chunk.length

@@ -82,6 +82,7 @@ export class IdCollector implements WantedIds {
   addHappening(happening: Happening): void {
     switch (happening.kind) {
       case 'deleted':
+      case 'update':
         break
       case 'poll':
         this.#addContent(happening)

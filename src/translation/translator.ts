@@ -14,7 +14,7 @@ import type {
 import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
 import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'
-import { deletionDraft, draftOf } from '../bot-api/present/update.ts'
+import { deletionDraft, draftOf, receivedDraft } from '../bot-api/present/update.ts'
 import { isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { IdentityBook } from '../identities/book.ts'
@@ -235,7 +235,8 @@ export class Translator implements Identities, Translation {
     const ids = await this.#give(owned, collector)
     const drafts: Draft[] = []
     for (const happening of happenings) {
-      if (happening.kind === 'deleted')
+      if (happening.kind === 'update') drafts.push(receivedDraft(happening))
+      else if (happening.kind === 'deleted')
         drafts.push(...(await this.#deleted(owned.credentialId, happening, ids)))
       else if (!isForged(happening, ids)) {
         drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))

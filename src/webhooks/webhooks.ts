@@ -193,9 +193,10 @@ const ofChat: ReadonlySet<UpdateKind | undefined> = new Set([
 ] as const)
 
 /** The lane of an update: the reference's queue ids. */
-function laneOf({ updateId, kind: number, chatId, payload }: Row): string {
+function laneOf(row: Row): string {
+  const { updateId, kind: number, chatId } = row
   const kind = UPDATE_KINDS[number]
   if (ofChat.has(kind) && chatId !== null) return `${chatId}`
   const lane = kind && lanes[kind]
-  return lane && kind ? lane(JSON.parse(`{${payload}}`)[kind]) : `update:${updateId}`
+  return lane && kind ? lane(JSON.parse(updateJson(row))[kind]) : `update:${updateId}`
 }

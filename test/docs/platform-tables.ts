@@ -53,7 +53,7 @@ function tables(): string {
       'Method',
       somewhere.map(({ name, by }) => [`\`${name}\``, ...by.map((does) => (does ? 'yes' : '–'))]),
     ),
-    `\nOn none (${nowhere.length}), because the network has`,
+    `\nOnly where calls are passed through (${nowhere.length}); on the others not, because the network has`,
     ...lacking(nowhere),
     '',
     '### Parameters\n',

@@ -1,7 +1,8 @@
 /** The members of a JSON object in the order of its text, those of one name included. */
 
 import t from 'tap'
-import { memberCount, membersInOrder } from '../../src/http/bot/parameters.ts'
+import { membersInOrder } from '../../src/http/bot/parameters.ts'
+import { memberCount } from '../../src/json/spans.ts'
 import fc from '../support/fast-check.ts'
 
 t.test('members of one name stand side by side', async (t) => {

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { openWriteProbe, WriteWatch } from '../../src/database/write-watch.ts'
 import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
+import { KeysWantedUpdates } from '../../src/keys/wanted-updates.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { RequestJournal } from '../../src/observability/request-journal.ts'
@@ -65,6 +66,7 @@ const core = createCore({
     },
   },
   platforms: new Map([[platform.id, platform]]),
+  wanted: new KeysWantedUpdates(db),
   metrics,
   writes,
   logger,

@@ -5,7 +5,6 @@ import type { FileStream } from '../../actors/ports/platform.ts'
 import { webStream } from '../../src/media/web-stream.ts'
 import { openUrl } from '../../src/net/fetch.ts'
 import { createGuardedAgent } from '../../src/net/guard.ts'
-import { Client } from '../../src/platforms/upstream-bot/client.ts'
 import { download } from '../../src/platforms/xmpp/media/download.ts'
 import { BodyServer, content, type ShapeName } from '../support/body-server.ts'
 import { until } from '../support/client.ts'
@@ -39,16 +38,6 @@ const sources: readonly Source[] = [
     open: (agent, { url }) => {
       return (shape, offset = 0, signal = patience()) =>
         download(agent, `${url}/${BodyServer.path(shape)}.jpg`, offset, signal)
-    },
-  },
-  {
-    name: 'a bot API',
-    open: (agent, server) => {
-      const client = new Client({ root: server.url, token: '1:a', agent })
-      return async (shape, offset = 0, signal = patience()) => {
-        server.nextPath = `photos/${BodyServer.path(shape)}.jpg`
-        return await client.download('file', offset, signal)
-      }
     },
   },
 ]

@@ -3,9 +3,6 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import type { Text, TextEntity } from '../../machines/model/content.ts'
 import { plainEntitiesOf, textOf } from '../../src/platforms/telegram/entities.ts'
-import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
-import { textOf as botTextOf } from '../../src/platforms/upstream-bot/reading/text.ts'
-import { textAs } from '../../src/platforms/upstream-bot/writing/text.ts'
 import { readStyled } from '../../src/platforms/xmpp/styling/read.ts'
 import { writeStyled } from '../../src/platforms/xmpp/styling/write.ts'
 import fc from '../support/fast-check.ts'
@@ -48,12 +45,4 @@ t.test('XMPP styling comes back', async (t) => {
 
 t.test('the formatting of Telegram accounts comes back', async (t) => {
   t.doesNotThrow(holds(RICH, (text) => textOf(text.text, plainEntitiesOf(text))))
-})
-
-t.test('the formatting of Telegram bots comes back', async (t) => {
-  const roundTrip = (text: Text) => {
-    const given = JSON.parse(JSON.stringify(textAs(text, 'text', 'entities', telegramBot)))
-    return botTextOf(given, 'text', 'entities')
-  }
-  t.doesNotThrow(holds(RICH, roundTrip))
 })

@@ -1,81 +1,76 @@
 /** A bot API that misbehaves: every answer is one a client understands, and none tells the token. */
-import type { ServerResponse } from 'node:http'
 import t from 'tap'
+import type { Passed } from '../../machines/model/operation-passing.ts'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { listen, portOf } from '../support/http-server.ts'
 import { patience } from './contract/recorder.ts'
-import { perform, refusalOf, sending } from './contract/scene.ts'
-import { html, ok, raw, refusal, session, startStub, token, update } from './upstream-bot/stub.ts'
+import { perform, refusalOf } from './contract/scene.ts'
+import {
+  cutOff,
+  html,
+  ok,
+  passing,
+  raw,
+  refusal,
+  session,
+  startStub,
+  token,
+} from './upstream-bot/stub.ts'
 
-const cutOff = (response: ServerResponse) => {
-  response.writeHead(200, { 'content-length': '100' })
-  response.write('{"ok":true', () => response.destroy())
-}
-const send = sending('42', 'hello')
+const send = passing('sendMessage', { chat_id: 42, text: 'hello' })
 
-t.test('a send', async (t) => {
+t.test('a refusal is passed on as it came', async (t) => {
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)
   await open.reported('opened')
-  const uncertain = { certain: false }
-  const migrated = refusal(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
-    migrate_to_chat_id: -1001,
-  })
   const cases = {
-    'refused, keeps the text': [
-      refusal(400, 'Bad Request: chat not found'),
+    'keeps its text': [
+      400,
+      '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}',
       { code: 'bad_request', description: 'chat not found' },
     ],
-    'forbidden, keeps the text': [
-      refusal(403, 'Forbidden: bot was blocked by the user'),
-      { code: 'forbidden', description: 'bot was blocked by the user' },
+    'of the user': [
+      403,
+      '{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}',
+      { code: 'forbidden' },
     ],
-    'to a chat that moved, tells where': [
-      migrated,
-      { code: 'bad_request', migrateToChatId: -1001 },
+    'to a chat that moved tells where': [
+      400,
+      '{"ok":false,"error_code":400,"description":"Bad Request: x","parameters":{"migrate_to_chat_id":-1001}}',
+      { migrateToChatId: -1001 },
     ],
-    'too many, tells when': [
-      refusal(429, 'Too Many Requests: retry after 7', { retry_after: 7 }),
+    'too many tells when': [
+      429,
+      '{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7","parameters":{"retry_after":7}}',
       { code: 'rate_limited', retryAfterSeconds: 7 },
     ],
-    'answered by a proxy': [html, { code: 'bad_gateway', ...uncertain }],
-    'answered with an error of the server': [
-      refusal(500, 'Internal Server Error'),
-      { code: 'bad_gateway', ...uncertain },
-    ],
-    'answered with broken JSON': [
-      raw(200, '{"ok":true,"result":{'),
-      { code: 'bad_gateway', ...uncertain },
-    ],
-    'answered with other JSON': [raw(200, '[]'), { code: 'bad_gateway', ...uncertain }],
-    'answered with no message': [ok('done'), { code: 'bad_gateway', ...uncertain }],
-    'cut off': [cutOff, { code: 'timeout', ...uncertain }],
-    'never answered': [() => undefined, { code: 'timeout', ...uncertain }],
     'of an unknown method': [
-      refusal(404, 'Not Found'),
-      { code: 'bad_request', description: /^the method is not supported on Telegram bots$/ },
+      404,
+      '{"ok":false,"error_code":404,"description":"Not Found"}',
+      { code: 'bad_request' },
     ],
-    'with the token in the text': [
-      refusal(400, `Bad Request: /bot${token}/x`),
-      { description: '/bot<token>/x' },
+    'of a server in trouble': [
+      500,
+      '{"ok":false,"error_code":500,"description":"Internal Server Error"}',
+      { code: 'bad_gateway', certain: false },
+    ],
+    'in a form of its own': [
+      418,
+      '{ "error_code" : 418, "ok": false, "more": 12345678901234567890 }',
+      { code: 'bad_request' },
     ],
   } as const
-  for (const [name, [answer, expected]] of Object.entries(cases)) {
-    stub.next('sendMessage', answer)
-    const signal = name === 'never answered' ? AbortSignal.timeout(300) : patience()
-    const failure = await refusalOf(open.session.perform(send, 'id', signal))
-    t.match(failure, expected, name)
+  for (const [name, [status, text, failure]] of Object.entries(cases)) {
+    stub.next('sendMessage', raw(status, text, { 'content-type': 'text/html' }))
+    t.match(await perform(open, send), { kind: 'passed', status, text, failure }, name)
   }
-  const { message } = update('hello')
-  stub.next(
-    'sendMessage',
-    raw(200, JSON.stringify({ ok: true, result: message }), { 'content-type': 'text/html' }),
-  )
-  t.match(
-    await perform(open, send),
-    { kind: 'message' },
-    'whatever type the answer is said to have',
-  )
+  stub.next('sendMessage', refusal(400, `Bad Request: /bot${token}/x`))
+  const { text } = (await perform(open, send)) as Passed
+  t.match(text, '/bot<token>/x', 'but for the token')
+  stub.next('sendMessage', raw(200, '{"ok":true,"result":{"n":9007199254740993}}'))
+  const passed = (await perform(open, send)) as Passed
+  t.equal(passed.text, '{"ok":true,"result":{"n":9007199254740993}}')
+  t.equal(passed.result(), '{"n":9007199254740993}')
   t.strictSame(
     open.reports.map(([report]) => report),
     ['opened'],
@@ -83,15 +78,44 @@ t.test('a send', async (t) => {
   )
 })
 
+t.test('an answer that is none is an error of the gateway', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  const uncertain = { certain: false }
+  const cases = {
+    'by a proxy': [html, { code: 'bad_gateway', ...uncertain }],
+    'broken JSON': [raw(200, '{"ok":true,"result":{'), { code: 'bad_gateway', ...uncertain }],
+    'other JSON': [raw(200, '[]'), { code: 'bad_gateway', ...uncertain }],
+    'cut off': [cutOff, { code: 'timeout', ...uncertain }],
+    never: [() => undefined, { code: 'timeout', ...uncertain }],
+  } as const
+  for (const [name, [answer, expected]] of Object.entries(cases)) {
+    stub.next('sendMessage', answer)
+    const signal = name === 'never' ? AbortSignal.timeout(300) : patience()
+    const failure = await refusalOf(open.session.perform(send, 'id', signal))
+    t.match(failure, expected, name)
+  }
+  t.notOk(open.lines.join('\n').includes(token.split(':')[1]!), 'no token in the log')
+})
+
+t.test('a bot whose token was taken back is out', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  stub.next('sendMessage', refusal(401, 'Unauthorized'))
+  t.match(await refusalOf(perform(open, send)), { code: 'forbidden', reason: 'logged_out' })
+  t.strictSame(await open.reported('revoked'), ['session_revoked'])
+  t.match(await refusalOf(perform(open, send)), { code: 'unavailable' })
+})
+
 t.test('a long wait is a restriction of the bot', async (t) => {
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)
   await open.reported('opened')
-  stub.next(
-    'sendMessage',
-    refusal(429, 'Too Many Requests: retry after 3600', { retry_after: 3600 }),
-  )
-  t.match(await refusalOf(perform(open, send)), { retryAfterSeconds: 3600 })
+  const long = refusal(429, 'Too Many Requests: retry after 3600', { retry_after: 3600 })
+  stub.next('sendMessage', long)
+  t.match(await perform(open, send), { failure: { retryAfterSeconds: 3600 } })
   t.strictSame(await open.reported('limited'), ['flood_wait', 3600])
 })
 
@@ -128,7 +152,7 @@ t.test('a drip ends with the time of the call', async (t) => {
   t.ok(performance.now() - began < 2_000)
 })
 
-t.test('a redirect is not followed', async (t) => {
+t.test('nothing leads elsewhere', async (t) => {
   const asked: (string | undefined)[] = []
   const elsewhere = await listen(t, ({ url }, response) => {
     asked.push(url)
@@ -137,18 +161,32 @@ t.test('a redirect is not followed', async (t) => {
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)
   await open.reported('opened')
-  stub.next(
-    'sendMessage',
-    raw(307, '', { location: `http://127.0.0.1:${portOf(elsewhere)}/bot${token}/x` }),
-  )
+  const location = `http://127.0.0.1:${portOf(elsewhere)}/bot${token}/x`
+  stub.next('sendMessage', raw(307, '', { location }))
   t.match(await refusalOf(perform(open, send)), { code: 'bad_gateway' })
-  stub.next('getFile', ok({ file_id: 'f', file_path: 'documents/file_1' }))
-  stub.next('file_1', raw(302, '', { location: `http://127.0.0.1:${portOf(elsewhere)}/file` }))
-  t.match(await refusalOf(open.session.download('f', 0, patience())), { code: 'bad_gateway' })
-  for (const file_path of ['/etc/passwd', '../bot1:x/getMe', 'a/../../b']) {
-    stub.next('getFile', ok({ file_id: 'f', file_path }))
-    const failure = await refusalOf(open.session.download('f', 0, patience()))
-    t.match(failure, { code: 'bad_request' }, file_path)
+  stub.next('file_1', raw(302, '', { location }))
+  const get = { method: 'GET' as const, headers: {} }
+  const file = await open.session.passFile!('documents/file_1', get, patience())
+  t.equal(file.status, 302)
+  file.body.destroy()
+  const before = stub.asked.length
+  for (const path of ['/etc/passwd', '../bot1:x/getMe', 'a/../../b', 'a//b', '']) {
+    const failure = await refusalOf(open.session.passFile!(path, get, patience()))
+    t.match(failure, { code: 'not_found' }, path)
   }
-  t.strictSame(asked, [])
+  const since = stub.asked.slice(before).filter(({ method }) => method !== 'getUpdates')
+  t.strictSame([asked, since], [[], []])
+})
+
+t.test('the service sends texts of its own, and nothing else', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  stub.next('sendMessage', ok({ message_id: 1 }))
+  const content = { kind: 'text' as const, text: 'Test', entities: [] }
+  t.match(await perform(open, { kind: 'send', chat: '42', content }), { kind: 'done' })
+  t.strictSame(stub.last('sendMessage')?.body, { chat_id: '42', text: 'Test' })
+  stub.next('sendMessage', refusal(400, 'Bad Request: chat not found'))
+  const refused = await refusalOf(perform(open, { kind: 'send', chat: '7', content }))
+  t.match(refused, { code: 'bad_request', description: 'chat not found' })
 })

@@ -4,7 +4,7 @@ import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../../src/platforms/upstream-bot/platform.ts'
 import { quietLog } from '../support/log.ts'
 import { patience } from './contract/recorder.ts'
-import { html, me, noFiles, ok, refusal, session, startStub, token } from './upstream-bot/stub.ts'
+import { html, me, ok, refusal, session, startStub, token, wantsAll } from './upstream-bot/stub.ts'
 
 t.test('a link', async (t) => {
   const stub = await startStub(t)
@@ -35,7 +35,7 @@ t.test('a link', async (t) => {
 
 t.test('an address that nobody chose has to be public', async (t) => {
   const stub = await startStub(t)
-  const options = { flavour: bale, url: stub.url, media: noFiles, log: quietLog }
+  const options = { flavour: bale, url: stub.url, wanted: wantsAll, log: quietLog }
   for (const [allowPrivate, expected] of [
     [false, { kind: 'refused', reason: 'unreachable' }],
     [true, { kind: 'done', account: { native: '123456' } }],

@@ -1,10 +1,19 @@
 /** Taking updates from a bot API that misbehaves: what ends the bot, what is waited out, what is passed over. */
 import t from 'tap'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
-import { perform, refusalOf, sending } from './contract/scene.ts'
-import { html, ok, refusal, session, startStub, token, update } from './upstream-bot/stub.ts'
+import { perform, refusalOf } from './contract/scene.ts'
+import {
+  html,
+  ok,
+  passing,
+  refusal,
+  session,
+  startStub,
+  token,
+  update,
+} from './upstream-bot/stub.ts'
 
-const send = sending('42', 'hello')
+const send = passing('sendMessage', { chat_id: 42, text: 'hello' })
 
 t.test('the poll', async (t) => {
   const endings = {
@@ -33,21 +42,27 @@ t.test('the poll', async (t) => {
     })
   }
 
-  await t.test('one bad answer is passed over, and so is what cannot be read', async (t) => {
+  await t.test('one bad answer is passed over, and so is an update without a kind', async (t) => {
     const stub = await startStub(t)
     stub.next('getUpdates', html)
     const open = await session(t, stub.url, telegramBot)
     await open.reported('opened')
     const [first, odd, strange, last] = [update('one'), update('odd'), update('new'), update('two')]
-    const broken = { ...odd, message: { ...odd.message, chat: { id: '42' } } }
-    stub.push(first, broken, { update_id: strange.update_id, inline_query: {} } as never, last)
-    await open.store.message('two')
-    t.strictSame(open.store.texts(), ['one', 'two'])
+    const { update_id } = strange
+    const unknown = { update_id, something_new: { a: [1] } }
+    stub.push(first, { update_id: odd.update_id }, unknown, last)
+    await open.said('two')
+    t.strictSame(open.texts(), ['one', undefined, 'two'])
+    t.match(open.store.happenings[1], {
+      kind: 'update',
+      update: 'something_new',
+      payload: /^"something_new":{"a":\[1\]}/,
+    })
     t.strictSame(open.store.checkpoint, { offset: last.update_id + 1 })
-    t.match(open.lines.join('\n'), /an update that cannot be read was passed over/)
+    t.match(open.lines.join('\n'), /an update that has no kind was passed over/)
     t.strictSame(
       open.reports.map(([report, kind]) => (report === 'passedOver' ? kind : report)),
-      ['opened', 'message', 'inline_query'],
+      ['opened', 'unknown'],
     )
     const asked = stub.asked.filter(({ method }) => method === 'getUpdates')
     t.equal(asked[0]!.body.offset, undefined)
@@ -65,14 +80,14 @@ t.test('the poll', async (t) => {
     stub.next('getUpdates', ...noted)
     const began = performance.now()
     const open = await session(t, stub.url, telegramBot)
-    await open.store.message('the same')
+    await open.said('the same')
     stub.push(update('after it'))
-    await open.store.message('after it')
+    await open.said('after it')
     // From before the poll that rests: a slow machine only makes it longer. Timers may end a little early.
     const [, second = 0, , fourth = 0] = asked
     t.ok(second - began > 900, 'after nothing')
     t.ok(fourth - second > 900, 'after what was there before')
-    t.strictSame(open.store.texts(), ['the same', 'after it'])
+    t.strictSame(open.texts(), ['the same', 'after it'])
   })
 
   await t.test('a restriction is told and waited out', async (t) => {
@@ -81,7 +96,7 @@ t.test('the poll', async (t) => {
     const open = await session(t, stub.url, telegramBot)
     t.strictSame(await open.reported('limited'), ['flood_wait', 1])
     stub.push(update('after it'))
-    await open.store.message('after it')
+    await open.said('after it')
     t.notOk(open.reports.some(([report]) => report === 'lost'))
   })
 })

@@ -1,4 +1,4 @@
-/** The end of a poll is told once, whether or not the network tells of it whom it answers as well. */
+/** A bot behind the gateway is told of polls what its network tells, and gets kinds of updates that are new. */
 import t from 'tap'
 import { linkBot } from '../platforms/upstream-bot/chain.ts'
 import { ok, startStub, token, update } from '../platforms/upstream-bot/stub.ts'
@@ -40,37 +40,22 @@ const statesBefore = async ({ next }: typeof first, text: string) => {
   }
 }
 
-t.test('what the answer told already is not told again', async (t) => {
-  t.match(await stop('7'), { ok: true, result: { id: '7', is_closed: true } })
-  tell(poll('7'))
-  write('answered first')
-  t.same(await statesBefore(first, 'answered first'), [], 'whoever stopped it has its answer')
-  const states = await statesBefore(second, 'answered first')
-  t.match(states, [{ id: '7', is_closed: true }])
-  t.equal(states.length, 1)
-})
-
-t.test('nor what the network told before its answer', async (t) => {
-  tell(poll('8'))
-  write('told first')
-  t.match(await statesBefore(second, 'told first'), [{ id: '8' }])
-  t.match(await stop('8'), { ok: true })
-  write('and on')
-  t.same(await statesBefore(second, 'and on'), [])
-})
-
-t.test('votes that are counted late are news, and so is every vote before', async (t) => {
-  t.match(await stop('9'), { ok: true })
-  tell(poll('9', { total_voter_count: 2 }))
-  for (const total_voter_count of [1, 1]) tell(poll('10', { is_closed: false, total_voter_count }))
-  write('counted')
-  t.match(await statesBefore(second, 'counted'), [
-    { id: '9', total_voter_count: 1 },
-    { id: '9', total_voter_count: 2 },
-    { id: '10', is_closed: false },
-    { id: '10', is_closed: false },
-  ])
-})
+t.test(
+  'what the network tells of a poll every key is told, also the one that stopped it',
+  async (t) => {
+    t.match(await stop('7'), { ok: true, result: { id: '7', is_closed: true } })
+    tell(poll('7'))
+    for (const total_voter_count of [1, 1]) tell(poll('8', { is_closed: false, total_voter_count }))
+    write('and on')
+    for (const reader of [first, second]) {
+      t.match(await statesBefore(reader, 'and on'), [
+        { id: '7', is_closed: true },
+        { id: '8', is_closed: false },
+        { id: '8', is_closed: false },
+      ])
+    }
+  },
+)
 
 t.test('kinds that the reference does not have yet can be asked for, and are kept', async (t) => {
   const ask = (allowed_updates: string[]) =>

@@ -16,7 +16,7 @@ import {
 import { pollJson } from './content.ts'
 import { bareMessageJson, locationJson, messageJson } from './message.ts'
 
-type Told = Exclude<Happening, { kind: 'deleted' }>
+type Told = Exclude<Happening, { kind: 'deleted' | 'update' }>
 type Shown = readonly [kind: UpdateKind, chatId: number, value: object]
 
 /** Undefined where the bot API has no update for it. */
@@ -24,6 +24,14 @@ export function draftOf(happening: Told, ids: Names): Draft | undefined {
   const shown = 'message' in happening ? tellingOf(happening, ids) : changeOf(happening, ids)
   return shown && draft(happening.sourceKey, ...shown)
 }
+
+/** An update that came in the bot API's own words stays as it is. */
+export const receivedDraft = (update: Extract<Happening, { kind: 'update' }>): Draft => ({
+  sourceKey: update.sourceKey,
+  kind: kindNumber(update.update),
+  chatId: update.chatId ?? null,
+  payload: update.payload,
+})
 
 /** Deletions speak of messages by their public ids only: the rest is gone. */
 export function deletionDraft(

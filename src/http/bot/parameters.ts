@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
 import { Arguments, formEntries, isDeeperThan, utf8 } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
+import { memberCount, memberSpans, type Span } from '../../json/spans.ts'
 import {
   noUploads,
   partsOf,
@@ -16,49 +17,10 @@ import {
   type Uploads,
 } from './multipart.ts'
 
-/** How many there are. `text` is an object in valid JSON. */
-export function memberCount(text: string): number {
-  let count = 0
-  for (const _ of colons(text)) count++
-  return count
-}
-
 /** `text` is an object in valid JSON. */
 export function membersInOrder(text: string): [name: string, value: unknown][] {
-  const members: [string, unknown][] = []
-  let from = text.indexOf('{') + 1
-  for (const { colon, end } of colons(text)) {
-    const [name, value] = [text.slice(from, colon), text.slice(colon + 1, end)]
-    members.push([JSON.parse(name), JSON.parse(value)])
-    from = end + 1
-  }
-  return members
-}
-
-/** Where each member of the outermost object has its colon, and where it ends. */
-function* colons(text: string): IterableIterator<{ colon: number; end: number }> {
-  let depth = 0
-  let colon = -1
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) at = closingQuote(text, at)
-    else if (code === 0x7b || code === 0x5b) depth++
-    else if (code === 0x3a && depth === 1) colon = at
-    else {
-      const isClosing = code === 0x7d || code === 0x5d
-      if (depth === 1 && colon >= 0 && (isClosing || code === 0x2c)) {
-        yield { colon, end: at }
-        colon = -1
-      }
-      if (isClosing) depth--
-    }
-  }
-}
-
-function closingQuote(text: string, opening: number): number {
-  let at = opening + 1
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1
-  return at
+  const value = ({ from, to }: Span) => JSON.parse(text.slice(from, to))
+  return [...memberSpans(text)].map((member) => [member.name, value(member)])
 }
 
 /** The reference's nesting limit. */
@@ -116,6 +78,8 @@ function encodingOf({ headers }: FastifyRequest): Encoding {
   throw Object.assign(new Error('unknown content encoding'), { statusCode: 415 })
 }
 
+export const isPacked = (request: FastifyRequest): boolean => encodingOf(request) !== 'plain'
+
 /** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
   const encoding = encodingOf(request)
@@ -159,7 +123,7 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
 }
 
 /** All parameters together; files are not counted (the reference's figure). */
-const PARAMETER_BYTES = 1_048_576
+export const PARAMETER_BYTES = 1_048_576
 
 const limits = {
   fieldSize: PARAMETER_BYTES,

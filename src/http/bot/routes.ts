@@ -4,14 +4,17 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { AbortLike } from '../../../actors/host/actor.ts'
+import type { Passed } from '../../../machines/model/operation-passing.ts'
 import { type CallExecution, execute, prepare } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
+import { passes, preparePass } from '../../bot-api/passing.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
 import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
 import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
+import { callOfArguments, sentCall } from './passing.ts'
 
 /** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
 class Departure implements AbortLike {
@@ -93,6 +96,9 @@ async function begun(
   const { gate, uploads: place } = options
   const { headers, ip, params } = request
   const key = await gate.admit(params.token, ip, ofKey(request), unitsAhead(headers))
+  const platform = await options.credentials.platformOf(key.facts.credentialId)
+  const isPassed = passes(platform, params['*'])
+  if (isPassed && params['*'] !== '') return passing(request, reply, key, options)
   const { args, uploads } = await parametersOf(request, place, {
     signal: () => goneSignal(reply),
     count: (length, fileBytes) =>
@@ -111,12 +117,52 @@ async function begun(
       request.audit.method = name
     },
   }
+  if (isPassed && passes(platform, asked.method)) {
+    const call = callOfArguments(args, uploads !== noUploads)
+    return { key, run: await preparePass({ ...asked, ...call }, options) }
+  }
   if (uploads === noUploads) return { key, run: await prepare(asked, options) }
   const run = async () => {
     try {
       return await execute(asked, options)
     } finally {
       await releaseAll(uploads)
+    }
+  }
+  return { key, run }
+}
+
+/** The same for a call that is passed on to a network which speaks the bot API itself. */
+async function passing(
+  request: CallRequest,
+  reply: FastifyReply,
+  key: ApiKeyActor,
+  options: BotRoutesOptions,
+): Promise<Call> {
+  const { gate, uploads } = options
+  const { headers, audit } = request
+  const call = await sentCall(request, uploads.uploadBytes)
+  const pass = await preparePass(
+    {
+      ...call,
+      key,
+      method: request.params['*'],
+      traceId: request.id,
+      idempotencyKey: headers['idempotency-key']?.toString(),
+      leaving: () => new Departure(reply),
+      named: (name) => {
+        audit.method = name
+      },
+    },
+    options,
+  )
+  const run = async () => {
+    try {
+      return await (call.broken ? Promise.race([pass(), call.broken]) : pass())
+    } finally {
+      const [parameters, files] = isMultipart(headers) ? [0, call.bytes()] : [call.bytes(), 0]
+      audit.requestBytes ??= call.bytes()
+      gate.spend(key.facts.apiKeyId, unitsAfter(headers, parameters, files))
     }
   }
   return { key, run }
@@ -132,6 +178,7 @@ function answerWith(
   const fail = (error: unknown) => void reply.send(error)
   const send = (result: Result) => {
     try {
+      if (result.passed) return void sendPassed(result.passed, reply)
       if (result.count !== undefined) world.delivered(key, result.count)
       reply.type('application/json').send(envelope(result))
     } catch (error) {
@@ -139,6 +186,16 @@ function answerWith(
     }
   }
   result.then(send, fail)
+}
+
+function sendPassed({ status, text, failure, description }: Passed, reply: FastifyReply): void {
+  const { audit } = reply.request
+  if (failure) {
+    const { reason, params, retryAfterSeconds } = failure
+    Object.assign(audit, { errorCode: status, description, reason, params })
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
+  }
+  reply.code(status).type('application/json').send(text)
 }
 
 /** Text that is JSON already goes out as it is. */

@@ -10,37 +10,29 @@ export const rangeFrom = (offset: number): Readonly<Record<string, string>> =>
 
 interface KnownFile {
   readonly name?: string | undefined
-  /** In bytes, of the whole file. */
-  readonly size?: number | undefined
-  /** A type that this network gives to every file, so that it says nothing. */
-  readonly vagueType?: string
 }
 
 /** Undefined when the answer is neither the file nor its end; the body is then let go of. */
 export function fileIn(
   { status, headers, body }: OpenResponse,
   offset: number,
-  { name, size: known, vagueType }: KnownFile,
+  { name }: KnownFile,
 ): FileStream | undefined {
   if (status !== 200 && status !== 206) {
     body.on('error', () => undefined).destroy()
     // Nothing begins at the end of a file.
     if (status !== 416 || offset === 0) return undefined
-    return {
-      stream: webStream(Readable.from([])),
-      ...(known !== undefined && { size: known }),
-    }
+    return { stream: webStream(Readable.from([])) }
   }
   const isPart = status === 206
   const length = Number(headers['content-length'])
-  const whole = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
-  const size = known ?? whole
+  const size = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
   const type = headers['content-type']
   return {
     // A server that does not know ranges sends everything: the bytes before the offset are skipped.
     stream: webStream(body, isPart ? 0 : offset),
     ...(size !== undefined && { size }),
-    ...(typeof type === 'string' && type !== vagueType && { mime: type }),
+    ...(typeof type === 'string' && { mime: type }),
     ...(name && { name }),
   }
 }

@@ -1,14 +1,9 @@
 /** Calls of the bot API over HTTP: limited in time and size, and the token is told to nobody else. */
 import type { Readable } from 'node:stream'
-import type { Dispatcher } from 'undici'
-import type { AccountIdentity, FileStream } from '../../../actors/ports/platform.ts'
-import { failed } from '../../../machines/model/failure.ts'
-import { type FetchOptions, type OpenResponse, openUrl } from '../../net/fetch.ts'
-import { wrongFile } from '../kit/failures.ts'
-import { fileIn, rangeFrom } from '../kit/ranged-file.ts'
+import { type Dispatcher, request } from 'undici'
+import type { AccountIdentity } from '../../../actors/ports/platform.ts'
 import { Refused, Unanswered, unanswered } from './failures.ts'
-import type { Form } from './multipart.ts'
-import { type Fields, fields, integer, maybeText, number, present, text } from './reading/fields.ts'
+import { type Fields, fields, integer, maybeText, number, present, text } from './fields.ts'
 
 interface ClientOptions {
   /** Without a slash at its end. */
@@ -17,42 +12,89 @@ interface ClientOptions {
   readonly agent: Dispatcher
 }
 
-interface CallOptions {
+/** One request in the words of the caller. */
+export interface Question {
+  readonly verb: 'GET' | 'POST'
+  /** The name of the method, and the query behind it with its question mark. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
+}
+
+interface AskOptions {
   readonly signal: AbortSignal
   readonly milliseconds?: number
-  /** Goes instead of the parameters as JSON. */
-  readonly form?: Form
+}
+
+/** An answer that is one of a bot API, be it a refusal. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** `text` as a value; has a boolean `ok`. */
+  readonly envelope: Fields
+}
+
+export interface FileAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Readable
 }
 
 const CALL_MS = 60_000
 /** Whoever waits for a file gives up earlier, once it moves no more. */
-const UPLOAD_MS = 3_600_000
-const DOWNLOAD_MS = 900_000
+const TRANSFER_MS = 3_600_000
 const ANSWER_BYTES = 16 * 1024 * 1024
+const usual = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
 
 export class Client {
-  readonly #options: ClientOptions
+  readonly #agent: Dispatcher
+  readonly #token: string
+  readonly #origin: string
+  readonly #calls: string
+  readonly #files: string
 
-  constructor(options: ClientOptions) {
-    this.#options = options
+  constructor({ root, token, agent }: ClientOptions) {
+    const { origin, pathname } = new URL(root)
+    const prefix = pathname.replace(/\/$/, '')
+    this.#agent = agent
+    this.#token = token
+    this.#origin = origin
+    this.#calls = `${prefix}/bot${token}/`
+    this.#files = `${prefix}/file/bot${token}/`
   }
 
   /** Resolves with the result. Rejects with `Refused` or `Unanswered`. */
-  async call(method: string, parameters: object, options: CallOptions): Promise<unknown> {
-    const { form, signal, milliseconds = form ? UPLOAD_MS : CALL_MS } = options
-    const { root, token } = this.#options
-    const response = await this.#open(`${root}/bot${token}/${method}`, {
-      method: 'POST',
-      headers: form?.headers ?? { 'content-type': 'application/json' },
-      body: form ? form.body() : JSON.stringify(parameters),
-      totalMs: milliseconds,
-      signal,
-    })
-    return this.#resultOf(response)
+  async call(method: string, parameters: object, options: AskOptions): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify(parameters)
+    const answer = await this.ask({ verb: 'POST', path: method, headers, body }, options)
+    if (answer.envelope.ok === true) return answer.envelope.result
+    throw refusalIn(answer)
+  }
+
+  /** Resolves with the answer as it came; without the token, which some servers quote. Rejects with `Unanswered`. */
+  async ask(question: Question, options: AskOptions): Promise<Answer> {
+    const { signal, milliseconds = CALL_MS } = options
+    const { path, verb: method, headers, body = null } = question
+    const exchange = new Exchange(signal, milliseconds)
+    const request = {
+      origin: this.#origin,
+      path: this.#calls + path,
+      method,
+      headers: { ...usual, ...headers },
+      headersTimeout: milliseconds,
+      bodyTimeout: milliseconds,
+      // Its types do not know of iterables, which it takes.
+      body: body as string | Uint8Array | null,
+    }
+    const { status, bytes } = await exchange.run(() => this.#agent.dispatch(request, exchange))
+    const answer = answerIn(bytes.toString(), status)
+    if (answer.envelope.ok || !answer.text.includes(this.#token)) return answer
+    return answerIn(answer.text.replaceAll(this.#token, '<token>'), status)
   }
 
   /** The account that the token belongs to. */
-  async me(options: CallOptions): Promise<AccountIdentity> {
+  async me(options: AskOptions): Promise<AccountIdentity> {
     const result = await this.call('getMe', {}, options)
     try {
       return identityOf(result)
@@ -61,94 +103,110 @@ export class Client {
     }
   }
 
-  /** The bytes of a file from `offset` on. */
-  async download(fileId: string, offset: number, signal: AbortSignal): Promise<FileStream> {
-    const file = await this.#file(fileId, signal)
-    const told = maybeText(file.file_path)
-    const path = pathOf(told)
-    const { root, token } = this.#options
-    const response = await this.#open(`${root}/file/bot${token}/${path}`, {
-      headers: rangeFrom(offset),
-      totalMs: DOWNLOAD_MS,
-      signal,
-    })
-    const found = fileIn(response, offset, {
-      size: number(file.file_size),
-      name: told?.split('/').at(-1),
-      vagueType: 'application/octet-stream',
-    })
-    if (found) return found
-    throw new Unanswered('garbage', `a file was answered with ${response.status}`)
-  }
-
-  async #file(file_id: string, signal: AbortSignal): Promise<Fields> {
+  /** A file at the path that getFile gave out. Rejects with `Unanswered`. */
+  async file(
+    path: string,
+    { method, headers }: { method: 'GET' | 'HEAD'; headers: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<FileAnswer> {
     try {
-      return fields(await this.call('getFile', { file_id }, { signal }))
-    } catch (cause) {
-      if (!(cause instanceof Refused) || cause.code !== 400) throw cause
-      if (!/too big/i.test(cause.description)) throw wrongFile(cause)
-      throw failed('bad_request', 'file is too big', {}, { cause })
-    }
-  }
-
-  async #open(url: string, options: Omit<FetchOptions, 'agent'>): Promise<OpenResponse> {
-    try {
-      return await openUrl(url, { ...options, agent: this.#options.agent })
+      const answer = await request(`${this.#origin}${this.#files}${path}`, {
+        dispatcher: this.#agent,
+        method,
+        headers: { ...usual, ...headers },
+        signal,
+        headersTimeout: CALL_MS,
+        bodyTimeout: TRANSFER_MS,
+      })
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body }
     } catch (cause) {
       throw unanswered(cause)
     }
   }
+}
 
-  async #resultOf({ status, body }: OpenResponse): Promise<unknown> {
-    const envelope = envelopeIn(await bounded(body), status)
-    if (envelope.ok === true) return envelope.result
-    const told = number(envelope.error_code) ?? status
-    const parameters = envelope.parameters == null ? {} : fields(envelope.parameters)
-    throw new Refused({
-      code: told,
-      description: (maybeText(envelope.description) ?? '').replaceAll(
-        this.#options.token,
-        '<token>',
-      ),
-      retryAfterSeconds: number(parameters.retry_after),
-      migrateToChatId: number(parameters.migrate_to_chat_id),
-    })
+/** One request on its way: what comes back is gathered, up to a limit of size and of time. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #ended = Promise.withResolvers<{ readonly status: number; readonly bytes: Buffer }>()
+  readonly #signal: AbortSignal
+  readonly #limit: NodeJS.Timeout
+  readonly #chunks: Buffer[] = []
+  #left = ANSWER_BYTES
+  #status = 0
+  #controller: Dispatcher.DispatchController | undefined
+  #aborted: Unanswered | undefined
+
+  constructor(signal: AbortSignal, milliseconds: number) {
+    this.#signal = signal
+    this.#limit = setTimeout(this.#silent, milliseconds).unref()
+  }
+
+  async run(dispatch: () => void) {
+    this.#signal.addEventListener('abort', this.#silent, { once: true })
+    try {
+      if (this.#signal.aborted) this.#silent()
+      else dispatch()
+      return await this.#ended.promise
+    } catch (cause) {
+      throw cause instanceof Unanswered ? cause : unanswered(cause)
+    } finally {
+      clearTimeout(this.#limit)
+      this.#signal.removeEventListener('abort', this.#silent)
+    }
+  }
+
+  readonly #silent = () => this.#abort(new Unanswered('silent', 'no answer'))
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted) controller.abort(this.#aborted)
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+    this.#status = status
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#left -= chunk.length
+    if (this.#left < 0) this.#abort(new Unanswered('garbage', 'an answer is too long'))
+    else this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#ended.resolve({ status: this.#status, bytes: Buffer.concat(this.#chunks) })
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.#ended.reject(cause)
+  }
+
+  /** A request that waits for a connection has no controller yet. */
+  #abort(cause: Unanswered): void {
+    this.#aborted = cause
+    this.#controller?.abort(cause)
+    this.#ended.reject(cause)
   }
 }
 
 /** Whatever its type is said to be, the answer of a bot API is an object with `ok` in it. */
-function envelopeIn(bytes: Buffer, status: number): Fields {
+function answerIn(text: string, status: number): Answer {
   try {
-    const envelope = fields(JSON.parse(bytes.toString()))
-    if (typeof envelope.ok === 'boolean') return envelope
+    const envelope = fields(JSON.parse(text))
+    if (typeof envelope.ok === 'boolean') return { status, text, envelope }
   } catch {
     // Told below, without what it was: an error of the parser quotes what it read.
   }
   throw new Unanswered('garbage', `an answer with the status ${status} is not JSON of the bot API`)
 }
 
-async function bounded(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let left = ANSWER_BYTES
-  try {
-    for await (const chunk of body) {
-      left -= (chunk as Buffer).length
-      if (left < 0) throw new Unanswered('garbage', 'an answer is too long')
-      chunks.push(chunk as Buffer)
-    }
-  } catch (cause) {
-    throw cause instanceof Unanswered ? cause : unanswered(cause)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** A server that keeps its files to itself gives a place on its own disk. */
-function pathOf(path: string | undefined): string {
-  const steps = path?.split('/') ?? []
-  if (steps.length === 0 || steps.some((step) => /^\.{0,2}$/.test(step))) {
-    throw wrongFile()
-  }
-  return steps.map(encodeURIComponent).join('/')
+export function refusalIn({ status, envelope }: Answer): Refused {
+  const parameters = envelope.parameters == null ? {} : fields(envelope.parameters)
+  return new Refused({
+    code: number(envelope.error_code) ?? status,
+    description: maybeText(envelope.description) ?? '',
+    retryAfterSeconds: number(parameters.retry_after),
+    migrateToChatId: number(parameters.migrate_to_chat_id),
+  })
 }
 
 function identityOf(result: unknown): AccountIdentity {

@@ -92,7 +92,7 @@ export function requestFailed(cause: unknown, network: string): RequestFailed {
 }
 
 /** The words of the network stay; the prefix is that of the status, which gets its own again. */
-function passedOn(cause: Refused, network: string): RequestFailed {
+export function passedOn(cause: Refused, network: string): RequestFailed {
   const { code, retryAfterSeconds, migrateToChatId } = cause
   const description = cause.description.replace(
     /^(Bad Request|Forbidden|Conflict|Not Found|Bad Gateway|Internal Server Error|Service Unavailable|Gateway Timeout): /,

@@ -6,8 +6,8 @@ import type { FailureReason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/platform.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
+import { fields, maybeText } from './fields.ts'
 import type { Flavour } from './flavour.ts'
-import { fields, maybeText } from './reading/fields.ts'
 
 /** Nothing in it that would mean something in an address. */
 const TOKEN = /^\d{1,20}:[\w-]{8,200}$/

@@ -2,22 +2,22 @@
 
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import type { MediaService } from '../../media/media.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform } from '../kit/platform.ts'
 import { fieldsOf } from '../kit/stored.ts'
 import { Client } from './client.ts'
 import type { Flavour } from './flavour.ts'
 import { consentField, link, tokenField } from './link.ts'
+import type { WantedUpdates } from './poll.ts'
 import { BotApiSession, type SessionOptions } from './session.ts'
 
 interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'forgives'>> {
   readonly flavour: Flavour
+  readonly wanted: WantedUpdates
   /** Where the bot API is, without a slash at its end. */
   readonly url: string
   /** Whoever runs the service chose the address: it may be on this machine. */
   readonly allowPrivate: boolean
-  readonly media: Pick<MediaService, 'open' | 'facts'>
   readonly log: Logger
 }
 
@@ -26,14 +26,15 @@ interface BotApiPlatform {
   close(): Promise<void>
 }
 
-/** Every bot keeps one of them busy with its poll. */
-const CONNECTIONS = 20_000
+/** Every bot keeps one connection busy with its poll. Calls have others, or each would look for a free one among these. */
+const CONNECTIONS = { polls: 20_000, calls: 1_000 }
 
 export function createBotApi(options: BotApiOptions): BotApiPlatform {
-  const { flavour, url: root, allowPrivate, media, log } = options
+  const { flavour, wanted, url: root, allowPrivate, log } = options
   const { holdSeconds = 30, forgives = 1 } = options
-  const agent = createGuardedAgent({ allowPrivate, connections: CONNECTIONS })
-  const clientOf = (token: string) => new Client({ root, token, agent })
+  const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
+  const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
+  const clientOf = (token: string) => new Client({ root, token, agent: calls })
   const platform = definePlatform({
     id: flavour.id,
     name: flavour.name,
@@ -44,12 +45,16 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
     parseSecrets: tokenOf,
     open: (account, token, report) => {
-      const client = clientOf(token)
-      const sessionOptions = { client, flavour, media, log, holdSeconds, forgives }
+      const poller = new Client({ root, token, agent: polls })
+      const clients = { client: clientOf(token), poller }
+      const sessionOptions = { ...clients, flavour, wanted, log, holdSeconds, forgives }
       return new BotApiSession(account, report, sessionOptions)
     },
   })
-  return { platform, close: () => agent.destroy() }
+  const close = async () => {
+    await Promise.all([polls.destroy(), calls.destroy()])
+  }
+  return { platform, close }
 }
 
 function tokenOf(secrets: Json): string | undefined {

@@ -1,4 +1,4 @@
-/** One bot, live: updates are taken as they come, operations become calls. */
+/** One bot, live: updates are taken as they come, calls are passed on. */
 
 import type {
   FileStream,
@@ -8,23 +8,23 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import { handle } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import type { MediaService } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
-import { sessionOver } from '../kit/failures.ts'
+import { sessionOver, wrongFile } from '../kit/failures.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
 import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
 import type { Client } from './client.ts'
 import { endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
-import { Updates } from './poll.ts'
-import { Context } from './writing/context.ts'
+import { Updates, type WantedUpdates } from './poll.ts'
 
 export interface SessionOptions {
+  /** For calls and files; polls have connections of their own. */
   readonly client: Client
+  readonly poller: Client
   readonly flavour: Flavour
-  readonly media: Pick<MediaService, 'open' | 'facts'>
+  readonly wanted: WantedUpdates
   readonly log: Logger
   readonly holdSeconds: number
   /** How many failures of the network in a row are passed over before anybody is told. */
@@ -35,7 +35,6 @@ export interface SessionOptions {
 const CHAT_WAIT_SECONDS = 60
 
 export class BotApiSession implements Session {
-  readonly #account: LinkedAccount
   readonly #report: SessionReport
   readonly #options: SessionOptions
   readonly #updates: Updates
@@ -45,18 +44,19 @@ export class BotApiSession implements Session {
   readonly #running: Promise<void>
 
   constructor(account: LinkedAccount, report: SessionReport, options: SessionOptions) {
-    this.#account = account
+    const { log, flavour, poller } = options
+    const { credentialId } = account
     this.#report = report
     this.#options = options
-    const { log, flavour } = options
     this.#life = new SessionLife({
       report,
       log,
-      facts: { platform: flavour.id, credentialId: account.credentialId },
+      facts: { platform: flavour.id, credentialId },
       release: async () => this.#calls.abort(),
     })
     const self = account.identity.native
-    this.#updates = new Updates({ ...options, report, self }, account.checkpoint)
+    const poll = { ...options, client: poller, report, self, credentialId }
+    this.#updates = new Updates(poll, account.checkpoint)
     this.#running = this.#run().catch((cause) => this.#end(leavingFor(cause), cause))
   }
 
@@ -65,18 +65,11 @@ export class BotApiSession implements Session {
     requestId: string,
     signal: AbortSignal,
   ): Promise<OperationResult> {
-    const { client, flavour, media } = this.#options
-    const self = this.#account.identity.native
+    const { client, flavour } = this.#options
     const within = this.#within(signal)
+    const learn = (refused: Refused) => this.#learn(refused)
     try {
-      const context = new Context({
-        client,
-        dialect: flavour,
-        media,
-        self,
-        requestId,
-        signal: within,
-      })
+      const context = { client, flavour, requestId, signal: within, learn }
       return await handle(flavour.handlers, flavour.name, context, operation)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
@@ -96,12 +89,18 @@ export class BotApiSession implements Session {
     return performance.now() - started
   }
 
-  async download(file: string, offset: number, signal: AbortSignal): Promise<FileStream> {
+  /** Files are asked for by their paths only. */
+  async download(): Promise<FileStream> {
+    throw wrongFile()
+  }
+
+  async passFile(...[path, request, signal]: Parameters<NonNullable<Session['passFile']>>) {
+    const { client, flavour } = this.#options
     try {
-      return await this.#options.client.download(file, offset, this.#within(signal))
+      return await client.file(safe(path), request, this.#within(signal))
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
-      throw requestFailed(cause, this.#options.flavour.name)
+      throw requestFailed(cause, flavour.name)
     }
   }
 
@@ -140,7 +139,16 @@ export class BotApiSession implements Session {
   }
 }
 
+/** A path that leads nowhere but into the files of the bot. */
+function safe(path: string): string {
+  const steps = path.split('/')
+  if (steps.some((step) => /^\.{0,2}$/.test(step))) throw failed('not_found')
+  return steps.map(encodeURIComponent).join('/')
+}
+
 /** A log that does not store is no failure of the network's. */
 const isOfNetwork = (cause: unknown) => cause instanceof Refused || cause instanceof Unanswered
 
-const leavingFor = (cause: unknown) => (isOfNetwork(cause) ? endingOf(cause) : NOT_STORED)
+/** Events that could not be stored, or a defect, end the session as well. */
+const leavingFor = (cause: unknown): Ending | Restriction =>
+  isOfNetwork(cause) ? endingOf(cause) : NOT_STORED

@@ -66,6 +66,7 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
     caption: text('x'),
     activeSeconds: 86_400,
   }),
+  pass: () => ({ kind: 'pass', verb: 'GET', method: 'getMe', query: '' }),
   delete_story: () => ({ kind: 'delete_story', story: 1 }),
   list_chats: () => ({ kind: 'list_chats', limit: 1 }),
   read_history: (chat) => ({ kind: 'read_history', chat, limit: 1 }),

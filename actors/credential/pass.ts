@@ -1,0 +1,121 @@
+/** Passes a call on to a network that speaks the bot API itself, and logs for the other keys what it did. */
+import { failed, OwnershipLost, RequestFailed, settle } from '../../machines/model/failure.ts'
+import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
+import type { Passed, Passing } from '../../machines/model/operation-passing.ts'
+import { within } from '../host/time.ts'
+import type { Session } from '../ports/platform.ts'
+import type { Clock, CredentialFacts, Owned, UpdateLog } from '../ports/ports.ts'
+import type { CredentialActor } from './actor.ts'
+
+export interface PassCall {
+  readonly call: Passing
+  readonly requestId: string
+  readonly apiKeyId: number
+  readonly traceId: string
+}
+
+interface PassingActor {
+  readonly facts: CredentialFacts
+  readonly session: Session | undefined
+  readonly settings: ReceiveSettings
+  readonly updates: Pick<UpdateLog, 'append'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly timing: { readonly performTakes: number }
+  /** Throws once this node may not act for the credential any more. */
+  assertOwner(): void
+  lost(owned: Owned): void
+  onDefect(cause: unknown): void
+}
+
+/** No call takes longer, however steadily its files move. */
+const TRANSFER_MS = 3_600_000
+
+/**
+ * Resolves with the network's answer. The machine gets a command only where it has to refuse: an account that is online
+ * may be asked.
+ */
+export async function passOn(credential: CredentialActor, request: PassCall): Promise<Passed> {
+  const isOnline = credential.isActive && credential.snapshot.matches({ live: 'online' })
+  if (isOnline) return credential.effects.pass(request)
+  const { call: operation, ...about } = request
+  const now = Date.now()
+  return credential.ask<Passed>({ type: 'operation.perform', operation, ...about, now })
+}
+
+/** Rejects with `RequestFailed`. */
+export async function pass(actor: PassingActor, request: PassCall): Promise<Passed> {
+  const outcome = await settle(() => ask(actor, request), actor.onDefect)
+  if (outcome.ok) return outcome.result
+  throw new RequestFailed(outcome.failure)
+}
+
+async function ask(actor: PassingActor, request: PassCall): Promise<Passed> {
+  const { session, timing } = actor
+  const { call, requestId } = request
+  if (!session) {
+    const more = { reason: 'reconnecting', retryAfterSeconds: 1 } as const
+    throw failed('unavailable', 'the credential is reconnecting', more)
+  }
+  actor.assertOwner()
+  const work = (signal: AbortSignal, goesOn: () => void) =>
+    session.perform(moving(call, goesOn), requestId, signal)
+  const longest = Math.max(timing.performTakes, TRANSFER_MS)
+  const answer = await within(timing.performTakes, undefined, work, longest).catch((cause) => {
+    const isLate = cause instanceof RequestFailed && cause.failure.code === 'timeout'
+    throw isLate ? late(call.method) : cause
+  })
+  if (answer.kind !== 'passed') throw new Error('the session did not pass the call on')
+  if (!answer.failure && actor.settings.includeSelfUpdates) await noteOwn(actor, request, answer)
+  return answer
+}
+
+/** The limit of time counts from the last piece of a file that was taken. */
+function moving(call: Passing, goesOn: () => void): Passing {
+  const { body } = call
+  if (!body || !(Symbol.asyncIterator in body.bytes)) return call
+  const { bytes } = body
+  async function* pieces() {
+    for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+      goesOn()
+      yield piece
+    }
+  }
+  return { ...call, body: { ...body, bytes: pieces() } }
+}
+
+function late(method: string): RequestFailed {
+  const text = 'the platform did not answer in time'
+  if (/^get/i.test(method)) return failed('timeout', text, { reason: 'no_answer' })
+  const isSending = /^(send|forward|copy)/i.test(method)
+  const maybe = isSending ? 'the message may have been sent' : 'it may have been done'
+  const reason = isSending ? 'sent_unconfirmed' : 'done_unconfirmed'
+  return failed('timeout', `${text}; ${maybe}`, { reason, certain: false })
+}
+
+async function noteOwn(
+  { facts, settings, updates, clock, lost, onDefect }: PassingActor,
+  { call, requestId, apiKeyId, traceId }: PassCall,
+  answer: Passed,
+): Promise<void> {
+  const { deletes } = call
+  const deleted: Happening[] = deletes
+    ? [
+        {
+          kind: 'deleted',
+          sourceKey: `own:${requestId}`,
+          direction: 'own',
+          at: Math.floor(clock.now() / 1000),
+          chat: `${deletes.chat}`,
+          messages: deletes.messages.map(String),
+        },
+      ]
+    : []
+  const happenings = [...answer.own(requestId), ...deleted].filter((one) => admits(settings, one))
+  if (happenings.length === 0) return
+  const { credentialId, epoch } = facts
+  // It is done on the network, so the answer is given all the same.
+  const appended = await updates
+    .append({ credentialId, epoch, happenings, apiKeyId, traceId })
+    .catch((cause) => (cause instanceof OwnershipLost ? lost(facts) : onDefect(cause)))
+  if (appended?.stored === false) lost(facts)
+}

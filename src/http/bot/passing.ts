@@ -1,0 +1,125 @@
+/** Takes a call that is passed on: short bodies as a whole, files piece by piece while they go out again. */
+import type { IncomingMessage } from 'node:http'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Passing } from '../../../machines/model/operation-passing.ts'
+import { Arguments, formEntries } from '../../bot-api/arguments.ts'
+import { MultipartFields } from './multipart-fields.ts'
+import {
+  type CallRequest,
+  isMultipart,
+  isPacked,
+  jsonEntries,
+  PARAMETER_BYTES,
+  wholeBody,
+} from './parameters.ts'
+
+/** The reference's figure for an album. */
+const FILES = 10
+/** Parameters are not looked for any further behind the beginning of a body. */
+const LOOK_BYTES = 65_536
+
+interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
+  parameter(name: string): string | undefined
+  /** Rejects when what comes is too long, or breaks off; absent for what is here as a whole. */
+  readonly broken?: Promise<never>
+  /** What came, in bytes, so far. */
+  bytes(): number
+}
+
+/** Reads a body that has no files to its end, else its beginning. */
+export async function sentCall(request: CallRequest, uploadBytes: number): Promise<SentCall> {
+  const { raw, headers } = request
+  const at = raw.url?.indexOf('?') ?? -1
+  const query = at < 0 ? '' : (raw.url?.slice(at) ?? '')
+  const inQuery = () => formEntries(query.slice(1))
+  const type = headers['content-type'] ?? ''
+  if (isMultipart(headers) && !isPacked(request)) {
+    return { verb: 'POST', query, ...(await streamed(raw, type, uploadBytes, inQuery)) }
+  }
+  const isRead = isMultipart(headers) || /^application\/(json|x-www-form-urlencoded)/i.test(type)
+  // Anything else would be a file without a name in the reference.
+  if (!isRead) raw.resume()
+  const bytes = isRead ? await wholeBody(request, PARAMETER_BYTES) : undefined
+  const hasBody = bytes !== undefined && bytes.length > 0
+  let known: Arguments | undefined
+  return {
+    verb: request.method === 'GET' && !hasBody ? 'GET' : 'POST',
+    query,
+    ...(hasBody && { body: { type, length: bytes.length, bytes } }),
+    bytes: () => bytes?.length ?? 0,
+    parameter(name) {
+      known ??= new Arguments([...inQuery(), ...entriesOf(type, bytes)])
+      return known.text(name)
+    },
+  }
+}
+
+/** A body that is no proper one is the network's to refuse. */
+function entriesOf(type: string, bytes: Buffer | undefined): Iterable<readonly [string, string]> {
+  if (!bytes) return []
+  try {
+    if (/json/i.test(type)) return [...jsonEntries(bytes.toString())]
+    return /urlencoded/i.test(type) ? [...formEntries(bytes.toString('latin1'))] : []
+  } catch {
+    return []
+  }
+}
+
+async function streamed(
+  raw: IncomingMessage,
+  type: string,
+  uploadBytes: number,
+  inQuery: () => Iterable<readonly [string, string]>,
+) {
+  const form = new MultipartFields(type, {
+    parameterBytes: PARAMETER_BYTES,
+    fileBytes: uploadBytes,
+    totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
+  })
+  // The connection lives on for the answer, whatever becomes of the body.
+  const pieces = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  const first: Buffer[] = []
+  while (!form.hasFile && !form.fields.has('chat_id') && form.bytes < LOOK_BYTES) {
+    const { done, value } = await pieces.next()
+    if (done) break
+    form.take(value)
+    first.push(value)
+  }
+  const broken = Promise.withResolvers<never>()
+  broken.promise.catch(() => undefined)
+  async function* bytes() {
+    yield* first
+    try {
+      for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
+        form.take(piece.value)
+        yield piece.value
+      }
+    } catch (cause) {
+      broken.reject(cause)
+      throw cause
+    }
+  }
+  const length = Number(raw.headers['content-length'])
+  return {
+    body: { type, bytes: bytes(), ...(Number.isSafeInteger(length) && { length }) },
+    broken: broken.promise,
+    bytes: () => form.bytes,
+    parameter: (name: string) => new Arguments([...inQuery(), ...form.fields]).text(name),
+  }
+}
+
+/** A call whose path names no method has it among its parameters, and so no files: it is read as a whole. */
+export function callOfArguments(args: Arguments, hasFiles: boolean): SentCall {
+  if (hasFiles) throw failed('not_found', 'method not found')
+  const form = new URLSearchParams()
+  for (const name of args.names()) form.set(name, args.text(name) ?? '')
+  const bytes = Buffer.from(form.toString())
+  const type = 'application/x-www-form-urlencoded'
+  return {
+    verb: 'POST',
+    query: '',
+    body: { type, length: bytes.length, bytes },
+    bytes: () => 0,
+    parameter: (name) => args.text(name),
+  }
+}

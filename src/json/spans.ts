@@ -1,0 +1,69 @@
+/** Finds the parts of JSON in its text, so that a part can be passed on as it was written. `text` is valid JSON. */
+
+/** Where a part stands: `text.slice(from, to)`. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+interface MemberSpan extends Span {
+  readonly name: string
+  /** Where its name begins. */
+  readonly start: number
+}
+
+/** The members of the object that begins at or after `start`, each with the place of its value. */
+export function* memberSpans(text: string, start = 0): IterableIterator<MemberSpan> {
+  for (const { from, to } of partsOf(text, text.indexOf('{', start))) {
+    const opening = text.indexOf('"', from)
+    const closing = closingQuote(text, opening)
+    const name = JSON.parse(text.slice(opening, closing + 1)) as string
+    yield { name, start: opening, ...trimmed(text, text.indexOf(':', closing) + 1, to) }
+  }
+}
+
+/** How many members the first object has. */
+export function memberCount(text: string): number {
+  let count = 0
+  for (const _ of partsOf(text, text.indexOf('{'))) count++
+  return count
+}
+
+/** The items of the array that begins at or after `start`. */
+export function* itemSpans(text: string, start = 0): IterableIterator<Span> {
+  for (const { from, to } of partsOf(text, text.indexOf('[', start))) yield trimmed(text, from, to)
+}
+
+/** Between the commas of the object or array whose bracket stands at `opening`. */
+function* partsOf(text: string, opening: number): IterableIterator<Span> {
+  let depth = 0
+  let from = opening + 1
+  for (let at = opening; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) at = closingQuote(text, at)
+    else if (code === 0x7b || code === 0x5b) depth++
+    else if (code === 0x7d || code === 0x5d) {
+      if (--depth > 0) continue
+      // An empty one has no parts.
+      if (text.slice(from, at).trim() !== '') yield { from, to: at }
+      return
+    } else if (code === 0x2c && depth === 1) {
+      yield { from, to: at }
+      from = at + 1
+    }
+  }
+}
+
+function closingQuote(text: string, opening: number): number {
+  let at = opening + 1
+  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1
+  return at
+}
+
+/** JSON's own white space is left out at both ends. */
+function trimmed(text: string, from: number, to: number): Span {
+  let [first, end] = [from, to]
+  while (text.charCodeAt(first) <= 0x20) first++
+  while (text.charCodeAt(end - 1) <= 0x20) end--
+  return { from: first, to: end }
+}

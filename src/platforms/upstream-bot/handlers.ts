@@ -1,0 +1,104 @@
+/** The operations of a network that speaks the bot API itself: it is asked what the bot asks. */
+import type { Handlers, Request } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
+import type { Passed, Passing } from '../../../machines/model/operation-passing.ts'
+import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
+import { type Answer, type Client, refusalIn } from './client.ts'
+import { passedOn, type Refused } from './failures.ts'
+import type { Fields } from './fields.ts'
+import type { Flavour } from './flavour.ts'
+import { ownUpdate } from './update.ts'
+
+export interface Context extends Request {
+  readonly client: Pick<Client, 'ask' | 'call'>
+  readonly flavour: Pick<Flavour, 'name' | 'methods'>
+  /** Gets what the network refused, which may say something of the account itself. */
+  learn(refused: Refused): void
+}
+
+/** A file takes its time; the caller of the operation gives up earlier, once it moves no more. */
+const TRANSFER_MS = 3_600_000
+
+export const handlers: Handlers<Context> = {
+  async pass(context, call) {
+    const { client, flavour, signal, learn } = context
+    const { verb, method, query, body } = call
+    const path = `${flavour.methods[method.toLowerCase()] ?? method}${query}`
+    const answer = await client.ask(
+      {
+        verb,
+        path,
+        ...(body && { headers: headersOf(body), body: body.bytes }),
+      },
+      { signal, milliseconds: TRANSFER_MS },
+    )
+    if (answer.envelope.ok === true) return passedFrom(answer, method)
+    const refused = refusalIn(answer)
+    learn(refused)
+    const failure = passedOn(refused, flavour.name)
+    // The key of the bot is good; the account behind it is out.
+    if (refused.code === 401) throw failure
+    const { description } = refused
+    return { ...passedFrom(answer, method), failure: failure.failure, description }
+  },
+
+  /** Texts of the service itself. */
+  async send({ client, flavour, signal }, { chat, content }) {
+    if (content.kind !== 'text') {
+      throw failed('bad_request', `${content.kind} is not supported on ${flavour.name}`)
+    }
+    await client.call('sendMessage', { chat_id: chat, text: content.text }, { signal })
+    return { kind: 'done' }
+  },
+}
+
+const headersOf = ({ type, length }: NonNullable<Passing['body']>) => ({
+  'content-type': type,
+  ...(length !== undefined && { 'content-length': `${length}` }),
+})
+
+function passedFrom({ status, text, envelope }: Answer, method: string): Passed {
+  return {
+    kind: 'passed',
+    status,
+    text,
+    result: () => resultIn(text),
+    own: (requestId) => ownUpdates(method, text, envelope.result, requestId),
+  }
+}
+
+const slice = (text: string, { from, to }: Span) => text.slice(from, to)
+
+function resultIn(text: string): string {
+  const result = [...memberSpans(text)].findLast(({ name }) => name === 'result')
+  return result ? slice(text, result) : 'true'
+}
+
+/** Methods that answer with what they sent or changed. Others may answer with messages that were there before. */
+const SENDS = /^(send|forward)/i
+const CHANGES = /^(edit|stop|set)/i
+
+function ownUpdates(
+  method: string,
+  text: string,
+  result: unknown,
+  requestId: string,
+): readonly Happening[] {
+  const isChange = CHANGES.test(method)
+  if (!isChange && !SENDS.test(method)) return []
+  const json = resultIn(text)
+  const values = Array.isArray(result) ? result : [result]
+  const texts = Array.isArray(result)
+    ? [...itemSpans(json)].map((item) => slice(json, item))
+    : [json]
+  const now = Math.floor(Date.now() / 1000)
+  return values.flatMap((value, place) => {
+    if (!isMessage(value)) return []
+    const sourceKey = `own:${requestId}${place > 0 ? `:${place}` : ''}`
+    return [ownUpdate(texts[place] ?? '', value, { sourceKey, now, isChange })]
+  })
+}
+
+const isMessage = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && 'message_id' in value && 'chat' in value
