@@ -2,6 +2,7 @@
 import { KEY_LENGTH } from './idempotency.ts'
 import type { Method, ParameterType } from './method.ts'
 import { methods } from './methods/index.ts'
+import { REFERENCE_VERSION, reference } from './reference.ts'
 
 const schemas: Record<ParameterType, object> = {
   integer: { type: 'integer' },
@@ -72,6 +73,7 @@ function pathOf({ name, summary, scope, parameters, required, sends }: Method): 
       tags: ['bot api'],
       summary,
       description: scope ? `Needs the scope \`${scope}\`.` : 'Needs any valid key.',
+      ...(reference.has(name) && { externalDocs: documentationOf(name) }),
       parameters: [
         { name: 'api_key', in: 'path', required: true, schema: { type: 'string' } },
         ...(sends ? [idempotencyKey] : []),
@@ -87,3 +89,8 @@ function pathOf({ name, summary, scope, parameters, required, sends }: Method): 
     },
   }
 }
+
+const documentationOf = (method: string) => ({
+  description: `Bot API ${REFERENCE_VERSION}`,
+  url: `https://core.telegram.org/bots/api#${method.toLowerCase()}`,
+})

@@ -112,6 +112,9 @@ const LACKING: ByParameter<string> = {
   business_connection_id: 'no business accounts',
   reply_markup: 'no keyboards',
   message_thread_id: 'no topics',
+  live_period: 'no live locations',
+  heading: 'no live locations',
+  proximity_alert_radius: 'no live locations',
 }
 
 type Ability = OperationKind | ContentName | 'buttons'
@@ -121,6 +124,9 @@ const NEEDED: ByParameter<Ability> = {
   ephemeral_message_parameters: 'send_ephemeral',
   inline_message_id: 'edit_inline',
   message_thread_id: 'create_topic',
+  live_period: 'edit_location',
+  heading: 'edit_location',
+  proximity_alert_radius: 'edit_location',
   reply_markup: 'buttons',
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { methods } from '../../src/bot-api/methods/index.ts'
+import { botPaths } from '../../src/bot-api/openapi.ts'
 import { METHOD_NAMES, METHODS_BEYOND, methodName, reference } from '../../src/bot-api/reference.ts'
 import { declarationsAsked } from '../reference/declarations.ts'
 import { difference } from '../reference/difference.ts'
@@ -49,4 +50,15 @@ t.test('parameters are read as what the reference says that they are', async (t)
       if (read) t.ok(fits[type]?.includes(read), `${name}.${parameter}: ${read} for ${type}`)
     }
   }
+})
+
+t.test('the document leads to the reference, where it has the method', async (t) => {
+  const url = (name: string) => {
+    const { post } = botPaths()[`/bot{api_key}/${name}`] as {
+      post: { externalDocs?: { url: string } }
+    }
+    return post.externalDocs?.url
+  }
+  t.equal(url('sendMessage'), 'https://core.telegram.org/bots/api#sendmessage')
+  t.equal(url('getChats'), undefined)
 })
