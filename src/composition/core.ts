@@ -9,7 +9,7 @@ import {
   type Supervised,
 } from '../../actors/credential/supervisor.ts'
 import { StartBudget } from '../../actors/credential/world.ts'
-import { ActorRegistry } from '../../actors/host/registry.ts'
+import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Owned } from '../../actors/ports/ports.ts'

@@ -7,7 +7,7 @@ import {
   type DiagnosisFacts,
   type DiagnosisWorld,
 } from '../../actors/diagnosis/actor.ts'
-import { ActorRegistry } from '../../actors/host/registry.ts'
+import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'

@@ -1,6 +1,6 @@
 /** Link flows of users: begun on a platform, found again by their session id, one actor each. */
 import { randomBytes } from 'node:crypto'
-import { ActorRegistry } from '../../actors/host/registry.ts'
+import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import { within } from '../../actors/host/time.ts'
 import {

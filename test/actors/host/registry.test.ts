@@ -1,6 +1,6 @@
 /** The registry of actors: one live actor for each id, made when it is needed. */
 import t from 'tap'
-import { ActorRegistry } from '../../../actors/host/registry.ts'
+import { ActorRegistry } from '../../../actors/host/actor.ts'
 import { refused } from '../refused.ts'
 
 class Actor {
