@@ -1,11 +1,15 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
+import type { Buttons } from './buttons.ts'
 import type { ChatDetails } from './chat-details.ts'
+import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
 import type { Permission } from './rights.ts'
 import type { StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
 import type { TopicLook } from './topic.ts'
 
+export type { Button, Buttons } from './buttons.ts'
+export type { Location, Venue } from './location.ts'
 export { type FileRef, MEDIA_KINDS, type Media, type MediaKind } from './media.ts'
 export type { Preview, Quote, Text, TextEntity } from './text.ts'
 
@@ -21,6 +25,9 @@ export interface Person {
   readonly languageCode?: string
   readonly isBot?: boolean
 }
+
+/** A person as somebody passes them on: with as many names as are asked for. */
+type Shared = Pick<Person, 'native'> & Partial<Person>
 
 export interface Chat extends ChatDetails {
   readonly native: string
@@ -52,27 +59,6 @@ export interface StickerSet {
   readonly type?: StickerType
   readonly thumbnail?: Media
   readonly stickers: readonly Media[]
-}
-
-export interface Location {
-  readonly latitude: number
-  readonly longitude: number
-  /** Metres. */
-  readonly accuracy?: number
-  /** Only for a live location. */
-  readonly liveSeconds?: number
-  readonly heading?: number
-  /** Metres. */
-  readonly alertDistance?: number
-}
-
-export interface Venue {
-  readonly title: string
-  readonly address: string
-  readonly foursquareId?: string
-  readonly foursquareType?: string
-  readonly googleId?: string
-  readonly googleType?: string
 }
 
 export interface Poll {
@@ -112,6 +98,10 @@ export type Service =
         | 'general_topic_hidden'
         | 'general_topic_unhidden'
     }
+  /** A key asked for them; the names are there where it asked for those, too. */
+  | { readonly fact: 'users_shared'; readonly request: number; readonly people: readonly Shared[] }
+  | { readonly fact: 'chat_shared'; readonly request: number; readonly chat: Chat }
+  | { readonly fact: 'web_app_data'; readonly button: string; readonly data: string }
 
 export type Content =
   | ({ readonly kind: 'text'; readonly preview?: Preview } & Text)
@@ -140,14 +130,6 @@ export type Content =
   | { readonly kind: 'unsupported'; readonly label: string }
 
 export type Reaction = { readonly emoji: string } | { readonly customEmojiId: string }
-
-export type Button =
-  | { readonly text: string; readonly data: string }
-  | { readonly text: string; readonly url: string }
-  /** Does something else, in the reference's words: no other networks have such buttons. */
-  | { readonly text: string; readonly action: Readonly<Record<string, unknown>> }
-
-export type Buttons = readonly (readonly Button[])[]
 
 /** Where a forwarded message came from first. */
 export type Origin =

@@ -1,12 +1,16 @@
 /** Operations of inline mode: answers to queries, prepared messages, and edits of messages that were sent by way of a bot. */
-import type { Buttons, Content, Location, Text } from './content.ts'
+import type { Buttons } from './buttons.ts'
+import type { Content, Text } from './content.ts'
 import type { InlineButton, InlinePlace, InlineResult } from './inline.ts'
+import type { Location } from './location.ts'
+import type { Key } from './reply-keyboard.ts'
 
 export const INLINE_OPERATIONS = [
   'answer_inline',
   'prepare_inline',
   'answer_web_app',
   'edit_inline',
+  'prepare_key',
 ] as const
 
 /** An edit of a message, wherever the message stands. */
@@ -41,6 +45,8 @@ export type InlineOperation<Place> =
       readonly result: InlineResult
       readonly places: readonly InlinePlace[]
     }
+  /** Keeps a key of a keyboard for a person, who uses it within a web app. */
+  | { readonly kind: 'prepare_key'; readonly person: Place; readonly key: Key }
   /** Sends a message for the person who has a web app open. */
   | { readonly kind: 'answer_web_app'; readonly query: string; readonly result: InlineResult }
   /** `inline` is the id that the bot got of a message that was sent by way of it. */

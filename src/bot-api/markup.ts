@@ -1,7 +1,7 @@
 /** Parses `reply_markup`: inline keyboards and reply keyboards. */
 
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Button, Buttons } from '../../machines/model/content.ts'
+import type { Button, ButtonLook, Buttons } from '../../machines/model/buttons.ts'
 import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Key, ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
@@ -48,7 +48,7 @@ function rowsOf(value: unknown): Key[][] {
 }
 
 /** Plain text is a key that only writes. */
-function keyFrom(value: unknown): Key {
+export function keyFrom(value: unknown): Key {
   if (typeof value === 'string') return { text: value }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bad("can't parse keyboard button: KeyboardButton must be an Object")
@@ -81,6 +81,7 @@ const ACTIONS = [
   'login_url',
   'web_app',
   'copy_text',
+  'disabled',
 ]
 /** What belongs to messages that cannot be sent. */
 const REFUSED = ['callback_game', 'pay']
@@ -149,13 +150,26 @@ function button(value: unknown, platform: Platform): Button {
   const text = stringField(value, 'text')
   if (text === undefined) throw bad(`can't parse inline keyboard button: can't find field "text"`)
   if (text.trim() === '') throw bad('inline keyboard button text must be non-empty')
+  const look = lookOf(value)
   const url = stringField(value, 'url')
-  if (url !== undefined) return { text, url: linked(url) }
+  if (url !== undefined) return { text, ...look, url: linked(url) }
   const data = stringField(value, 'callback_data')
-  if (data === undefined) return actionButton(text, value, platform)
+  if (data === undefined) return { text, ...look, action: actionOf(value, platform) }
   const bytes = Buffer.byteLength(data)
   if (bytes === 0 || bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
-  return { text, data }
+  return { text, ...look, data }
+}
+
+const STYLES = ['danger', 'success', 'primary']
+
+function lookOf(value: Fields): { readonly look?: ButtonLook } {
+  const style = stringField(value, 'style')?.toLowerCase() || 'default'
+  const icon = stringField(value, 'icon_custom_emoji_id')
+  if (style !== 'default' && !STYLES.includes(style)) {
+    throw bad("can't parse inline keyboard button: invalid button style specified")
+  }
+  const look = { ...(style !== 'default' && { style }), ...(icon && { icon }) }
+  return Object.keys(look).length > 0 ? { look } : {}
 }
 
 /** A client follows it when somebody presses the button: nothing that runs or reads files may stand there. */
@@ -168,11 +182,7 @@ function linked(url: string): string {
   return url
 }
 
-function actionButton(
-  text: string,
-  value: Record<string, unknown>,
-  { name, capabilities }: Platform,
-): Button {
+function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   const unasked: readonly unknown[] = [undefined, null, false]
   const action = [...ACTIONS, ...REFUSED].find((known) => !unasked.includes(value[known]))
   if (action === undefined) throw bad('text buttons are unallowed in the inline keyboard')
@@ -180,8 +190,26 @@ function actionButton(
     throw bad(`${action} buttons are not supported on ${name}`)
   }
   const asked = value[action]
-  if (isObject(asked) && typeof asked.url === 'string') linked(asked.url)
-  return { text, action: { [action]: asked } }
+  assertAction(action, asked)
+  return { [action]: asked }
+}
+
+const COPIED = 256
+
+function assertAction(action: string, asked: unknown): void {
+  const { url, text } = (isObject(asked) ? asked : {}) as Fields
+  if (action === 'login_url' || action === 'web_app') {
+    if (typeof url !== 'string')
+      throw bad(`can't parse inline keyboard button: can't find field "url"`)
+    linked(url)
+  }
+  if (action === 'web_app' && !/^https:/i.test(`${url}`)) {
+    const reason = 'Only HTTPS links are allowed'
+    throw bad(`inline keyboard button Web App URL '${url}' is invalid: ${reason}`)
+  }
+  if (action !== 'copy_text') return
+  const length = typeof text === 'string' ? [...text].length : 0
+  if (length === 0 || length > COPIED) throw bad('BUTTON_COPY_TEXT_INVALID')
 }
 
 /** Inside JSON a string may also be given as a number. */

@@ -87,6 +87,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_inline_query', 'id', ofPeople),
   ofUser('sandbox_prepared_message', 'id', ofPeople),
   ofUser('sandbox_web_app', 'id', ofPeople),
+  ofUser('sandbox_prepared_key', 'id', ofPeople),
   ofUser('sandbox_challenge', 'id', ofPeople, { omit: ['code'] }),
   ofUser('sandbox_session', 'id', ofPeople, { omit: ['token_hash'] }),
   ofUser('sandbox_event', 'person_id seq', ofPeople),

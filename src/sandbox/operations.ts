@@ -31,6 +31,7 @@ import { deleteEphemeral, editEphemeral, sendEphemeral } from './messages/epheme
 import { forwardOrCopy } from './messages/forward.ts'
 import { react, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
+import { prepareKey } from './messages/sharing.ts'
 import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
 import { setEmojiStatus, verify } from './people/honours.ts'
@@ -124,6 +125,7 @@ export const handlers: Handlers<Call> = {
   prepare_inline: prepareInline,
   answer_web_app: answerWebApp,
   edit_inline: editInline,
+  prepare_key: prepareKey,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */

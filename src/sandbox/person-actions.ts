@@ -1,7 +1,7 @@
 /** The actions of people by the sandbox's own routes: they write, edit, react, vote, forward, type and press buttons. */
 
+import type { Buttons } from '../../machines/model/buttons.ts'
 import type {
-  Buttons,
   Content,
   Media,
   Message,
@@ -24,6 +24,7 @@ import { findByName } from './chats/lookup.ts'
 import type { Hub } from './delivery/hub.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
 import type { Edit } from './messages/edit.ts'
+import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
 import type { NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
 import { allowEmojiStatus } from './people/honours.ts'
@@ -248,6 +249,20 @@ export class PersonActions {
     const { db, wake } = this.#context
     const callback = await press(db, wake, person, at, data, at.isEphemeral)
     return { callback, answer: await this.#hub.until(() => findAnswer(db, callback), signal) }
+  }
+
+  /** Shares the people or the chat that a key asks for. */
+  async share(person: number, share: Share): Promise<Message> {
+    await this.#assertIn(person)
+    const content = await sharedContent(this.#context, person, share)
+    return this.#message(person, { kind: 'send', chat: `${share.to}`, content })
+  }
+
+  /** Sends what came of a web app that a key has opened. */
+  async sendWebAppData(person: number, sent: Parameters<typeof webAppData>[2]): Promise<Message> {
+    await this.#assertIn(person)
+    const content = await webAppData(this.#context, person, sent)
+    return this.#message(person, { kind: 'send', chat: `${sent.to}`, content })
   }
 
   /** Joins by an invite link or a public name. `asked`: an administrator has to approve first. */

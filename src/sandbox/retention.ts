@@ -7,6 +7,7 @@ const deleting = [
   `delete from sandbox_callback where expires_at < now() - interval '1 day'`,
   `delete from sandbox_inline_query where asked_at < now() - interval '2 days'`,
   `delete from sandbox_prepared_message where expires_at < now() - interval '1 day'`,
+  `delete from sandbox_prepared_key where expires_at < now() - interval '1 day'`,
   `delete from sandbox_web_app where expires_at < now() - interval '1 day'`,
   `delete from sandbox_ephemeral where at < now() - interval '1 day'`,
   `delete from sandbox_draft where until < now() - interval '1 day'`,

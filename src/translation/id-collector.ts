@@ -220,6 +220,9 @@ export class IdCollector implements WantedIds {
     this.#addContent(content)
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
+    if (content.fact === 'users_shared')
+      for (const one of content.people) this.#addNative(one.native)
+    if (content.fact === 'chat_shared') this.addChat(content.chat)
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
     if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')

@@ -11,6 +11,8 @@ const bodies: Readonly<Record<string, object>> = {
   inline_queries: query,
   inline_choices: { inline_query_id: '1', result_id: '1' },
   prepared_messages: { id: 'x', to: bot.id },
+  shares: { to: bot.id, request_id: 1, user_ids: [ada.id] },
+  web_app_data: { to: bot.id, button_text: 'x', data: 'x' },
   web_apps: { bot: bot.id, url: 'https://app.invalid' },
 }
 
@@ -42,6 +44,10 @@ t.test('what makes no sense is refused', async (t) => {
     ['inline_choices', { inline_query_id: 'x', result_id: '1' }],
     ['inline_choices', { inline_query_id: '1', result_id: '1' }],
     ['prepared_messages', { id: 'nothing', to: bot.id }],
+    ['shares', { to: bot.id, request_id: 1 }],
+    ['shares', { to: bot.id, request_id: 1, user_ids: [] }],
+    ['web_app_data', { to: bot.id, button_text: 'x', data: '' }],
+    ['web_app_data', { to: bot.id, button_text: 'x', data: 'x' }],
     ['web_apps', { bot: bot.id, url: 'javascript:alert(1)' }],
     ['web_apps', { bot: bot.id, url: 'https://' }],
   ]

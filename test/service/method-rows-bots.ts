@@ -16,6 +16,10 @@ export function botMethodRows({
   return {
     answerInlineQuery: [true, async () => ({ inline_query_id: await asked(), results: [result] })],
     answerWebAppQuery: [{}, async () => ({ web_app_query_id: await opened(), result })],
+    savePreparedKeyboardButton: [
+      { id: String },
+      { user_id: ada.id, button: { text: 'x', request_users: { request_id: 1 } } },
+    ],
     savePreparedInlineMessage: [
       { id: String, expiration_date: Number },
       { user_id: ada.id, result, allow_user_chats: true },

@@ -57,14 +57,14 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
 
   /** The next update of this kind, once it is there. */
   async function next(kind: string): Promise<Value> {
-    for (;;) {
-      const updates: Value[] = await done('getUpdates', { timeout: 5, allowed_updates: [kind] })
+    for (let tries = 0; tries < 20; tries += 1) {
+      const updates: Value[] = await done('getUpdates', { timeout: 5 })
       const found = updates.find((update) => update[kind])
-      await done('getUpdates', {
-        offset: (found ?? updates.at(-1) ?? { update_id: -1 }).update_id + 1,
-      })
+      const last = found ?? updates.at(-1)
+      if (last) await done('getUpdates', { offset: last.update_id + 1 })
       if (found) return found[kind]
     }
+    throw new Error(`no ${kind} came`)
   }
 
   /** Somebody presses a button; resolves with the query that the bot is to answer. */

@@ -3,6 +3,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { InlinePlace } from '../../../machines/model/inline.ts'
 import { inlineButtonOf, inlineResultOf, inlineResultsOf } from '../inline-results.ts'
+import { keyFrom } from '../markup.ts'
 import { type Method, result } from '../method.ts'
 
 const USUAL_CACHE_SECONDS = 300
@@ -104,4 +105,28 @@ const savePreparedInlineMessage: Method = {
   },
 }
 
-export const inlineMethods = [answerInlineQuery, answerWebAppQuery, savePreparedInlineMessage]
+const SHARING = ['request_users', 'request_chat', 'request_managed_bot']
+
+const savePreparedKeyboardButton: Method = {
+  name: 'savePreparedKeyboardButton',
+  summary: 'Keeps a key for a person, who shares people or a chat by it from a web app',
+  scope: 'bot:send',
+  operation: 'prepare_key',
+  parameters: { user_id: 'integer', button: 'json' },
+  required: ['user_id', 'button'],
+  run: async ({ args, perform }) => {
+    const person = args.userId()
+    const given = args.json('button')
+    if (given === undefined) throw bad("can't parse keyboard button JSON object")
+    const key = keyFrom(given)
+    if (!SHARING.some((name) => key.more?.[name])) throw bad('BUTTON_TYPE_INVALID')
+    return result(await perform({ kind: 'prepare_key', person, key }))
+  },
+}
+
+export const inlineMethods = [
+  answerInlineQuery,
+  answerWebAppQuery,
+  savePreparedInlineMessage,
+  savePreparedKeyboardButton,
+]

@@ -1,16 +1,15 @@
 /** Messages in the reference's JSON. */
+import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type {
-  Buttons,
   Chat,
   Content,
   ExternalReply,
-  Location,
   Message,
   Origin,
   Preview,
   Quote,
-  Venue,
 } from '../../../machines/model/content.ts'
+import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
@@ -209,6 +208,24 @@ function serviceJson(
       return { general_forum_topic_hidden: {} }
     case 'general_topic_unhidden':
       return { general_forum_topic_unhidden: {} }
+    case 'users_shared': {
+      const users = content.people.map(({ native, firstName, lastName, username }) =>
+        present({
+          user_id: ids.chat(native),
+          first_name: firstName,
+          last_name: lastName,
+          username,
+        }),
+      )
+      return { users_shared: { request_id: content.request, users } }
+    }
+    case 'chat_shared': {
+      const { native, title, username } = content.chat
+      const shared = present({ chat_id: ids.chat(native), title, username })
+      return { chat_shared: { request_id: content.request, ...shared } }
+    }
+    case 'web_app_data':
+      return { web_app_data: { data: content.data, button_text: content.button } }
   }
 }
 
@@ -234,16 +251,15 @@ const venueJson = (location: object, venue: Venue) =>
   })
 
 export const keyboardJson = (buttons: Buttons) => ({
-  inline_keyboard: buttons.map((row) =>
-    row.map((button) =>
-      'data' in button
-        ? { text: button.text, callback_data: button.data }
-        : 'url' in button
-          ? { text: button.text, url: button.url }
-          : { text: button.text, ...button.action },
-    ),
-  ),
+  inline_keyboard: buttons.map((row) => row.map(buttonJson)),
 })
+
+function buttonJson(button: Button): object {
+  const { text, look } = button
+  const looks = present({ icon_custom_emoji_id: look?.icon, style: look?.style })
+  if ('data' in button) return { text, ...looks, callback_data: button.data }
+  return { text, ...looks, ...('url' in button ? { url: button.url } : button.action) }
+}
 
 /** A forwarded message has its origin, and the same once more in the words of older clients. */
 function forwardJson(origin: Origin, ids: Names): object {

@@ -30,6 +30,7 @@ import { LinkTargets } from './0034-link-targets.ts'
 import { RequestReasons } from './0035-request-reasons.ts'
 import { DefaultKinds } from './0036-default-kinds.ts'
 import { SandboxInline } from './0040-sandbox-inline.ts'
+import { SandboxPreparedKeys } from './0041-sandbox-prepared-keys.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { SandboxAdministration } from './0045-sandbox-administration.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
@@ -74,6 +75,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0035-request-reasons', class: RequestReasons },
   { name: '0036-default-kinds', class: DefaultKinds },
   { name: '0040-sandbox-inline', class: SandboxInline },
+  { name: '0041-sandbox-prepared-keys', class: SandboxPreparedKeys },
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
   { name: '0045-sandbox-administration', class: SandboxAdministration },
   { name: '0048-idempotent-calls', class: IdempotentCalls },

@@ -1,14 +1,16 @@
 /** /sandbox/people/{person}/inline_…: writes to bots in inline mode as a person, and sends what they offer. */
+
 import { type Static, Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
 import type { InlineButton, InlineResult } from '../../../machines/model/inline.ts'
 import type { OpenedWebApp } from '../../sandbox/inline/prepared.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
+import { ShownKeyboard } from './keyboard-schemas.ts'
 import { locationOf } from './parse.ts'
 import { contentBody, keyboardBody, messageBody, nameBody, present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Addressee, Id, Keyboard, Message, Place, shownContent } from './schemas.ts'
+import { Addressee, Id, Message, Place, shownContent } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -35,7 +37,7 @@ const Result = Type.Object({
   url: optional(Type.String()),
   thumbnail_url: optional(Type.String()),
   media_url: optional(Type.String({ description: 'A file that is fetched when it is sent' })),
-  inline_keyboard: optional(Keyboard),
+  inline_keyboard: optional(ShownKeyboard),
   ...shownContent,
 })
 

@@ -1,10 +1,9 @@
 /** Request bodies under /sandbox as the content, buttons and reactions of the model. */
 import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
+import type { Buttons } from '../../../machines/model/buttons.ts'
 import type {
-  Buttons,
   Content,
-  Location,
   Media,
   Poll,
   Quote,
@@ -13,8 +12,10 @@ import type {
   TextEntity,
 } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Location } from '../../../machines/model/location.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
+import type * as keyboards from './keyboard-schemas.ts'
 import { present } from './present.ts'
 import type * as wire from './schemas.ts'
 
@@ -171,7 +172,7 @@ const entityOf = ({
 })
 
 /** A button without an address and data carries its own text, or a press would say nothing. */
-export const buttonsOf = (keyboard: Static<typeof wire.Keyboard>): Buttons =>
+export const buttonsOf = (keyboard: Static<typeof keyboards.Keyboard>): Buttons =>
   keyboard.map((row) =>
     row.map(({ text, callback_data, url }) =>
       url !== undefined ? { text, url } : { text, data: callback_data ?? text },

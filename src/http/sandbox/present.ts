@@ -1,11 +1,10 @@
 /** The messenger's records as answers of the routes under /sandbox. */
 import type { Static } from 'typebox'
+import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type {
-  Buttons,
   Chat,
   Content,
   ExternalReply,
-  Location,
   Media,
   Message,
   Person,
@@ -14,6 +13,7 @@ import type {
   Reaction,
   TextEntity,
 } from '../../../machines/model/content.ts'
+import type { Location } from '../../../machines/model/location.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
 import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
@@ -21,6 +21,7 @@ import { personOf } from '../../sandbox/delivery/mapping.ts'
 import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
+import type * as keyboards from './keyboard-schemas.ts'
 import type * as wire from './schemas.ts'
 
 /** Leaves out what is not there. */
@@ -45,14 +46,16 @@ export const entityBody = ({
   }),
 })
 
-export const keyboardBody = (buttons: Buttons): Static<typeof wire.Keyboard> =>
-  buttons.map((row) =>
-    row.map((button) =>
-      'url' in button
-        ? { text: button.text, url: button.url }
-        : { text: button.text, ...('data' in button && { callback_data: button.data }) },
-    ),
-  )
+export const keyboardBody = (buttons: Buttons): Static<typeof keyboards.ShownKeyboard> =>
+  buttons.map((row) => row.map((button) => ({ text: button.text, ...effectBody(button) })))
+
+/** What a button does, and how it looks. */
+function effectBody(button: Button): object {
+  const { style, icon } = button.look ?? {}
+  const look = present({ style, icon_custom_emoji_id: icon })
+  if ('url' in button) return { ...look, url: button.url }
+  return { ...look, ...('data' in button ? { callback_data: button.data } : button.action) }
+}
 
 const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
 
@@ -213,8 +216,24 @@ export function contentBody(content: Content): object {
         service: content.fact,
         ...(content.fact === 'photo' && content.photo && { media: mediaBody(content.photo) }),
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
+        ...sharedBody(content),
       }
     case 'unsupported':
+      return {}
+  }
+}
+
+function sharedBody(content: Content & { readonly kind: 'service' }): object {
+  switch (content.fact) {
+    case 'users_shared': {
+      const user_ids = content.people.map(({ native }) => Number(native))
+      return { shared: { request_id: content.request, user_ids } }
+    }
+    case 'chat_shared':
+      return { shared: { request_id: content.request, chat_id: Number(content.chat.native) } }
+    case 'web_app_data':
+      return { web_app_data: { button_text: content.button, data: content.data } }
+    default:
       return {}
   }
 }

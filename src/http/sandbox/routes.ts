@@ -14,6 +14,7 @@ import { inboxRoutes, storyRoutes } from './inbox.ts'
 import { inlineChoiceRoutes, inlineRoutes } from './inline.ts'
 import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
+import { sharingRoutes } from './sharing.ts'
 import { topicChangeRoutes, topicRoutes } from './topics.ts'
 import { writingRoutes } from './writing.ts'
 
@@ -62,6 +63,7 @@ const all = [
   typingAndPressRoutes,
   reactionRoutes,
   readingRoutes,
+  sharingRoutes,
   inlineRoutes,
   inlineChoiceRoutes,
   inboxRoutes,

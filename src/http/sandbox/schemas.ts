@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { MEDIA_KINDS } from '../../../machines/model/content.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
+import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -42,19 +43,6 @@ export const QuoteBody = Type.Object(
     position: Type.Integer({ minimum: 0, maximum: 100_000, default: 0 }),
   },
   strict,
-)
-
-export const Keyboard = Type.Array(
-  Type.Array(
-    Type.Object(
-      {
-        text: Type.String({ minLength: 1 }),
-        callback_data: optional(Type.String({ minLength: 1, maxLength: 64 })),
-        url: optional(Type.String({ minLength: 1 })),
-      },
-      strict,
-    ),
-  ),
 )
 
 export const NewPerson = Type.Object(
@@ -274,26 +262,18 @@ export const shownContent = {
   contact: optional(ContactBody),
   poll: optional(PollBody),
   dice: optional(Type.Object({ emoji: Type.String(), value: Type.Integer() })),
+  shared: optional(
+    Type.Object(
+      {
+        request_id: Type.Integer(),
+        user_ids: optional(Type.Array(Type.Integer())),
+        chat_id: optional(Type.Integer()),
+      },
+      { description: 'The people or the chat that a key asked for' },
+    ),
+  ),
+  web_app_data: optional(Type.Object({ button_text: Type.String(), data: Type.String() })),
 }
-
-const flag = optional(Type.Boolean())
-
-/** What a key asks for stands beside its text. */
-const Key = Type.Object({ text: Type.String() }, { additionalProperties: true })
-
-export const ReplyKeyboard = Type.Object(
-  {
-    keyboard: optional(Type.Array(Type.Array(Key))),
-    is_persistent: flag,
-    resize_keyboard: flag,
-    one_time_keyboard: flag,
-    remove_keyboard: flag,
-    force_reply: flag,
-    input_field_placeholder: optional(Type.String()),
-    selective: flag,
-  },
-  strict,
-)
 
 export const StandingKeyboard = Type.Object({
   chat: Chat,
@@ -333,7 +313,7 @@ export const Message = Type.Object({
   ),
   via_bot: optional(PersonName),
   forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
-  inline_keyboard: optional(Keyboard),
+  inline_keyboard: optional(ShownKeyboard),
 })
 
 /** One of an album is shown first, and all of them in `album`. */

@@ -7,6 +7,7 @@ import type { Change } from '../../sandbox/person-actions.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
+import { Keyboard, ReplyKeyboard } from './keyboard-schemas.ts'
 import {
   buttonsOf,
   contentsOf,
@@ -27,11 +28,9 @@ import {
   GivenMedia,
   givenContent,
   Id,
-  Keyboard,
   Message,
   Place,
   QuoteBody,
-  ReplyKeyboard,
   Sent,
 } from './schemas.ts'
 

@@ -13,6 +13,7 @@ export const capabilities: Capabilities = {
   cosmetic: ['disable_notification'],
   content: CONTENT_NAMES,
   buttons: true,
+  actionButtons: true,
   replyKeyboards: true,
   quotes: true,
   entities: ALL_ENTITIES,

@@ -83,7 +83,8 @@ const used = `exists (
   where u.chat_id = k.chat_id and u.id > k.id and u.sender_id = $1 and (u.reply_to = k.id
     or jsonb_path_exists(k.keyboard, '$.rows[*][*] ? (@.text == $text)',
       jsonb_build_object('text', u.content -> 'text'))
-    or u.content ->> 'kind' in ('contact', 'location', 'poll')
+    or (u.content ->> 'kind' in ('contact', 'location', 'poll')
+        or u.content ->> 'fact' in ('users_shared', 'chat_shared', 'web_app_data'))
       and jsonb_path_exists(k.keyboard, '$.rows[*][*].more')))`
 
 const shown = `

@@ -1,6 +1,7 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
+import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, MediaKind, Message, Person } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -204,6 +205,7 @@ export async function envelopeOf(
   const { chat, replyOptional, isProtected, topic } = operation
   const buttons = 'buttons' in operation ? operation.buttons : undefined
   const native = parseChatId(chat)
+  assertButtons(buttons, native)
   const keyboard =
     'keyboard' in operation && operation.keyboard && checkedKeyboard(operation.keyboard, native)
   return {
@@ -217,6 +219,13 @@ export async function envelopeOf(
     ...(topic !== undefined && { topic: parseTopicId(topic) }),
     ...(buttons && { buttons }),
     ...(keyboard && { keyboard }),
+  }
+}
+
+/** Web apps open only in the private chat with the bot, and nothing is paid or played by other messages. */
+function assertButtons(buttons: Buttons = [], chat: number): void {
+  for (const button of buttons.flat()) {
+    if ('action' in button && button.action.web_app && chat < 0) throw bad('BUTTON_TYPE_INVALID')
   }
 }
 

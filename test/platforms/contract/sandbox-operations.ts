@@ -38,6 +38,7 @@ export const sandboxOperations = {
   }),
   prepare_inline: (chat) => ({ kind: 'prepare_inline', person: chat, result: article, places: [] }),
   answer_web_app: () => ({ kind: 'answer_web_app', query: '1', result: article }),
+  prepare_key: (chat) => ({ kind: 'prepare_key', person: chat, key: { text: 'x' } }),
   edit_inline: () => ({ kind: 'edit_inline', inline: '1', change: { kind: 'edit_buttons' } }),
   edit_general_topic: (chat) => ({ kind: 'edit_general_topic', chat, change: { do: 'hide' } }),
   unpin_topic: (chat) => ({ kind: 'unpin_topic', chat }),
