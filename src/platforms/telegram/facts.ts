@@ -6,7 +6,6 @@ import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/ope
 import { ADMINISTRATION_OPERATIONS } from '../../../machines/model/operation-administration.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
-import { STICKER_OPERATIONS } from '../../../machines/model/operation-stickers.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
 /** Only bots may do the first three. */
@@ -14,7 +13,6 @@ const LACKING: readonly OperationKind[] = [
   'edit_buttons',
   'answer',
   'draft',
-  ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
   ...EPHEMERAL_OPERATIONS,

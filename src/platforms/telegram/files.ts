@@ -24,6 +24,10 @@ export type FileName = {
   | { readonly of: 'peer' }
   /** One of the pictures that a person has shown. */
   | { readonly of: 'profile' }
+  /** A sticker of the set that `chat` names, or a custom emoji. */
+  | { readonly of: 'set' | 'emoji' }
+  /** Uploaded and in no message yet: `chat` is its access hash, and `size` its reference in hexadecimal digits. */
+  | { readonly of: 'upload' }
 )
 
 /** References to files grow old, numbers do not: so the names are made of numbers alone. */
@@ -33,13 +37,17 @@ export function writeFileName(file: FileName): string {
 }
 
 function readFileName(native: string): FileName | undefined {
-  const found = /^(-?\d+)\.(\d+|peer|profile)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
+  const found = /^(-?\w+)\.(\d+|peer|profile|set|emoji|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
   if (!found) return undefined
   const [, chat = '', place = '', id = '', size] = found
   const named = { chat, id, ...(size !== undefined && { size }) }
-  if (place === 'peer' || place === 'profile') return { ...named, of: place }
+  if (isPlace(place)) return { ...named, of: place }
   return { ...named, of: 'message', message: Number(place) }
 }
+
+const PLACES = ['peer', 'profile', 'set', 'emoji', 'upload'] as const
+const isPlace = (place: string): place is (typeof PLACES)[number] =>
+  PLACES.some((known) => known === place)
 
 /** How far a download runs ahead of its reader: the library itself fetches a whole file, however slowly it is read. */
 class ReadAhead {
@@ -97,6 +105,7 @@ export async function download(
   signal: AbortSignal,
 ): Promise<FileStream> {
   const name = named(native)
+  if (name.of === 'upload') throw gone()
   const { location, centre, size, mime, called } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
@@ -124,14 +133,49 @@ export async function download(
 
 /** With a fresh reference: the network forgets them after a while. */
 export async function locate(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located> {
-  const found =
-    name.of === 'message'
-      ? filesIn(await findMessage(calls, name.chat, name.message, signal))
-      : await profilePhoto(calls, name, signal)
+  const found = await filesAt(calls, name, signal)
   const file = found.find((file) => file.id.toString() === name.id)
   if (file) return file
   throw gone()
 }
+
+async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located[]> {
+  const looking = { signal, looks: true }
+  switch (name.of) {
+    case 'message':
+      return filesIn(await findMessage(calls, name.chat, name.message, signal))
+    case 'set': {
+      const stickerset = { _: 'inputStickerSetShortName', shortName: name.chat } as const
+      const set = await calls.call({ _: 'messages.getStickerSet', stickerset, hash: 0 }, looking)
+      return set._ === 'messages.stickerSet' ? set.documents.filter(isDocument) : []
+    }
+    case 'emoji': {
+      const documentId = [Long.fromString(name.id)]
+      const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
+      return (await calls.call({ ...request, documentId }, looking)).filter(isDocument)
+    }
+    case 'upload':
+      return [uploadedBefore(name)]
+    default:
+      return profilePhoto(calls, name, signal)
+  }
+}
+
+const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
+  document._ === 'document'
+
+/** Nothing but its name is known of it. */
+const uploadedBefore = ({ chat, id, size = '' }: FileName): tl.RawDocument => ({
+  _: 'document',
+  id: Long.fromString(id),
+  accessHash: Long.fromString(chat),
+  fileReference: Buffer.from(size, 'hex'),
+  date: 0,
+  mimeType: 'application/octet-stream',
+  size: 0,
+  dcId: 0,
+  attributes: [],
+})
 
 export function named(native: string): FileName {
   const name = readFileName(native)

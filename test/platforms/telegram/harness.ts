@@ -24,6 +24,7 @@ export function telegramHarness(stage: Stage): ContractHarness {
       limit: 'the network tells of a flood wait only in answer to a request',
       peerVotes: 'people are told how a poll stands, and only bots who voted',
       emptyFiles: 'the network refuses files without content',
+      stickerSet: 'a message names the set of its sticker by a number alone',
       repeat: 'events are numbered: the library drops what it has seen',
     },
     async account({ secondFactor } = {}) {

@@ -35,6 +35,7 @@ export interface Channel {
   readonly members: Set<number>
   about: string
   photo?: tl.RawPhoto
+  stickerSet?: tl.TypeStickerSet | undefined
   readonly invites: Map<string, tl.RawChatInviteExported>
   readonly joinRequests: Map<number, JoinRequest>
   /** The newest last. */

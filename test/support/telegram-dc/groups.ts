@@ -48,6 +48,8 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
         botInfo: [],
         pts: place.pts,
         ...(place.pinned.length > 0 && { pinnedMsgId: place.pinned.at(-1)! }),
+        ...(place.owner === network.asker(origin).id && { canSetStickers: true }),
+        ...(place.stickerSet && { stickerset: place.stickerSet }),
       }
       const { users } = network.delivery.along(network.asker(origin))
       return { _: 'messages.chatFull', fullChat, chats: [chatOf(place)], users }

@@ -19,6 +19,7 @@ import { profileHandlers } from './profile.ts'
 import { smallGroupHandlers } from './small-groups.ts'
 import { SecondFactor } from './srp.ts'
 import { stateHandlers } from './state.ts'
+import { type StickerSet, stickerHandlers } from './stickers.ts'
 import { storyHandlers } from './stories.ts'
 import { topicHandlers } from './topics.ts'
 
@@ -36,6 +37,7 @@ export class TelegramNetwork {
   readonly people = new Map<number, Person>()
   readonly places = new Map<number, Place>()
   readonly files = new FileStore()
+  readonly stickerSets = new Map<string, StickerSet>()
   /** Of chats and people. */
   readonly pictures = new Map<string, tl.RawPhoto>()
   readonly delivery = new Delivery(this)
@@ -63,6 +65,7 @@ export class TelegramNetwork {
       ...opinionHandlers(network),
       ...topicHandlers(network),
       ...storyHandlers(network),
+      ...stickerHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)

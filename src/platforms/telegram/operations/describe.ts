@@ -107,7 +107,16 @@ async function groupOrChannel(
     ...(invite?._ === 'chatInviteExported' && { inviteLink: invite.link }),
     ...(rights && { permissions: permissionsOf(rights) }),
     ...needsApproval,
+    ...stickersOf(fullChat),
     ...(await newestPin(context, chat.native, fullChat.pinnedMsgId)),
+  }
+}
+
+function stickersOf(chat: tl.TypeChatFull): Pick<Chat, 'stickerSet' | 'maySetStickers'> {
+  if (chat._ !== 'channelFull') return {}
+  return {
+    ...(chat.stickerset && { stickerSet: chat.stickerset.shortName }),
+    ...(chat.canSetStickers && { maySetStickers: true }),
   }
 }
 

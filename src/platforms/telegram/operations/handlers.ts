@@ -9,6 +9,7 @@ import { messages } from './messages.ts'
 import { profile, stories } from './profile.ts'
 import { readings } from './reading.ts'
 import { sends } from './send.ts'
+import { stickers } from './stickers.ts'
 import { topics } from './topics.ts'
 
 export const handlers: Handlers<Context> = {
@@ -20,6 +21,7 @@ export const handlers: Handlers<Context> = {
   ...members,
   ...invites,
   ...topics,
+  ...stickers,
   ...readings,
   ...profile,
   ...stories,
