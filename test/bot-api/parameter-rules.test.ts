@@ -28,6 +28,9 @@ function refusal(platform: Platform, method: Method, parameter: string, value: s
   }
 }
 
+/** Networks that have nothing of all that. */
+const LESS = ['xmpp', 'telegram']
+
 t.test('what narrows the audience or costs is refused, under its older names, too', async (t) => {
   const asked = {
     ephemeral_message_parameters: '{"receiver_user_id":7}',
@@ -54,9 +57,6 @@ t.test('what narrows the audience or costs is refused, under its older names, to
     }
   }
 })
-
-/** Networks that have nothing of all that. */
-const LESS = ['xmpp', 'telegram']
 
 t.test('a choice that is not made is no choice', async (t) => {
   const method = methods.get('sendmessage')!
