@@ -42,11 +42,6 @@ export class Arguments {
     )
   }
 
-  /** The same with one value more, in place of another of this name. */
-  with(name: string, value: string): Arguments {
-    return new Arguments([[name, value], ...this.#values])
-  }
-
   /** The names that are given, each once. */
   names(): Iterable<string> {
     return this.#values.keys()

@@ -11,7 +11,7 @@ import type { Arguments } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { methods } from './methods/index.ts'
-import { assertParameters, hasTopics, methodRefused, withCurrentNames } from './parameter-rules.ts'
+import { assertParameters, hasTopics, methodRefused } from './parameter-rules.ts'
 import { chatOf } from './passing.ts'
 import { methodName } from './reference.ts'
 
@@ -74,7 +74,7 @@ export async function prepare(
   // the next collection of the whole heap.
   const call = {
     method: name,
-    args: withCurrentNames(method, args),
+    args,
     uploads,
     key,
     platform,

@@ -223,20 +223,3 @@ export function assertParameters(platform: Platform, method: Method, args: Argum
     )
   }
 }
-
-/** The call with the reference's present names in place of older ones. */
-export function withCurrentNames(method: Method, args: Arguments): Arguments {
-  if (!('ephemeral_message_parameters' in method.parameters)) return args
-  if (args.hasJson('ephemeral_message_parameters')) return args
-  const older = Object.keys(FORMERLY).filter(
-    (name) => !(name in method.parameters) && args.text(name) !== undefined,
-  )
-  if (older.length === 0) return args
-  const value = Object.fromEntries(
-    older.map((name) => {
-      const text = args.text(name) ?? ''
-      return [name, name === 'receiver_user_id' ? Number(text) : text]
-    }),
-  )
-  return args.with('ephemeral_message_parameters', JSON.stringify(value))
-}
