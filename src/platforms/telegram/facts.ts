@@ -3,7 +3,6 @@ import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
 import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
-import { ADMINISTRATION_OPERATIONS } from '../../../machines/model/operation-administration.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
@@ -14,7 +13,8 @@ const LACKING: readonly OperationKind[] = [
   'answer',
   'draft',
   ...INLINE_OPERATIONS,
-  ...ADMINISTRATION_OPERATIONS,
+  'verify',
+  'unverify',
   ...EPHEMERAL_OPERATIONS,
 ]
 

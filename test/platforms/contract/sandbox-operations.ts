@@ -1,4 +1,4 @@
-/** One of every operation that only the sandbox carries out so far: test/service has the round trips of them. */
+/** One of every operation whose round trips are in test/service and in the tests of single platforms. */
 import type { Media } from '../../../machines/model/content.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 

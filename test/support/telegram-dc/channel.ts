@@ -28,6 +28,8 @@ export interface Channel {
   /** Its messages stand in topics, named by the messages that began them. */
   isForum: boolean
   readonly topics: Map<number, Topic>
+  readonly general: { title: string; isClosed: boolean; isHidden: boolean }
+  readonly boosts: tl.RawBoost[]
   readonly owner: number
   /** When those who look at it came in; Unix time in seconds. */
   joinedAt: number

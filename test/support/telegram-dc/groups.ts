@@ -6,6 +6,7 @@ import { now } from './delivery.ts'
 import { targetOf } from './lookup.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
+import { topOf } from './topics.ts'
 
 export function groupHandlers(network: TelegramNetwork): Handlers {
   const nothing = (person: Person) => network.delivery.answer(person, [])
@@ -72,10 +73,23 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
       place.pinned = [...place.pinned.filter((one) => one !== id), ...(unpin ? [] : [id])]
       return nothing(network.asker(origin))
     },
-    'messages.unpinAllMessages': ({ peer }, origin) => {
+    'messages.unpinAllMessages': ({ peer, topMsgId }, origin) => {
       const place = placed(peer, origin)
-      place.pinned = []
+      const topicOf = (id: number) => topOf(place.messages.get(id)?.replyTo) ?? 1
+      place.pinned = place.pinned.filter((id) => topMsgId && topicOf(id) !== topMsgId)
       return { _: 'messages.affectedHistory', pts: place.pts, ptsCount: 0, offset: 0 }
+    },
+    'messages.editChatParticipantRank': ({ peer, participant, rank }, origin) => {
+      const place = placed(peer, origin)
+      if (place.owner !== network.asker(origin).id) throw new RpcRefusal(400, 'CHAT_ADMIN_REQUIRED')
+      place.ranks.set(targetOf(network, origin, participant).id, rank)
+      return nothing(network.asker(origin))
+    },
+    'premium.getUserBoosts': ({ peer, userId }, origin) => {
+      const wanted = userIn(userId)
+      const boosts = placed(peer, origin).boosts.filter((boost) => boost.userId === wanted)
+      const { users } = network.delivery.along(network.asker(origin))
+      return { _: 'premium.boostsList', count: boosts.length, boosts, users }
     },
     'channels.leaveChannel': ({ channel }, origin) => {
       const person = network.asker(origin)
@@ -140,6 +154,9 @@ function participantOf(place: Channel, userId: number, asker?: number): tl.TypeC
     const date = place.joinedAt
     return { _: 'channelParticipantSelf', userId, inviterId: place.owner, date }
   }
-  if (place.members.has(userId)) return { _: 'channelParticipant', userId, date: now() }
+  if (place.members.has(userId)) {
+    const rank = place.ranks.get(userId)
+    return { _: 'channelParticipant', userId, date: now(), ...(rank && { rank }) }
+  }
   throw new RpcRefusal(400, 'USER_NOT_PARTICIPANT')
 }

@@ -114,6 +114,8 @@ export class TelegramNetwork {
       isBroadcast,
       isForum: false,
       topics: new Map(),
+      general: { title: 'General', isClosed: false, isHidden: false },
+      boosts: [],
       owner: owner.id,
       joinedAt: 1,
       username: `channel${id}`,

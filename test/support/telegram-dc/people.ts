@@ -22,6 +22,7 @@ export interface Person {
   about: string
   /** The newest first. */
   photos: readonly tl.RawPhoto[]
+  emojiStatus?: tl.TypeEmojiStatus
   readonly stories: Map<number, tl.RawStoryItem>
   readonly username: string
   readonly phone: string

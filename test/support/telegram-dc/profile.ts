@@ -38,6 +38,10 @@ export function profileHandlers(network: TelegramNetwork): Handlers {
   })
 
   return {
+    'account.updateEmojiStatus': ({ emojiStatus }, origin) => {
+      network.asker(origin).emojiStatus = emojiStatus
+      return true
+    },
     'messages.editChatPhoto': ({ chatId, photo }, origin) =>
       setPhoto(network.places.get(chatId), photo, origin),
     'channels.editPhoto': ({ channel, photo }, origin) => {

@@ -14,6 +14,8 @@ export interface Topic {
   isClosed: boolean
 }
 
+/** The number of every general topic. */
+const GENERAL = 1
 const DEFAULT_COLOR = 0x6fb9f0
 
 export function topicHandlers(network: TelegramNetwork): Handlers {
@@ -51,8 +53,19 @@ export function topicHandlers(network: TelegramNetwork): Handlers {
       const look = { title, iconColor, ...(icon && { iconEmojiId: icon }) }
       return say(place, origin, { _: 'messageActionTopicCreate', ...look })
     },
-    'messages.editForumTopic': ({ peer, topicId, title, iconEmojiId, closed }, origin) => {
+    'messages.editForumTopic': (request, origin) => {
+      const { peer, topicId, title, iconEmojiId, closed } = request
       const place = managed(peer, origin)
+      if (topicId === GENERAL) {
+        const { general } = place
+        general.title = title ?? general.title
+        general.isHidden = request.hidden ?? general.isHidden
+        general.isClosed = request.hidden ?? closed ?? general.isClosed
+        const { hidden } = request
+        const change = { ...(title && { title }), ...(closed !== undefined && { closed }) }
+        const told = { ...change, ...(hidden !== undefined && { hidden }) }
+        return say(place, origin, { _: 'messageActionTopicEdit', ...told })
+      }
       const topic = place.topics.get(topicId)
       if (!topic) throw new RpcRefusal(400, 'TOPIC_ID_INVALID')
       const isSame =
@@ -108,7 +121,7 @@ const headerOf = (top: number, replyToMsgId = top): tl.RawMessageReplyHeader => 
   ...(replyToMsgId !== top && { replyToTopId: top }),
 })
 
-function topOf(replyTo: tl.TypeMessageReplyHeader | undefined): number | undefined {
+export function topOf(replyTo: tl.TypeMessageReplyHeader | undefined): number | undefined {
   if (replyTo?._ !== 'messageReplyHeader' || !replyTo.forumTopic) return undefined
   return replyTo.replyToTopId ?? replyTo.replyToMsgId
 }

@@ -1,5 +1,6 @@
 /** The operations of Telegram accounts, by area. */
 import type { Handlers } from '../../../../actors/ports/platform.ts'
+import { administration } from './administration.ts'
 import { albums } from './album.ts'
 import { chats } from './chats.ts'
 import type { Context } from './context.ts'
@@ -19,6 +20,7 @@ export const handlers: Handlers<Context> = {
   ...descriptions,
   ...chats,
   ...members,
+  ...administration,
   ...invites,
   ...topics,
   ...stickers,

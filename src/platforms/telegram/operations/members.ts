@@ -154,7 +154,7 @@ export const members: Handlers<Context> = {
 
 type InChat = Pick<OperationOf<'member'>, 'chat' | 'person'>
 
-async function memberIn(context: Context, { chat, person }: InChat): Promise<Member> {
+export async function memberIn(context: Context, { chat, person }: InChat): Promise<Member> {
   const { calls, self, signal } = context
   const group = await calls.peer(chat, signal)
   if (group._ === 'inputPeerChat') return memberInGroup(context, { chat, person }, group)

@@ -91,8 +91,10 @@ export function memberOf(participant: tl.TypeChannelParticipant, view: View): Me
     }
     case 'channelParticipantLeft':
       return { person: personOf(participant.peer, view), status: 'left' }
-    default:
-      return { person: personById(participant.userId, view), status: 'member' }
+    default: {
+      const { userId, rank } = participant
+      return { person: personById(userId, view), status: 'member', ...(rank && { tag: rank }) }
+    }
   }
 }
 
