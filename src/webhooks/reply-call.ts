@@ -5,6 +5,7 @@ import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
 import { type CallExecution, execute } from '../bot-api/execute.ts'
+import { passes, preparePass } from '../bot-api/passing.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import { jsonEntries } from '../http/bot/parameters.ts'
 import type { Reply } from './exchange.ts'
@@ -21,16 +22,21 @@ export interface CallBack {
   readonly args: Arguments
   /** By the names of their parts. */
   readonly files: ReadonlyMap<string, File>
+  /** The same as it came, but for its compression. */
+  readonly body: { readonly type: string; readonly bytes: Buffer }
 }
 
 /** The call in an answer; undefined if there is none, or if its method is not allowed here. */
 export async function callIn(reply: Reply): Promise<CallBack | undefined> {
   if (reply.body.length === 0) return undefined
   try {
-    const { entries, files } = await contentOf(reply.type, await plain(reply))
+    const { type } = reply
+    const bytes = await plain(reply)
+    const { entries, files } = await contentOf(type, bytes)
     const args = new Arguments(entries)
     const method = args.text('method')
-    return method === undefined || unheeded.test(method) ? undefined : { method, args, files }
+    if (method === undefined || unheeded.test(method)) return undefined
+    return { method, args, files, body: { type, bytes } }
   } catch {
     // An answer that is no valid call is ignored.
     return undefined
@@ -44,11 +50,20 @@ interface CallBackWorld extends CallExecution {
 /** Executes the call like any other call of this key, with a time limit of its own. */
 export async function carryBack(
   key: ApiKeyActor,
-  { method, args, files }: CallBack,
+  { method, args, files, body }: CallBack,
   traceId: string,
   { uploads: place, ...carrier }: CallBackWorld,
 ): Promise<void> {
   const signal = AbortSignal.timeout(TAKES_MS)
+  const platform = await carrier.credentials.platformOf(key.facts.credentialId)
+  if (passes(platform, method)) {
+    const call = { verb: 'POST', query: '', body: { ...body, length: body.bytes.length } } as const
+    const parameter = (name: string) => args.text(name)
+    const about = { key, method, traceId, parameter, leaving: () => signal }
+    const pass = await preparePass({ ...call, ...about }, carrier)
+    await pass()
+    return
+  }
   const receiving = new Receiving(place, signal)
   try {
     for (const [part, file] of files) {

@@ -63,6 +63,7 @@ export async function startStub(t: Pick<Test, 'teardown'>) {
       response.on('close', () => waiting.delete(response))
     },
   }
+  let otherwise = refusal(404, 'Not Found: method not found')
   const waiting = new Set<ServerResponse>()
   const queue: Update[] = []
   const server = await listen(t, async (request, response) => {
@@ -74,14 +75,14 @@ export async function startStub(t: Pick<Test, 'teardown'>) {
     const due = queue.filter((update) => idOf(update) >= offset).slice(0, 100)
     if (next) next(response, call)
     else if (method === 'getUpdates' && due.length > 0) page(due)(response, call)
-    else (usual[method] ?? refusal(404, 'Not Found: method not found'))(response, call)
+    else (usual[method] ?? otherwise)(response, call)
   })
   return {
     url: urlOf(server),
     asked,
-    /** All other calls of this method are answered so. */
-    always(method: string, answer: Answer) {
-      usual[method] = answer
+    /** Everything that nothing else is said of is answered so. */
+    otherwise(answer: Answer) {
+      otherwise = answer
     },
     /** The next calls of this method are answered so, one after the other. */
     next: (method: string, ...given: Answer[]) => answers.set(method, given),
