@@ -64,10 +64,14 @@ export async function startStub(t: Pick<Test, 'teardown'>) {
     },
   }
   let otherwise = refusal(404, 'Not Found: method not found')
+  let watcher: (chunk: Buffer) => void = () => undefined
   const waiting = new Set<ServerResponse>()
   const queue: Update[] = []
   const server = await listen(t, async (request, response) => {
-    const call = await callOf(request)
+    request.on('data', (chunk: Buffer) => watcher(chunk))
+    // Its client may leave half-way.
+    const call = await callOf(request).catch(() => undefined)
+    if (!call) return
     asked.push(call)
     const { method } = call
     const next = answers.get(method)?.shift()
@@ -80,6 +84,10 @@ export async function startStub(t: Pick<Test, 'teardown'>) {
   return {
     url: urlOf(server),
     asked,
+    /** Gets the pieces of bodies as they come. */
+    watch(by: typeof watcher) {
+      watcher = by
+    },
     /** Everything that nothing else is said of is answered so. */
     otherwise(answer: Answer) {
       otherwise = answer
