@@ -11,7 +11,10 @@ export const CONTENT_NAMES = [
   'dice',
 ] as const
 
-export type ContentName = (typeof CONTENT_NAMES)[number]
+/** What few networks have. */
+export const SPECIAL_CONTENT_NAMES = ['rich'] as const
+
+export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 
 export function contentName(content: Content): ContentName | 'service' | 'unsupported' {
   if (content.kind === 'media') return content.media.kind

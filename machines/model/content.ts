@@ -3,6 +3,7 @@ import type { Buttons } from './buttons.ts'
 import type { ChatDetails } from './chat-details.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
+import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
 import type { StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
@@ -123,6 +124,7 @@ export type Content =
       readonly person?: string
     }
   | { readonly kind: 'poll'; readonly poll: Poll }
+  | ({ readonly kind: 'rich' } & RichMessage)
   /** `value` is thrown by the network; 0 on the way to it. */
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
   | ({ readonly kind: 'service' } & Service)

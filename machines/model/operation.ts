@@ -24,6 +24,7 @@ import {
   PROFILE_OPERATIONS,
   type ProfileOperation,
 } from './operation-chats.ts'
+import { DRAFT_OPERATIONS, type DraftOperation } from './operation-draft.ts'
 import { EPHEMERAL_OPERATIONS, type EphemeralOperation } from './operation-ephemeral.ts'
 import {
   type Change,
@@ -60,7 +61,7 @@ export const OPERATION_KINDS = [
   'remove_reaction',
   'act',
   'answer',
-  'draft',
+  ...DRAFT_OPERATIONS,
   'resolve',
   'describe',
   ...CHAT_OPERATIONS,
@@ -170,13 +171,7 @@ export type Operation<Place = string, Item = string> =
     }
   | TopicOperation<Place, Item>
   | EphemeralOperation<Place, Item>
-  /** Shows a text while it is being written; the next draft with the same number replaces it. */
-  | {
-      readonly kind: 'draft'
-      readonly chat: Place
-      readonly draft: number
-      readonly text: Text
-    }
+  | DraftOperation<Place>
   | StickerOperation<Place>
   | AdministrationOperation<Place, Item>
   /** Finds a chat by its public name, given without the at sign. */

@@ -5,6 +5,7 @@ import { ephemeralRows } from '../service/ephemeral-rows.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import { botMethodRows } from '../service/method-rows-bots.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
+import { richRows } from '../service/rich-rows.ts'
 import { stickerRows } from '../service/sticker-rows.ts'
 
 /** One function for each area; a later one counts where two name the same method. `methodRows` ends the bot's stay. */
@@ -13,6 +14,7 @@ const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow
   botMethodRows,
   administrationRows,
   ephemeralRows,
+  richRows,
   methodRows,
 ]
 

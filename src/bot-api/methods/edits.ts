@@ -1,6 +1,7 @@
 /** Methods that change a message that was sent before. */
 import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
+import { richContent } from '../rich/content.ts'
 import { captioned, edit, editing } from '../sending.ts'
 import { captionOf, previewed, previewOf, textOf } from '../text.ts'
 import { liveLocation, locationOf } from './structured.ts'
@@ -17,11 +18,17 @@ const editMessageText: Method = {
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
+    rich_message: 'json',
     ...previewed,
   },
   required: [...required, 'text'],
   run: async (call) => {
     const { args } = call
+    if (args.hasJson('rich_message')) {
+      return result(
+        await edit(call, async () => ({ kind: 'edit', content: await richContent(call) })),
+      )
+    }
     const content = () => ({ kind: 'text' as const, ...textOf(args), ...previewOf(args) })
     return result(await edit(call, () => ({ kind: 'edit', content: content() })))
   },

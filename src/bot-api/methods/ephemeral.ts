@@ -2,6 +2,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import { buttonsOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
+import { richContent } from '../rich/content.ts'
 import { captioned } from '../sending.ts'
 import { captionOf, previewed, previewOf, textOf } from '../text.ts'
 import { editedMedia } from './albums.ts'
@@ -34,13 +35,16 @@ const editEphemeralMessageText: Method = {
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
+    rich_message: 'json',
     ...previewed,
     reply_markup: 'json',
   },
   required: [...required, 'text'],
   run: async (call) => {
     const change = changedOf(call)
-    const content = { kind: 'text' as const, ...textOf(call.args), ...previewOf(call.args) }
+    const content = call.args.hasJson('rich_message')
+      ? await richContent(call)
+      : { kind: 'text' as const, ...textOf(call.args), ...previewOf(call.args) }
     return result(await call.perform({ ...change, content }))
   },
 }

@@ -21,6 +21,7 @@ import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
 import { readingMethods } from './reading.ts'
 import { sessionMethods, updateMethods, webhookMethods } from './receiving.ts'
+import { richMethods } from './rich.ts'
 import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
 import { structuredMethods } from './structured.ts'
@@ -28,6 +29,7 @@ import { structuredMethods } from './structured.ts'
 export const methods: ReadonlyMap<string, Method> = new Map(
   [
     ...messageMethods,
+    ...richMethods,
     ...structuredMethods,
     ...mediaMethods,
     ...albumMethods,

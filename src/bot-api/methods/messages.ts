@@ -1,5 +1,5 @@
 /** Methods that send text. */
-import { failed } from '../../../machines/model/failure.ts'
+import { draftOf, draftParameters } from '../draft.ts'
 import { ephemeralParameters } from '../ephemeral.ts'
 import { type Method, result } from '../method.ts'
 import { send, sending } from '../sending.ts'
@@ -11,21 +11,16 @@ const sendMessageDraft: Method = {
   scope: 'bot:send',
   operation: 'draft',
   parameters: {
-    chat_id: 'chat',
-    message_thread_id: 'integer',
-    draft_id: 'integer',
+    ...draftParameters,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
   },
   required: ['chat_id', 'draft_id'],
   run: async ({ args, perform }) => {
-    const chat = args.chat()
-    const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number
-    const draft = args.integer('draft_id', { min, max })
-    if (draft === 0) throw failed('bad_request', 'draft_id must be non-zero')
+    const draft = draftOf(args)
     const text = args.has('text') ? textOf(args) : { text: '', entities: [] }
-    return result(await perform({ kind: 'draft', chat, draft, text }))
+    return result(await perform({ kind: 'draft', ...draft, text }))
   },
 }
 

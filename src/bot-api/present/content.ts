@@ -71,7 +71,7 @@ export function mediaJson(content: Content & { kind: 'media' }, ids: Names): obj
 export const photoJson = (photo: Media, ids: Names): object[] =>
   [...(photo.sizes ?? []), photo].map((size) => sizeJson(size, ids, 'photo'))
 
-function memberOf(media: Media, ids: Names): object {
+export function memberOf(media: Media, ids: Names): object {
   switch (media.kind) {
     case 'photo':
       return { photo: photoJson(media, ids) }

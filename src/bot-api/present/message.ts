@@ -14,6 +14,7 @@ import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
 import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
+import { richJson } from './rich.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>
@@ -153,6 +154,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return mediaJson(content, ids)
     case 'poll':
       return { poll: pollJson(content.poll, ids) }
+    case 'rich':
+      return { rich_message: richJson(content, ids) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':

@@ -15,6 +15,7 @@ import type {
 } from '../../../machines/model/content.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
+import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
 import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
@@ -151,7 +152,7 @@ export function messageBody(message: Message) {
       external_reply: message.externalReply && externalReplyBody(message.externalReply),
       via_bot: message.via && nameBody(message.via),
       forwarded_from: message.forward && originName(message.forward),
-      inline_keyboard: message.buttons && keyboardBody(message.buttons),
+      inline_keyboard: keyboardOf(message),
     }),
     ...contentBody(message.content),
   }
@@ -159,6 +160,16 @@ export function messageBody(message: Message) {
 
 const replacedId = ({ ephemeral }: Message) =>
   ephemeral?.replaces === undefined ? undefined : Number(ephemeral.replaces)
+
+/** The buttons below a message, and those within a rich one. */
+function keyboardOf({ buttons = [], content }: Message) {
+  const within = content.kind === 'rich' ? buttonsWithin(content.blocks) : []
+  const rows = within.map(({ text, url, callback_data: data }) => [
+    { text, ...(url !== undefined && { url }), ...(data !== undefined && { callback_data: data }) },
+  ])
+  const all = [...rows, ...keyboardBody(buttons)]
+  return all.length > 0 ? all : undefined
+}
 
 const quoteBody = ({ text, entities, position }: Quote) => ({
   text,
@@ -218,6 +229,10 @@ export function contentBody(content: Content): object {
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
         ...sharedBody(content),
       }
+    case 'rich': {
+      const { text, entities } = renderRich(content.blocks)
+      return { text, ...entitiesBody('entities', entities) }
+    }
     case 'unsupported':
       return {}
   }

@@ -2,7 +2,7 @@
 
 import type { Capabilities } from '../../../actors/ports/platform.ts'
 import { operationsOf } from '../../../actors/ports/platform.ts'
-import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import { CONTENT_NAMES, SPECIAL_CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { CAPTION_LENGTH, TEXT_LENGTH } from '../../sandbox/messages/content.ts'
 import { handlers } from '../../sandbox/operations.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
@@ -11,7 +11,7 @@ export const capabilities: Capabilities = {
   operations: operationsOf(handlers),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   cosmetic: ['disable_notification'],
-  content: CONTENT_NAMES,
+  content: [...CONTENT_NAMES, ...SPECIAL_CONTENT_NAMES],
   buttons: true,
   actionButtons: true,
   replyKeyboards: true,

@@ -17,9 +17,11 @@ export interface CallbackAnswer {
   readonly url?: string
 }
 
-/** Whether one of the buttons of the row carries the data `$4`. */
-const hasButton = (row: string) =>
-  `jsonb_path_exists(${row}.buttons, '$[*][*] ? (@.data == $data)', jsonb_build_object('data', $4::text))`
+/** Whether one of the buttons of the row carries the data `$4`, among them those within a rich message. */
+const hasButton = (row: string) => `(
+  jsonb_path_exists(${row}.buttons, '$[*][*] ? (@.data == $data)', jsonb_build_object('data', $4::text))
+  or ${row}.content ->> 'kind' = 'rich' and jsonb_path_exists(${row}.content,
+    'strict $.blocks.**.callback_data ? (@ == $data)', jsonb_build_object('data', $4::text)))`
 
 const pressed = (name: string, message: string) => ({
   name,

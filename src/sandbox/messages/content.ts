@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { Content, MediaKind, Text } from '../../../machines/model/content.ts'
 import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import { holderOf, storedMedia } from '../files/files.ts'
 import type { NetworkContext } from '../network/context.ts'
@@ -78,18 +79,41 @@ export async function prepareContent(
   given: Content,
 ): Promise<Content> {
   const content = checkedContent(given)
+  const holder = holderOf(sender, request)
   switch (content.kind) {
     case 'media':
-      return {
-        ...content,
-        media: await storedMedia(context, content.media, holderOf(sender, request)),
-      }
+      return { ...content, media: await storedMedia(context, content.media, holder) }
+    case 'rich':
+      return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
     case 'dice':
       return { ...content, value: rollDice(content.emoji) }
     case 'poll':
       return { kind: 'poll', poll: await openPoll(context, sender, request, content.poll) }
     default:
       return content
+  }
+}
+
+/** The same blocks with the native names of their files, which are held. */
+export async function withStoredFiles(
+  context: NetworkContext,
+  blocks: readonly RichBlock[],
+  holder: string,
+): Promise<readonly RichBlock[]> {
+  const stored: RichBlock[] = []
+  for (const block of blocks) {
+    const { media, blocks: inner, items } = block
+    stored.push({
+      ...block,
+      ...(media && { media: await storedMedia(context, media, holder) }),
+      ...(inner && { blocks: await withStoredFiles(context, inner, holder) }),
+      ...(items && { items: await Promise.all(items.map(storedItem)) }),
+    })
+  }
+  return stored
+
+  async function storedItem(item: RichListItem): Promise<RichListItem> {
+    return { ...item, blocks: await withStoredFiles(context, item.blocks, holder) }
   }
 }
 
@@ -112,6 +136,7 @@ function rollDice(emoji: string): number {
 /** By content: the permission, and its name in a refusal. */
 const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: string]>> = {
   text: ['send_messages', 'text messages'],
+  rich: ['send_messages', 'rich messages'],
   contact: ['send_messages', 'contacts'],
   location: ['send_messages', 'locations'],
   venue: ['send_messages', 'venues'],

@@ -31,7 +31,7 @@ import {
 } from '../delivery/rows.ts'
 import { holderOf, releaseFiles, storedMedia } from '../files/files.ts'
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
-import { checkedCaption, checkedContent, takesCaption } from './content.ts'
+import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from './content.ts'
 
 /** Deletes a message for all members of its chat. */
 const target = `
@@ -56,7 +56,7 @@ const deleting = {
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
     select ${woken}, sender_id as sender, request_id as request,
-      content ->> 'kind' = 'media' as "hasFiles",
+      content ->> 'kind' in ('media', 'rich') as "hasFiles",
       (select kind from target) as surface
     from message`,
 }
@@ -228,9 +228,13 @@ async function replaced(
   content: Content,
 ): Promise<Content> {
   const before = target.content
-  if (content.kind === 'text') {
-    if (before.kind !== 'text') throw bad('there is no text in the message to edit')
-    return content
+  const holder = holderOf(target.sender, target.request)
+  if (content.kind === 'text' || content.kind === 'rich') {
+    if (before.kind !== 'text' && before.kind !== 'rich') {
+      throw bad('there is no text in the message to edit')
+    }
+    if (content.kind === 'text') return content
+    return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
   }
   const isMedia = before.kind === 'media' && EXCHANGEABLE.includes(before.media.kind)
   if (content.kind !== 'media' || !(isMedia || before.kind === 'text')) {
@@ -241,7 +245,6 @@ async function replaced(
     const mayMix = TOGETHER.includes(old) && TOGETHER.includes(given)
     if (old !== given && !mayMix) throw bad("can't change media type in the album")
   }
-  const holder = holderOf(target.sender, target.request)
   return { ...content, media: await storedMedia(context, content.media, holder) }
 }
 

@@ -190,7 +190,7 @@ export async function sendVia(
     return context.outbox.send({ ...envelope, content })
   }
   const message =
-    given.kind === 'media'
+    given.kind === 'media' || given.kind === 'rich'
       ? await withFileHolds(context, [holderOf(sender, request)], deliver)
       : await deliver()
   return { kind: 'message', message }

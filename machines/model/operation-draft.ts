@@ -1,0 +1,16 @@
+/** Operations that show a message while it is being written. */
+import type { Text } from './text.ts'
+
+export const DRAFT_OPERATIONS = ['draft'] as const
+
+/** The next draft with the same number replaces this one. */
+export interface DraftOperation<Place> {
+  readonly kind: 'draft'
+  readonly chat: Place
+  readonly draft: number
+  readonly text: Text
+  /** The reader may stop the writing. */
+  readonly canStop?: boolean
+  /** Stopped, it stays as it is, as a message. */
+  readonly keepOnStop?: boolean
+}

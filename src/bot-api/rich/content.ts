@@ -1,0 +1,89 @@
+/** The rich message of a call: read from blocks, HTML or Markdown, and rendered where the network has none. */
+import type { Content, MediaKind } from '../../../machines/model/content.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { RichBlock } from '../../../machines/model/rich.ts'
+import { Arguments } from '../arguments.ts'
+import { mediaOf } from '../media.ts'
+import type { Call } from '../method.ts'
+import { blocksOfHtml, type FindMedia, type GivenBlock } from './html.ts'
+import { blocksOfMarkdown } from './markdown.ts'
+import { BlockReader, type ReadMedia } from './read.ts'
+import { renderRich } from './render.ts'
+
+/** Characters of all texts together. */
+const MOST_CHARACTERS = 32_768
+
+const bad = (problem: string) => failed('bad_request', problem)
+
+type Given = Readonly<Record<string, unknown>>
+
+/** The parameter `rich_message` as a content that the platform can carry. */
+export async function richContent(call: Call): Promise<Content> {
+  const { blocks, isRtl } = await richMessageOf(call)
+  if (call.platform.capabilities.content.includes('rich')) {
+    return { kind: 'rich', blocks, ...(isRtl && { isRtl }) }
+  }
+  return rendered(call, blocks)
+}
+
+/** Without files a text; with one file its caption. */
+function rendered({ platform }: Call, blocks: readonly RichBlock[]): Content {
+  const { text, entities, media } = renderRich(blocks)
+  const kept = entities.filter(({ type }) => platform.capabilities.entities.includes(type))
+  const words = { text, entities: kept }
+  const [first] = media
+  if (!first) return { kind: 'text', ...words }
+  if (media.length > 1) {
+    const reason = `the network shows one file in a message, and it has ${media.length}`
+    throw bad(`parameter "rich_message" is not supported on ${platform.name}: ${reason}`)
+  }
+  return { kind: 'media', media: first, caption: words }
+}
+
+export async function richMessageOf(call: Call) {
+  const value = call.args.json('rich_message')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bad("can't parse rich message JSON object")
+  }
+  const given = value as Given
+  const forms = ['blocks', 'html', 'markdown'].filter((name) => given[name] != null)
+  if (forms.length !== 1) throw bad('rich message needs one of blocks, html and markdown')
+  const read: ReadMedia = (type, block) => readMedia(call, type, block)
+  const blocks = await new BlockReader(read).blocks(blocksIn(given))
+  const { text } = renderRich(blocks)
+  const isEmpty = text.trim() === '' && !JSON.stringify(blocks).includes('"media"')
+  if (blocks.length === 0 || isEmpty) throw bad('message text is empty')
+  if (text.length > MOST_CHARACTERS) throw bad('message is too long')
+  return { blocks, isRtl: given.is_rtl === true }
+}
+
+function blocksIn(given: Given): unknown {
+  if (given.blocks != null) return given.blocks
+  const media = mediaNamed(given.media)
+  if (typeof given.html === 'string') return blocksOfHtml(given.html, media)
+  if (typeof given.markdown === 'string') return blocksOfMarkdown(given.markdown, media)
+  throw bad('field "html" and "markdown" must be of type String')
+}
+
+/** The media that HTML and Markdown name by `tg://photo?id=…`; any other source is an address. */
+function mediaNamed(list: unknown): FindMedia {
+  const named = new Map<unknown, Given>()
+  if (list != null && !Array.isArray(list)) throw bad('expected an Array of InputRichMessageMedia')
+  for (const { id, media } of (list ?? []) as { id?: unknown; media?: Given }[]) {
+    if (typeof id === 'string' && media) named.set(id, media)
+  }
+  return (kind, source): GivenBlock => {
+    const [, id] = /^tg:\/\/\w+\?id=(.+)$/.exec(source) ?? []
+    if (id === undefined) return { type: kind, [kind]: { type: kind, media: source } }
+    const media = named.get(id)
+    if (!media) throw bad(`rich message media "${id}" not found`)
+    const type = typeof media.type === 'string' ? media.type : kind
+    return { type, [type]: media }
+  }
+}
+
+async function readMedia(call: Call, type: string, given: Given): Promise<Partial<RichBlock>> {
+  const kind = (type === 'voice_note' ? 'voice' : type) as MediaKind
+  const media = await mediaOf(call, kind, 'media', Arguments.from(given))
+  return { media, ...(given.has_spoiler === true && { has_spoiler: true }) }
+}
