@@ -15,6 +15,7 @@ import { METHOD_NAMES, reference } from '../../src/bot-api/reference.ts'
 import { platforms } from '../docs/platform-tables.ts'
 import { declarationsAsked } from '../reference/declarations.ts'
 import { unclassified } from '../reference/unclassified.ts'
+import { WEIGHTY } from '../reference/weighty.ts'
 
 const REASON =
   "(the network has no .+|the gateway does not .+|only (bots|people's accounts) may; .+)"
@@ -137,9 +138,6 @@ t.test('who sees a message, where, when and at what price is never cosmetic', as
     }
   }
 })
-
-const WEIGHTY =
-  /^(chat_id|from_chat_id|user_id|message_thread_id|direct_messages_topic_id|business_connection_id|inline_message_id|ephemeral_message_parameters|receiver_user_id|callback_query_id|reply_\w+|allow_(?!ing)\w+|suggested_post_parameters|message_effect_id|members_only|country_codes|hide_results_until_closes|\w+_date|\w+_period|member_limit|creates_join_request|protect_content|allowed_updates|\w*star_count|price\w*|subscription_\w+|can_(?!stop)\w+)$/
 
 t.test('a method that nobody knows is not found', async (t) => {
   for (const platform of all.filter((one) => !passes(one, 'sendTelepathy'))) {

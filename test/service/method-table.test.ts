@@ -5,13 +5,16 @@ import { methods } from '../../src/bot-api/methods/index.ts'
 import { METHOD_NAMES, reference } from '../../src/bot-api/reference.ts'
 import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
 import { probeMethods, rowsOf } from '../probe/methods.ts'
+import { watchReads } from '../probe/reads.ts'
+import { WEIGHTY } from '../reference/weighty.ts'
 import { methodStage } from './method-stage.ts'
 import { refused } from './scene.ts'
 
 const stage = await methodStage(t)
 const { client, ada, key, credentialId, chat_id } = stage
 const rows = rowsOf(stage)
-const probed = await probeMethods(stage)
+const reads = watchReads(stage)
+const probed = await probeMethods(reads.stage)
 
 t.test('what the sandbox does comes back in its shape', async (t) => {
   for (const { method, isExpected, refusal, result } of probed) {
@@ -20,6 +23,22 @@ t.test('what the sandbox does comes back in its shape', async (t) => {
     t.match(result, rows[method]?.[0], method)
   }
 })
+
+t.test('a parameter that says who, where or when is read by each method that has it', async (t) => {
+  for (const { method } of probed.filter(({ isExpected }) => isExpected)) {
+    const { parameters } = methods.get(method.toLowerCase())!
+    const weighty = Object.keys(parameters).filter((name) => WEIGHTY.test(name))
+    const unread = weighty.filter((name) => !reads.byMethod.get(method)?.has(name))
+    t.strictSame(
+      unread.filter((name) => !READ_SOMETIMES.includes(name)),
+      [],
+      method,
+    )
+  }
+})
+
+/** Only in place of a chat, and only for a webhook that is set. */
+const READ_SOMETIMES = ['inline_message_id', 'allowed_updates']
 
 t.test('everything else is refused as what it is', async (t) => {
   t.equal(METHOD_NAMES.length, 190, '185 of version 10.3 and what is known of 10.4')
