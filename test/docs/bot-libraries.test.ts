@@ -1,15 +1,32 @@
-/** docs/bot-libraries.md names the versions that the tests really run. */
+/** docs/bot-libraries.md shows the snippets and the results of the tests as they are now. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { pageFile, readResults, withLibraries } from '../libraries/page.ts'
+import { sourceFolder } from '../libraries/toolchains.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const page = readFileSync(join(root, 'docs', 'bot-libraries.md'), 'utf8')
-const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const results = readResults()
 
-t.test('the libraries that tests use stand there as they are installed', async (t) => {
-  for (const [library, name] of Object.entries({ grammY: 'grammy', Telegraf: 'telegraf' })) {
-    const row = page.split('\n').find((line) => line.startsWith(`| [${library}]`)) ?? ''
-    t.equal(row.split(' | ')[1], devDependencies[name], library)
+t.test('the page is what `npm run test:libraries -- --write` makes of the results', async (t) => {
+  const page = readFileSync(pageFile, 'utf8')
+  t.equal(withLibraries(page, results), page)
+})
+
+t.test('no library of the page has failed a step', async (t) => {
+  for (const [name, { polling, webhook }] of Object.entries(results)) {
+    for (const score of [polling, webhook]) t.match(score, /^(\d+)\/\1$/, name)
+  }
+})
+
+t.test('the versions of the page are those that the tests install', async (t) => {
+  const manifest = readFileSync(join(sourceFolder('javascript'), 'package.json'), 'utf8')
+  const { dependencies } = JSON.parse(manifest)
+  const javascript = { grammY: 'grammy', Telegraf: 'telegraf', GramIO: 'gramio' }
+  for (const [library, name] of Object.entries(javascript)) {
+    t.equal(results[library]?.version, dependencies[name], library)
+  }
+  const python = readFileSync(join(sourceFolder('python'), 'requirements.txt'), 'utf8')
+  for (const library of ['aiogram', 'pyTelegramBotAPI']) {
+    t.ok(python.includes(`${library}==${results[library]?.version}\n`), library)
   }
 })

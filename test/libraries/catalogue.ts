@@ -81,4 +81,16 @@ export const libraries: readonly Library[] = [
     language: 'go',
     adapter: 'telego/main.go',
   },
+  {
+    name: 'frankenstein',
+    page: 'https://github.com/ayrat555/frankenstein',
+    language: 'rust',
+    adapter: 'src/bin/frankenstein.rs',
+  },
+  {
+    name: 'telegrambots',
+    page: 'https://rubenlagus.github.io/TelegramBotsDocumentation/',
+    language: 'java',
+    adapter: 'src/main/java/Telegrambots.java',
+  },
 ]

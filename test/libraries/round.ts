@@ -3,7 +3,7 @@ import type { Library } from './catalogue.ts'
 import { Missing, workshopOf } from './toolchains.ts'
 import { type Mode, runTrial, type StepResult, type Trial } from './trial.ts'
 
-export const modes: readonly Mode[] = ['polling', 'webhook']
+const modes: readonly Mode[] = ['polling', 'webhook']
 
 export interface Report {
   readonly library: Library
@@ -24,14 +24,25 @@ export async function runLibrary(library: Library): Promise<Report> {
     const [polling, webhook] = await Promise.all(
       modes.map((mode) => runTrial(program, mode, library.more)),
     )
-    const trials = { polling: polling!, webhook: webhook! }
-    return { library, trials, counts: countsOf([...polling!.steps, ...webhook!.steps]) }
+    return report(library, { polling: polling!, webhook: webhook! })
   } catch (error) {
-    if (!(error instanceof Missing)) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!(error instanceof Missing)) return report(library, { polling: failedTrial(reason) })
     const counts = { passed: 0, failed: 0, skipped: 1 }
-    return { library, trials: {}, missing: error.message, counts }
+    return { library, trials: {}, missing: reason, counts }
   }
 }
+
+const report = (library: Library, trials: Report['trials']): Report => ({
+  library,
+  trials,
+  counts: countsOf(Object.values(trials).flatMap(({ steps }) => steps)),
+})
+
+const failedTrial = (reason: string): Trial => ({
+  version: '',
+  steps: [{ name: 'build and start', verdict: 'failed', reason }],
+})
 
 /** One after the other: both ways of one library already keep two cores busy. */
 export async function* runLibraries(libraries: readonly Library[]): AsyncGenerator<Report> {
@@ -53,12 +64,12 @@ export function summary(
   tellsSkipped: boolean,
 ): readonly string[] {
   if (missing !== undefined) return [`${library.name} skipped: ${missing}`]
-  const ways = modes.map((mode) => `${mode} ${score(trials[mode]!)}`)
-  const lines = [`${library.name} ${trials.polling!.version} ${ways.join(' ')}`]
-  for (const mode of modes) {
-    for (const { name, verdict, reason } of trials[mode]!.steps) {
+  const ways = Object.entries(trials).map(([mode, trial]) => `${mode} ${score(trial)}`)
+  const lines = [`${library.name} ${trials.polling?.version} ${ways.join(' ')}`]
+  for (const [mode, { steps }] of Object.entries(trials)) {
+    for (const { name, verdict, reason } of steps) {
       const isTold = verdict === 'failed' || (tellsSkipped && verdict !== 'passed')
-      if (isTold) lines.push(`  ${mode}: ${name} ${verdict}: ${reason?.slice(0, 600)}`)
+      if (isTold) lines.push(`  ${mode}: ${name} ${verdict}: ${reason?.slice(0, 900)}`)
     }
   }
   return lines

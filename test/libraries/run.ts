@@ -1,15 +1,18 @@
 /** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
 import { ensureTemplate } from '../support/template.ts'
 import { libraries } from './catalogue.ts'
-import { isQuick, runLibraries, summary } from './round.ts'
+import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
+import { isQuick, runLibraries, score, summary } from './round.ts'
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     only: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 })
 const names = values.only?.split(',')
@@ -20,12 +23,22 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 // Held until the end: services come and go meanwhile.
 const database = await joinTestServer()
 await ensureTemplate(database)
+const results: Record<string, Result> = { ...readResults() }
 const counts = { passed: 0, failed: 0, skipped: 0 }
 for await (const report of runLibraries(chosen)) {
   for (const line of summary(report, values.verbose)) print(line)
+  const { polling, webhook } = report.trials
+  if (polling && webhook) {
+    const { version } = polling
+    results[report.library.name] = { version, polling: score(polling), webhook: score(webhook) }
+  }
   counts.passed += report.counts.passed
   counts.failed += report.counts.failed
   counts.skipped += report.counts.skipped
+}
+if (values.write) {
+  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(pageFile, withLibraries(readFileSync(pageFile, 'utf8'), results))
 }
 await database.client.end()
 await leaveTestServer()

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Program } from './bot-process.ts'
 
@@ -24,29 +24,32 @@ export const sourceFolder = (language: Language) => join(import.meta.dirname, la
 
 const minutes = (count: number) => count * 60_000
 
-async function command(file: string, args: readonly string[], options: object = {}) {
-  const {
-    cwd = import.meta.dirname,
-    timeout = minutes(4),
-    env = {},
-  } = options as {
-    cwd?: string
-    timeout?: number
-    env?: Record<string, string>
-  }
+interface Options {
+  readonly cwd?: string
+  readonly timeout?: number
+}
+
+/** Builds; rejects with what the tool printed last. */
+async function build(file: string, args: readonly string[], options: Options = {}): Promise<void> {
+  const { cwd = import.meta.dirname, timeout = minutes(4) } = options
+  // Another Go than the machine's would be fetched at times.
+  const env = { ...process.env, GOTOOLCHAIN: 'local' }
   try {
-    const result = await run(file, args, {
-      cwd,
-      timeout,
-      env: { ...process.env, ...env },
-      maxBuffer: 32 << 20,
-    })
-    return result.stdout
+    await run(file, args, { cwd, timeout, env, maxBuffer: 32 << 20 })
   } catch (error) {
-    const { stderr = '', message, code } = error as Error & { stderr?: string; code?: string }
+    const { stdout = '', stderr = '', message, code } = error as Error & Record<string, string>
     if (code === 'ENOENT') throw new Missing(`${file} is not installed`)
-    const said = stderr.trim().split('\n').slice(-3).join(' ')
-    throw new Missing(`${file} ${args[0]}: ${said || message}`)
+    const said = `${stdout}${stderr}`.trim().split('\n').slice(-8).join(' ')
+    throw new Error(`${file} ${args[0]}: ${said || message}`)
+  }
+}
+
+/** Fetches packages; what cannot be fetched is missing. */
+async function fetch(...terms: Parameters<typeof build>): Promise<void> {
+  try {
+    await build(...terms)
+  } catch (error) {
+    throw new Missing(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -89,9 +92,9 @@ async function python(): Promise<Workshop> {
   const source = sourceFolder('python')
   const name = `python-${await digest(source, ['requirements.txt'])}`
   const folder = await cached(name, async (making) => {
-    await command('python3', ['-m', 'venv', making])
+    await fetch('python3', ['-m', 'venv', making])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-    await command(join(making, 'bin/python'), [...pip, '-r', join(source, 'requirements.txt')])
+    await fetch(join(making, 'bin/python'), [...pip, '-r', join(source, 'requirements.txt')])
   })
   return (adapter) => ({
     command: join(folder, 'bin/python'),
@@ -106,7 +109,7 @@ async function javascript(): Promise<Workshop> {
   const folder = await cached(`javascript-${await digest(source)}`, async (making) => {
     await cp(source, making, { recursive: true })
     const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
-    await command('npm', npm, { cwd: making })
+    await fetch('npm', npm, { cwd: making })
   })
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
 }
@@ -114,36 +117,33 @@ async function javascript(): Promise<Workshop> {
 async function go(): Promise<Workshop> {
   const source = sourceFolder('go')
   const folder = await cached(`go-${await digest(source)}`, async (making) => {
-    // Another Go than the machine's would be fetched at times.
-    const options = { cwd: source, timeout: minutes(9), env: { GOTOOLCHAIN: 'local' } }
-    await command('go', ['build', '-mod=readonly', '-o', `${making}/`, './...'], options)
+    await fetch('go', ['mod', 'download'], { cwd: source })
+    const words = ['build', '-mod=readonly', '-o', `${making}/`, './...']
+    await build('go', words, { cwd: source, timeout: minutes(9) })
   })
-  return (adapter) => ({ command: join(folder, adapter.split('/')[0]!), args: [] })
+  return (adapter) => ({ command: join(folder, dirname(adapter)), args: [] })
 }
 
 async function rust(): Promise<Workshop> {
   const source = sourceFolder('rust')
   const target = join(cacheFolder, 'rust')
-  const options = { cwd: source, timeout: minutes(30) }
-  await command('cargo', ['build', '--quiet', '--locked', '--target-dir', target], options)
-  return (adapter) => ({
-    command: join(target, 'debug', adapter.replace(/^.*\/(.*)\.rs$/, '$1')),
-    args: [],
-  })
+  await fetch('cargo', ['fetch', '--quiet', '--locked'], { cwd: source })
+  const words = ['build', '--quiet', '--locked', '--target-dir', target]
+  await build('cargo', words, { cwd: source, timeout: minutes(30) })
+  return (adapter) => ({ command: join(target, 'debug', basename(adapter, '.rs')), args: [] })
 }
 
 async function java(): Promise<Workshop> {
   const source = sourceFolder('java')
   const folder = await cached(`java-${await digest(source)}`, async (making) => {
     await cp(source, making, { recursive: true })
-    const goals = ['compile', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib']
-    await command('mvn', ['-q', '-B', ...goals], { cwd: making, timeout: minutes(9) })
+    const options = { cwd: making, timeout: minutes(9) }
+    const copying = ['dependency:copy-dependencies', '-DoutputDirectory=target/lib']
+    await fetch('mvn', ['-q', '-B', ...copying], options)
+    await build('mvn', ['-q', '-B', 'compile'], options)
   })
   const path = `${join(folder, 'target/classes')}:${join(folder, 'target/lib')}/*`
-  return (adapter) => ({
-    command: 'java',
-    args: ['-cp', path, adapter.replace(/^.*\/(.*)\.java$/, '$1')],
-  })
+  return (adapter) => ({ command: 'java', args: ['-cp', path, basename(adapter, '.java')] })
 }
 
 const makers: Readonly<Record<Language, () => Promise<Workshop>>> = {

@@ -35,7 +35,8 @@ export const receivingSteps: readonly Step[] = [
       expect(await stage.call('deleteWebhook', { drop_pending_updates: false }), true)
       expect((await stage.call('getWebhookInfo')).url || '', '')
       await stage.write('kept for later')
-      const again = { url, secret_token: webhook.secret, max_connections: 5 }
+      const { allowed_updates } = stage.start
+      const again = { url, secret_token: webhook.secret, max_connections: 5, allowed_updates }
       expect(await stage.call('setWebhook', again), true)
       await stage.bot.hears({ message: { text: 'kept for later' } })
     },
