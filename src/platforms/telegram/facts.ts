@@ -13,6 +13,7 @@ const LACKING: readonly OperationKind[] = [
   'answer',
   'draft',
   ...INLINE_OPERATIONS,
+  'pass',
   'verify',
   'unverify',
   ...EPHEMERAL_OPERATIONS,
@@ -24,6 +25,7 @@ const LACKING: readonly OperationKind[] = [
  */
 export const capabilities: Capabilities = {
   reference: 'people',
+  quotes: true,
   operations: OPERATION_KINDS.filter((kind) => !LACKING.includes(kind)),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   content: CONTENT_NAMES,

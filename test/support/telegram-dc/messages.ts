@@ -43,7 +43,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const draft: Draft = {
       message: request.message ?? '',
       ...(request.entities && { entities: request.entities }),
-      ...replyOf(person, target, request),
+      ...replyOf(network, origin, target, request),
       ...more,
     }
     const id = delivery.send(person, target, draft, origin.connection)
@@ -191,7 +191,30 @@ function mayWrite({ id }: Person, place: Exclude<Target, Person>): boolean {
   return place.members.has(id)
 }
 
-function replyOf(person: Person, target: Target, { replyTo }: Sending): Partial<Draft> {
+/** What a message answers; refuses a quote that is not in it. */
+function replyOf(
+  network: TelegramNetwork,
+  origin: Origin,
+  target: Target,
+  { replyTo }: Sending,
+): Partial<Draft> {
   if (replyTo?._ !== 'inputReplyToMessage') return {}
-  return { replyTo: replyHeader(person, target, replyTo) }
+  const person = network.asker(origin)
+  const { replyToPeerId: from, replyToMsgId, quoteText } = replyTo
+  const place = from ? targetOf(network, origin, from) : target
+  const box = isPlace(place) && place.kind === 'channel' ? place : person
+  const message = box.messages.get(replyToMsgId)
+  const text = message?._ === 'message' ? message.message : ''
+  if (quoteText !== undefined && !text.includes(quoteText)) {
+    throw new RpcRefusal(400, 'QUOTE_TEXT_INVALID')
+  }
+  const header = replyHeader(person, target, replyTo)
+  if (!from || place === target) return { replyTo: header }
+  if (!message) throw new RpcRefusal(400, 'REPLY_MESSAGE_ID_INVALID')
+  const { fromId, date } = message
+  const peer = isPlace(place) && { _: 'peerChannel' as const, channelId: place.id }
+  const replyFrom = { _: 'messageFwdHeader' as const, date, ...(fromId && { fromId }) }
+  const { replyToMsgId: id, ...rest } = header
+  const shown = peer && { replyToPeerId: peer, replyToMsgId: id! }
+  return { replyTo: { ...rest, ...shown, replyFrom } }
 }

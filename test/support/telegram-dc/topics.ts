@@ -103,8 +103,14 @@ export function replyHeader(
   target: Target,
   replyTo: tl.RawInputReplyToMessage,
 ): tl.RawMessageReplyHeader {
-  const { replyToMsgId, topMsgId } = replyTo
-  const plain = { _: 'messageReplyHeader', replyToMsgId } as const
+  const { replyToMsgId, topMsgId, quoteText, quoteEntities, quoteOffset } = replyTo
+  const quoted = quoteText !== undefined && {
+    quote: true,
+    quoteText,
+    ...(quoteEntities && { quoteEntities }),
+    ...(quoteOffset !== undefined && { quoteOffset }),
+  }
+  const plain = { _: 'messageReplyHeader', replyToMsgId, ...quoted } as const
   if (!isPlace(target) || target.kind !== 'channel' || !target.isForum) return plain
   const top = topMsgId ?? topOf(target.messages.get(replyToMsgId)?.replyTo)
   if (top === undefined) return plain

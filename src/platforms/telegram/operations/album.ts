@@ -24,7 +24,7 @@ export const albums: Handlers<Context> = {
     const { chat, contents } = operation
     for (const content of contents) assertSendable(content)
     const peer = await context.calls.peer(chat, context.signal)
-    const messages = await withOptionalReply(operation, async (reply) => {
+    const messages = await withOptionalReply(context, operation, async (reply) => {
       const multiMedia: tl.RawInputSingleMedia[] = []
       for (const [place, item] of contents.entries()) {
         multiMedia.push(await single(context, peer, item, place))

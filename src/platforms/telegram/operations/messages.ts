@@ -200,11 +200,14 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
   return { kind: 'message', message }
 }
 
-function copyOf({ chat, replyTo, replyOptional, topic, silent, isProtected }: PassOn) {
+function copyOf(operation: PassOn) {
+  const { chat, replyTo, replyFrom, quote, replyOptional, topic, silent, isProtected } = operation
   return {
     kind: 'send',
     chat,
     ...(replyTo !== undefined && { replyTo }),
+    ...(replyFrom !== undefined && { replyFrom }),
+    ...(quote && { quote }),
     ...(replyOptional !== undefined && { replyOptional }),
     ...(topic !== undefined && { topic }),
     ...(silent !== undefined && { silent }),

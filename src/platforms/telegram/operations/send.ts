@@ -23,7 +23,10 @@ import {
 import { repeated } from './repeated.ts'
 
 type Send = OperationOf<'send'>
-type Sending = Pick<Send, 'replyTo' | 'replyOptional' | 'topic' | 'silent' | 'isProtected'>
+type Sending = Pick<
+  Send,
+  'replyTo' | 'replyFrom' | 'quote' | 'replyOptional' | 'topic' | 'silent' | 'isProtected'
+>
 
 const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
   typing: { _: 'sendMessageTypingAction' },
@@ -63,7 +66,7 @@ export async function send(context: Context, operation: Send): Promise<Message> 
   assertSendable(content)
   const peer = await context.calls.peer(chat, context.signal)
   const message = await repeated(context, { peer, content }, () =>
-    withOptionalReply(operation, (reply) =>
+    withOptionalReply(context, operation, (reply) =>
       content.kind === 'text'
         ? sendText(context, { ...operation, content }, peer, reply)
         : sendMedia(context, operation, peer, reply),
@@ -96,19 +99,36 @@ export function assertSendable(content: Content): void {
 
 /** Sends without the reply where its target is gone and the sender allows that. */
 export async function withOptionalReply<Result>(
-  { replyTo, replyOptional, topic }: Sending,
+  context: Context,
+  operation: Sending,
   work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
 ): Promise<Result> {
+  const { replyTo, replyOptional, topic } = operation
   const inTopic = () => work(topic === undefined ? {} : { replyTo: placeIn(topic) }).catch(noTopic)
   if (replyTo === undefined) return inTopic()
   const replyToMsgId = messageId(replyTo, 'message to be replied')
   const top = topic !== undefined && { topMsgId: topicId(topic) }
+  const more = await answered(context, operation)
   try {
-    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...top } })
+    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...top, ...more } })
   } catch (cause) {
     if (!isMissingReply(cause)) return noTopic(cause)
     if (replyOptional) return inTopic()
     throw failed('bad_request', 'message to be replied not found')
+  }
+}
+
+/** The chat of the message answered, and the part of it that is quoted. */
+async function answered(
+  context: Context,
+  { replyFrom, quote }: Sending,
+): Promise<Partial<tl.RawInputReplyToMessage>> {
+  const { calls, signal } = context
+  const quoteEntities = quote && (await writtenText(context, quote))
+  return {
+    ...(replyFrom !== undefined && { replyToPeerId: await calls.peer(replyFrom, signal) }),
+    ...(quote && { quoteText: quote.text, quoteOffset: quote.position }),
+    ...(quoteEntities?.length && { quoteEntities }),
   }
 }
 

@@ -1,6 +1,13 @@
 /** Messages of the network in neutral terms, the service messages included. */
 import type { tl } from '@mtcute/node'
-import type { Content, Message, Origin, Person } from '../../../../machines/model/content.ts'
+import type {
+  Content,
+  ExternalReply,
+  Message,
+  Origin,
+  Person,
+} from '../../../../machines/model/content.ts'
+import { textOf } from '../entities.ts'
 import type { Written } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
 import { contentOf } from './content.ts'
@@ -80,7 +87,7 @@ export function messageOf(message: Written, view: View): Message {
     chat,
     at: message.date,
     ...(from && { from }),
-    ...replyOf(message),
+    ...replyOf(message, view),
     ...topicOf(message),
   }
   if (message._ === 'messageService') {
@@ -109,10 +116,56 @@ function authorOf(message: Written, chat: Message['chat'], view: View): Person |
   return writerOf(message.peerId, chat, view)
 }
 
-/** Answers to messages of other chats and to stories have no word in neutral terms. */
-function replyOf({ replyTo }: Written): Pick<Message, 'replyTo'> {
-  if (replyTo?._ !== 'messageReplyHeader' || replyTo.replyToMsgId === undefined) return {}
-  if (replyTo.replyToPeerId || replyTo.replyToScheduled) return {}
+/** Answers to stories have no word in neutral terms. */
+function replyOf(
+  message: Written,
+  view: View,
+): Pick<Message, 'replyTo' | 'quote' | 'externalReply'> {
+  const { replyTo } = message
+  if (replyTo?._ !== 'messageReplyHeader' || replyTo.replyToScheduled) return {}
+  const quote = quoteOf(replyTo)
+  // A message of another private chat is told without its chat and its number.
+  if (replyTo.replyToPeerId || replyTo.replyFrom) {
+    const externalReply = externalOf(replyTo, message, view)
+    return { ...quote, ...(externalReply && { externalReply }) }
+  }
+  return { ...quote, ...answeredIn(replyTo) }
+}
+
+function quoteOf(header: tl.RawMessageReplyHeader): Pick<Message, 'quote'> {
+  const { quoteText, quoteEntities, quoteOffset: position = 0, quote: isManual } = header
+  if (!quoteText) return {}
+  const text = textOf(quoteText, quoteEntities)
+  return { quote: { ...text, position, ...(isManual && { isManual }) } }
+}
+
+function externalOf(
+  header: tl.RawMessageReplyHeader,
+  message: Written,
+  view: View,
+): ExternalReply | undefined {
+  const { replyFrom, replyToPeerId, replyToMsgId, replyMedia } = header
+  const chat = replyToPeerId && chatOf(replyToPeerId, view)
+  const known = replyFrom && originOf(replyFrom, view)
+  const origin: Origin | undefined = known ?? (chat && { from: 'chat', chat, at: 0 })
+  if (!origin || message._ !== 'message') return undefined
+  // Files of the message answered are not found again by this one.
+  const hasFile = replyMedia?._ === 'messageMediaPhoto' || replyMedia?._ === 'messageMediaDocument'
+  const shown = { of: 'message', chat: nativeOf(message.peerId), message: message.id } as const
+  const content: Content =
+    replyMedia && !hasFile
+      ? contentOf({ ...message, message: '', media: replyMedia }, shown)
+      : { kind: 'unsupported', label: 'reply' }
+  return {
+    origin,
+    content,
+    ...(chat && { chat }),
+    ...(replyToMsgId !== undefined && { message: `${replyToMsgId}` }),
+  }
+}
+
+function answeredIn(replyTo: tl.RawMessageReplyHeader): Pick<Message, 'replyTo'> {
+  if (replyTo.replyToMsgId === undefined) return {}
   // In a forum the first message of a topic stands for the topic.
   if (replyTo.forumTopic && replyTo.replyToTopId === undefined) return {}
   return { replyTo: { native: `${replyTo.replyToMsgId}` } }

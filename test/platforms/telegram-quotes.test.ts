@@ -1,0 +1,70 @@
+/** Answers with quotes, and to messages of other chats, sent and received by an account of Telegram. */
+import t from 'tap'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { perform, refusalOf, sending, sent } from './contract/scene.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+t.test('Telegram accounts quote', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const bold = { type: 'bold', offset: 0, length: 3 }
+  const quote = { text: 'tea', entities: [bold], position: 5 }
+
+  await t.test('a part of the message answered is quoted, for its reader, too', async (t) => {
+    const { friend, write, listen, store } = await live(t, stage)
+    const session = await listen()
+    write('some tea?')
+    const told = await store.message('some tea?')
+    const { native } = told.kind === 'message' ? told.message : { native: '' }
+    const chat = `${friend.id}`
+    const answer = await sent(session, chat, 'gladly', { replyTo: native, quote })
+    t.match(answer, { replyTo: { native }, quote: { ...quote, isManual: true } })
+    t.match([...friend.messages.values()].at(-1), {
+      replyTo: { quoteText: 'tea', quoteOffset: 5, quoteEntities: [{ _: 'messageEntityBold' }] },
+    })
+    const wrong = { ...quote, text: 'coffee', entities: [] }
+    const failure = await refusalOf(
+      perform(session, sending(chat, 'no', { replyTo: native, quote: wrong })),
+    )
+    t.match(failure, { code: 'bad_request', description: 'QUOTE_TEXT_INVALID' })
+  })
+
+  await t.test('a message of another chat is answered with where it comes from', async (t) => {
+    const { person, friend, listen, store, write } = await live(t, stage)
+    const channel = network.channel(friend, [person])
+    const post = network.delivery.send(friend, channel, { message: 'news of tea' })
+    const session = await listen()
+    write('hello')
+    await store.message('hello')
+    const chat = `${friend.id}`
+    const replyFrom = nativeOfPlace(channel)
+    const answer = await sent(session, chat, 'seen?', { replyTo: `${post}`, replyFrom })
+    t.match(answer, {
+      externalReply: { chat: { native: replyFrom, surface: 'channel' }, message: `${post}` },
+    })
+    t.notOk(answer.replyTo)
+    network.delivery.send(friend, person, {
+      message: 'from elsewhere',
+      replyTo: {
+        _: 'messageReplyHeader',
+        replyFrom: { _: 'messageFwdHeader', fromName: 'Hidden', date: 7 },
+        quoteText: 'part',
+        replyMedia: { _: 'messageMediaDice', value: 3, emoticon: '🎲' },
+      },
+    })
+    t.match(await store.message('from elsewhere'), {
+      message: {
+        quote: { text: 'part', position: 0 },
+        externalReply: {
+          origin: { from: 'hidden', name: 'Hidden', at: 7 },
+          content: { kind: 'dice', value: 3 },
+        },
+      },
+    })
+    const gone = sending(chat, 'x', { replyTo: '999', replyFrom })
+    t.match(await refusalOf(perform(session, gone)), {
+      description: 'message to be replied not found',
+    })
+  })
+})
