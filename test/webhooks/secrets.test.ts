@@ -45,3 +45,22 @@ t.test(
     t.ok(await secrets.find(100_002))
   },
 )
+
+t.test('what was found once, or found missing, is not asked for again', async (t) => {
+  let statements = 0
+  const counting: typeof database = {
+    ...database,
+    query(...asked) {
+      statements++
+      return database.query<never>(...asked)
+    },
+  }
+  const secrets = new SigningSecrets(counting, vault)
+  for (const key of [100_002, 100_003]) {
+    const found = await secrets.find(key)
+    const before = statements
+    t.same(await secrets.find(key), found)
+    t.same(secrets.known(key), { found })
+    t.equal(statements, before)
+  }
+})
