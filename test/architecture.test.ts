@@ -57,6 +57,8 @@ const sandboxRooms = [
     'stickers',
     'chats',
     'boosts',
+    'business',
+    'gifts',
     'polls',
     'messages',
     'inline',

@@ -1,6 +1,7 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
 import type { ChatDetails } from './chat-details.ts'
+import type { OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
 import type { RichMessage } from './rich.ts'
@@ -87,6 +88,7 @@ export type Service =
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
+  | { readonly fact: 'gift'; readonly gift: OwnedGift }
   /** A small group became a supergroup: `moved_to` stands in the old chat, `moved_from` in the new one. */
   | { readonly fact: 'moved_to' | 'moved_from'; readonly chat: string }
   | ({ readonly fact: 'topic_created' } & TopicLook)
@@ -185,5 +187,7 @@ export interface Message {
   /** Messages sent together as one album share this key. */
   readonly album?: string
   readonly signature?: string
+  /** The connection of the business on whose behalf it was sent. */
+  readonly business?: string
   readonly isProtected?: boolean
 }

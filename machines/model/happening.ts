@@ -1,4 +1,5 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
+import type { BusinessEvent } from './business.ts'
 import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
 import type { InlineQuery } from './inline.ts'
 import type { Boost, Invite, Member } from './membership.ts'
@@ -81,6 +82,7 @@ export type Happening =
       /** The new member had asked to join without an invite link. */
       readonly viaRequest?: boolean
     })
+  | (Happened & BusinessEvent)
   | (Happened & { readonly kind: 'boost'; readonly chat: Chat; readonly boost: Boost })
   | (Happened & { readonly kind: 'boost_removed'; readonly chat: Chat; readonly boost: Boost })
   | (Happened & {

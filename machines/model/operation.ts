@@ -1,4 +1,6 @@
 /** The operations of platforms and their results, in the terms of no particular network; ids are native by default. */
+
+import type { BusinessConnection } from './business.ts'
 import type {
   Buttons,
   Chat,
@@ -13,11 +15,17 @@ import type {
   Surface,
   Text,
 } from './content.ts'
+import type { Gift, OwnedGiftPage } from './gift.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import {
   ADMINISTRATION_OPERATIONS,
   type AdministrationOperation,
 } from './operation-administration.ts'
+import {
+  BUSINESS_OPERATIONS,
+  type BusinessOperation,
+  type ForBusiness,
+} from './operation-business.ts'
 import {
   CHAT_OPERATIONS,
   type ChatOperation,
@@ -26,6 +34,7 @@ import {
 } from './operation-chats.ts'
 import { DRAFT_OPERATIONS, type DraftOperation } from './operation-draft.ts'
 import { EPHEMERAL_OPERATIONS, type EphemeralOperation } from './operation-ephemeral.ts'
+import { GIFT_OPERATIONS, type GiftOperation } from './operation-gifts.ts'
 import {
   type Change,
   INLINE_OPERATIONS,
@@ -74,6 +83,8 @@ export const OPERATION_KINDS = [
   ...ADMINISTRATION_OPERATIONS,
   ...STORY_OPERATIONS,
   'pass',
+  ...GIFT_OPERATIONS,
+  ...BUSINESS_OPERATIONS,
 ] as const
 
 export type OperationKind = (typeof OPERATION_KINDS)[number]
@@ -161,7 +172,11 @@ export type Operation<Place = string, Item = string> =
   | ProfileOperation<Place>
   | ReadingOperation<Place, Item>
   | InlineOperation<Place>
-  | StoryOperation
+  | StoryOperation<Place>
+  | GiftOperation<Place>
+  | BusinessOperation<Item>
+  /** Carries an operation out as the owner of the business. */
+  | ({ readonly kind: 'for_business' } & ForBusiness<Operation<Place, Item>>)
   /** Removes the reactions of another person. */
   | {
       readonly kind: 'remove_reaction'
@@ -209,6 +224,10 @@ export type OperationResult =
   | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }
+  | { readonly kind: 'gifts'; readonly gifts: readonly Gift[] }
+  | ({ readonly kind: 'owned_gifts' } & OwnedGiftPage)
+  | { readonly kind: 'stars'; readonly stars: number }
+  | { readonly kind: 'business'; readonly connection: BusinessConnection }
   | { readonly kind: 'boosts'; readonly boosts: readonly Boost[] }
   | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }
   | { readonly kind: 'stickers'; readonly set: StickerSet }

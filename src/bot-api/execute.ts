@@ -65,7 +65,10 @@ export async function prepare(
   if (!method.admitsItself) await key.admit(method.scope, rated(method, args))
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
-  const perform = async (operation: PublicOperation): Promise<Json> => {
+  const connection = connectionOf(method, args)
+  const perform = async (wanted: PublicOperation): Promise<Json> => {
+    const operation: PublicOperation =
+      connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
     const credential = await credentials.ready(credentialId, () => asked.leaving().aborted)
     const now = Date.now()
     return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
@@ -95,9 +98,16 @@ export async function prepare(
 const rated = (method: Method, args: Arguments): string | undefined =>
   method.sends ? chatOf(args.text('chat_id')) : undefined
 
-/** No account acts for a business here, and only the groups of some networks have threads. */
+/** The business on whose behalf the call is made. */
+const connectionOf = ({ parameters }: Pick<Method, 'parameters'>, args: Arguments) =>
+  'business_connection_id' in parameters ? args.text('business_connection_id') : undefined
+
+const hasBusinesses = ({ capabilities }: Platform) =>
+  capabilities.operations.includes('for_business')
+
+/** Accounts act for a business on few networks, and only the groups of some networks have threads. */
 function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platform): void {
-  if ('business_connection_id' in parameters && args.has('business_connection_id')) {
+  if (connectionOf({ parameters }, args) !== undefined && !hasBusinesses(platform)) {
     throw failed('bad_request', 'business connection not found')
   }
   const isThreaded = 'message_thread_id' in parameters && args.messageId('message_thread_id') > 0

@@ -2,6 +2,8 @@
 import { type Handlers, handle } from '../../actors/ports/platform.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { listBoosts } from './boosts/boosts.ts'
+import { actForBusiness, deleteForBusiness } from './business/act-for-business.ts'
+import { reportToBusiness } from './business/report.ts'
 import { manageInvite } from './chats/invites.ts'
 import { answerJoin } from './chats/joining.ts'
 import { describe, resolve, resolvePhone } from './chats/lookup.ts'
@@ -22,6 +24,18 @@ import {
   setTitle,
 } from './chats/settings.ts'
 import { banSender, setMemberTag, setMemberTitle } from './chats/titles.ts'
+import {
+  availableGifts,
+  convertGift,
+  giftPremium,
+  ownedGifts,
+  sendGift,
+  setGiftSettings,
+  starBalance,
+  transferGift,
+  transferStars,
+  upgradeGift,
+} from './gifts/gifts.ts'
 import { answerInline } from './inline/inline-mode.ts'
 import { answerWebApp, prepareInline } from './inline/prepared.ts'
 import { answerCallback } from './messages/callback.ts'
@@ -35,7 +49,7 @@ import { prepareKey } from './messages/sharing.ts'
 import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
 import { setEmojiStatus, verify } from './people/honours.ts'
-import { profilePhotos, setAbout, setName, setProfilePhoto } from './people/profile.ts'
+import { profilePhotos, setAbout, setName, setProfilePhoto, setUsername } from './people/profile.ts'
 import { stopPoll } from './polls/polls.ts'
 import {
   createStickerSet,
@@ -44,7 +58,7 @@ import {
   uploadSticker,
 } from './stickers/edit-sticker-set.ts'
 import { customEmoji, stickerSet, topicIcons } from './stickers/sticker-sets.ts'
-import { deleteStory, postStory } from './stories/stories.ts'
+import { deleteStory, editStory, postStory, repostStory } from './stories/stories.ts'
 import { editGeneralTopic, unpinTopic } from './topics/general-topic.ts'
 import { closeOrReopenTopic, createTopic, deleteTopic, editTopic } from './topics/topics.ts'
 
@@ -117,6 +131,21 @@ export const handlers: Handlers<Call> = {
   remove_reaction: removeReaction,
   post_story: postStory,
   delete_story: deleteStory,
+  edit_story: editStory,
+  repost_story: repostStory,
+  for_business: (call, operation) => actForBusiness(call, operation, execute),
+  delete_for_business: (call, operation) => deleteForBusiness(call, operation, execute),
+  set_username: setUsername,
+  available_gifts: availableGifts,
+  send_gift: sendGift,
+  gift_premium: giftPremium,
+  owned_gifts: ownedGifts,
+  convert_gift: convertGift,
+  upgrade_gift: upgradeGift,
+  transfer_gift: transferGift,
+  set_gift_settings: setGiftSettings,
+  star_balance: starBalance,
+  transfer_stars: transferStars,
   list_chats: listChats,
   read_history: readHistory,
   mark_read: markRead,
@@ -147,6 +176,8 @@ const GROWING: ReadonlySet<OperationKind> = new Set([
   'set_profile_photo',
   'create_sticker_set',
   'edit_general_topic',
+  'repost_story',
+  'send_gift',
 ])
 
 function rowsAddedBy(operation: Operation): number {
@@ -155,9 +186,11 @@ function rowsAddedBy(operation: Operation): number {
 }
 
 /** Rejects with `RequestFailed`, also where the network of the person is full. */
-export function execute(call: Call, operation: Operation): Promise<OperationResult> {
+export async function execute(call: Call, operation: Operation): Promise<OperationResult> {
   const { capacity, network } = call.context
   const rows = rowsAddedBy(operation)
   const run = () => handle(handlers, 'Sandbox', call, operation)
-  return rows === 0 ? run() : capacity.reserve(network, rows, run)
+  const result = rows === 0 ? await run() : await capacity.reserve(network, rows, run)
+  await reportToBusiness(call, operation, result)
+  return result
 }

@@ -1,5 +1,6 @@
 /** The actions of people by the sandbox's own routes: they write, edit, react, vote, forward, type and press buttons. */
 
+import type { BusinessConnection, BusinessRight } from '../../machines/model/business.ts'
 import type { Buttons } from '../../machines/model/buttons.ts'
 import type {
   Content,
@@ -18,6 +19,7 @@ import type { TopicOperation } from '../../machines/model/operation-topics.ts'
 import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import { giveBoost, takeBoost } from './boosts/boosts.ts'
+import { connectBusiness, connectionsOf, disconnectBusiness } from './business/connections.ts'
 import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
@@ -205,6 +207,32 @@ export class PersonActions {
     operation: AdministrationOperation<string, string>,
   ): Promise<void> {
     await this.#do(person, operation)
+  }
+
+  async giveGift(person: number, to: number, gift: string, words: string): Promise<void> {
+    const said = { text: words, entities: [] }
+    const terms = { chat: String(to), gift, text: said, paysUpgrade: false }
+    await this.#do(person, { kind: 'send_gift', ...terms })
+  }
+
+  /** Lets an account act in the person's private chats. */
+  async connectBusiness(
+    person: number,
+    account: number,
+    rights: readonly BusinessRight[],
+  ): Promise<BusinessConnection> {
+    await Promise.all([this.#assertIn(person), this.#assertIn(account)])
+    return connectBusiness(this.#context, person, account, rights)
+  }
+
+  async disconnectBusiness(person: number, account: number): Promise<BusinessConnection> {
+    await this.#assertIn(person)
+    return disconnectBusiness(this.#context, person, account)
+  }
+
+  async businessConnections(person: number): ReturnType<typeof connectionsOf> {
+    await this.#assertIn(person)
+    return connectionsOf(this.#context.db, person)
   }
 
   async boost(person: number, chat: number, seconds: number): Promise<Boost> {

@@ -1,13 +1,16 @@
 /** The built-in messenger: for each user a network of people and chats, driven by routes and by linked accounts. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
+import type { Gift } from '../../machines/model/gift.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import type { Database } from '../database/database.ts'
 import type { Range } from '../media/media.ts'
+import { BusinessConnections } from './business/connections.ts'
 import { Chats } from './chats/chats.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
 import { openFile } from './files/files.ts'
+import { availableGifts, makeGift } from './gifts/gifts.ts'
 import { InlineMode } from './inline/inline-mode.ts'
 import { BatchedOutbox } from './messages/send.ts'
 import { Capacity, type CapacityLimits } from './network/capacity.ts'
@@ -32,6 +35,11 @@ export interface Network {
   readonly inline: InlineMode
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
+  /** The gifts that people of the network can send. */
+  readonly gifts: {
+    available(): Promise<readonly Gift[]>
+    make(gift: Parameters<typeof makeGift>[1]): Promise<Gift>
+  }
   readonly faults: FaultControls
   /** Deletes all of it; resolves with whether nothing is left. */
   empty(): Promise<boolean>
@@ -76,7 +84,8 @@ export function createSandbox({
   pollTimer.closeDue()
   const capacity = new Capacity(db, limits, now)
   const outbox = new BatchedOutbox(db, wake)
-  const services = { db, logger, media, capacity, outbox, pollTimer, wake, now }
+  const business = new BusinessConnections(db)
+  const services = { db, business, logger, media, capacity, outbox, pollTimer, wake, now }
   const members = new NetworkMembers(db)
   const cleaner = new NetworkCleaner({ db: database, hub, capacity, members })
   return {
@@ -108,6 +117,10 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     inline: new InlineMode(context, hub, assertIn),
     inboxes: new Inboxes({ db, hub, now, assertIn }),
     stickerSets: new StickerSets(context),
+    gifts: {
+      available: async () => (await availableGifts({ context })).gifts,
+      make: (gift) => makeGift(context, gift),
+    },
     faults: new FaultControls({ db, hub, now, assertIn }),
     empty: () => cleaner.empty(network),
     files: {

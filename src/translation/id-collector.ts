@@ -119,6 +119,16 @@ export class IdCollector implements WantedIds {
         this.addPerson(happening.after.person)
         if (happening.invite) this.addPerson(happening.invite.creator)
         break
+      case 'business_connection':
+        this.addPerson(happening.connection.person)
+        break
+      case 'business_message':
+      case 'business_edited':
+        this.addMessage(happening.letter, happening.direction === 'own')
+        break
+      case 'business_deleted':
+        this.addChat(happening.place)
+        break
       case 'boost':
       case 'boost_removed':
         this.addChat(happening.chat)
@@ -159,6 +169,12 @@ export class IdCollector implements WantedIds {
       case 'members':
         for (const { person } of result.members) this.addPerson(person)
         break
+      case 'owned_gifts':
+        for (const { sender } of result.gifts) if (sender) this.addPerson(sender)
+        break
+      case 'business':
+        this.addPerson(result.connection.person)
+        break
       case 'boosts':
         for (const { person } of result.boosts) this.addPerson(person)
         break
@@ -181,6 +197,8 @@ export class IdCollector implements WantedIds {
       case 'sent_inline':
       case 'stickers':
       case 'sticker_list':
+      case 'gifts':
+      case 'stars':
       case 'file':
       case 'number':
       case 'done':
@@ -223,6 +241,7 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'users_shared')
       for (const one of content.people) this.#addNative(one.native)
     if (content.fact === 'chat_shared') this.addChat(content.chat)
+    if (content.fact === 'gift' && content.gift.sender) this.addPerson(content.gift.sender)
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
     if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')

@@ -66,6 +66,10 @@ class OperationTranslator {
     resolve: Resolve,
   ): Promise<Operation> {
     const native: Record<string, unknown> = { ...operation }
+    if (operation.kind === 'for_business') {
+      native.operation = await this.operation(credentialId, operation.operation, resolve)
+      return native as unknown as Operation
+    }
     if ('chat' in operation && operation.chat !== undefined) {
       native.chat = await this.#chat(credentialId, operation.chat, resolve)
     }

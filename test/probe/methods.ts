@@ -1,6 +1,7 @@
 /** Calls every method of the reference on the sandbox, each as its row says, and tells what came back. */
 import { reference } from '../../src/bot-api/reference.ts'
 import { administrationRows } from '../service/administration-rows.ts'
+import { businessRows } from '../service/business-rows.ts'
 import { ephemeralRows } from '../service/ephemeral-rows.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import { botMethodRows } from '../service/method-rows-bots.ts'
@@ -15,6 +16,7 @@ const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow
   administrationRows,
   ephemeralRows,
   richRows,
+  businessRows,
   methodRows,
 ]
 

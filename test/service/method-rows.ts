@@ -241,7 +241,6 @@ export function methodRows({
     setMyDefaultAdministratorRights: [true, { rights: { can_pin_messages: true } }],
     getMyDefaultAdministratorRights: [rights],
     getCustomEmojiStickers: [[], { custom_emoji_ids: [] }],
-    getAvailableGifts: [{ gifts: [] }],
     leaveChat: [true, inGroup],
     close: [true],
     logOut: [true],

@@ -28,5 +28,4 @@ export const emptyMethods: readonly Method[] = [
     { user_id: 'integer', offset: 'integer', limit: 'integer' },
     { total_count: 0, audios: [] },
   ),
-  none('getAvailableGifts', 'Gifts that can be sent', {}, { gifts: [] }),
 ]

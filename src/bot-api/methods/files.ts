@@ -92,7 +92,7 @@ const removeMyProfilePhoto: Method = {
 }
 
 /** `photo` is an InputProfilePhoto: its file comes along with the call. */
-async function profilePhoto(call: Call): Promise<Media> {
+export async function profilePhoto(call: Call): Promise<Media> {
   const given = call.args.json('photo')
   if (typeof given !== 'object' || given === null) throw bad("can't parse photo JSON object")
   const item = Arguments.from(given)

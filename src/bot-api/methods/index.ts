@@ -3,6 +3,7 @@ import type { Method } from '../method.ts'
 import { administrationMethods } from './administration.ts'
 import { albumMethods } from './albums.ts'
 import { emptyMethods } from './always-empty.ts'
+import { businessMethods } from './business.ts'
 import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
 import { commandMethods } from './commands.ts'
@@ -11,6 +12,7 @@ import { ephemeralMethods } from './ephemeral.ts'
 import { fileMethods } from './files.ts'
 import { forumTopicMethods } from './forum-topics.ts'
 import { passingOnMethods } from './forwarding.ts'
+import { giftMethods } from './gifts.ts'
 import { inlineMethods } from './inline.ts'
 import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
@@ -46,6 +48,8 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...inviteMethods,
     ...forumTopicMethods,
     ...administrationMethods,
+    ...giftMethods,
+    ...businessMethods,
     ...stickerSetMethods,
     ...draftMethods,
     ...fileMethods,

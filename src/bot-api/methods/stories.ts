@@ -95,4 +95,52 @@ function assertNoAreas({ args, platform }: Call): void {
   if (areas.length > 0) throw bad(`areas of stories are not supported on ${platform.name}`)
 }
 
-export const storyMethods = [postStory, deleteStory]
+const editStory: Method = {
+  name: 'editStory',
+  summary: 'Replaces the content of a story',
+  scope: 'bot:send',
+  operation: 'edit_story',
+  parameters: { ...forBusiness, story_id: 'integer', content: 'json', ...caption, areas: 'json' },
+  required: ['story_id', 'content'],
+  run: async (call) => {
+    const { args, perform } = call
+    const [kind, item] = contentOf(call)
+    assertNoAreas(call)
+    const words = storyCaptionOf(args)
+    const media = await fileOf(call, kind, item)
+    const story = args.messageId('story_id')
+    return result(await perform({ kind: 'edit_story', story, media, caption: words }))
+  },
+}
+
+const repostStory: Method = {
+  name: 'repostStory',
+  summary: 'Posts a story of another business that the same account acts for',
+  scope: 'bot:send',
+  operation: 'repost_story',
+  parameters: {
+    ...forBusiness,
+    from_chat_id: 'integer',
+    from_story_id: 'integer',
+    active_period: 'integer',
+    post_to_chat_page: 'boolean',
+    protect_content: 'boolean',
+  },
+  required: ['from_chat_id', 'from_story_id', 'active_period'],
+  run: async ({ args, perform }) => {
+    const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
+    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    return result(
+      await perform({
+        kind: 'repost_story',
+        from: args.chat('from_chat_id'),
+        story: args.messageId('from_story_id'),
+        activeSeconds,
+        isKept: args.boolean('post_to_chat_page'),
+        isProtected: args.boolean('protect_content'),
+      }),
+    )
+  },
+}
+
+export const storyMethods = [postStory, deleteStory, editStory, repostStory]

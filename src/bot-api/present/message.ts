@@ -14,6 +14,7 @@ import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
 import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
+import { giftInfoJson } from './gifts.ts'
 import { richJson } from './rich.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
@@ -67,6 +68,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       receiver_user: message.ephemeral && userJson(message.ephemeral.receiver, ids),
       ephemeral_message_id: message.ephemeral && Number(message.ephemeral.id),
       media_group_id: message.album,
+      business_connection_id: message.business,
       has_protected_content: message.isProtected || undefined,
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
@@ -193,6 +195,8 @@ function serviceJson(
       if (message_id === undefined) return undefined
       return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
     }
+    case 'gift':
+      return { gift: giftInfoJson(content.gift, ids) }
     case 'moved_to':
       return { migrate_to_chat_id: ids.chat(content.chat) }
     case 'moved_from':

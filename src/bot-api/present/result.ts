@@ -2,6 +2,7 @@
 import type { Chat, Media, Message } from '../../../machines/model/content.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat } from '../../../machines/model/operation-reading.ts'
+import { connectionJson } from './business.ts'
 import type { Names } from './chat.ts'
 import {
   boostJson,
@@ -13,6 +14,7 @@ import {
   userJson,
 } from './chat.ts'
 import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
+import { giftJson, ownedGiftJson } from './gifts.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
@@ -100,6 +102,18 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.members.map((member) => memberJson(member, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
+    case 'gifts':
+      return { gifts: result.gifts.map((gift) => giftJson(gift, ids)) }
+    case 'owned_gifts':
+      return {
+        total_count: result.total,
+        gifts: result.gifts.map((gift) => ownedGiftJson(gift, ids)),
+        ...present({ next_offset: result.next }),
+      }
+    case 'stars':
+      return { amount: result.stars }
+    case 'business':
+      return connectionJson(result.connection, ids)
     case 'boosts':
       return { boosts: result.boosts.map((boost) => boostJson(boost, ids)) }
     case 'topic':

@@ -3,6 +3,7 @@ import type { Chat, Reaction } from '../../../machines/model/content.ts'
 import type { Happening, Telling } from '../../../machines/model/happening.ts'
 import { kindNumber, type UpdateKind } from '../../../machines/model/update-kinds.ts'
 import type { Draft } from '../../updates/row.ts'
+import { businessJson } from './business.ts'
 import type { Names } from './chat.ts'
 import {
   boostJson,
@@ -119,6 +120,11 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
         },
       ]
     }
+    case 'business_connection':
+    case 'business_message':
+    case 'business_edited':
+    case 'business_deleted':
+      return businessJson(happening, ids)
     case 'boost':
     case 'boost_removed':
       return boostShown(happening, ids)

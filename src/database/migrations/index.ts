@@ -33,6 +33,7 @@ import { SandboxInline } from './0040-sandbox-inline.ts'
 import { SandboxPreparedKeys } from './0041-sandbox-prepared-keys.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { SandboxAdministration } from './0045-sandbox-administration.ts'
+import { SandboxBusiness } from './0046-sandbox-business.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
 import { EphemeralMessages } from './0050-ephemeral-messages.ts'
@@ -78,6 +79,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0041-sandbox-prepared-keys', class: SandboxPreparedKeys },
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
   { name: '0045-sandbox-administration', class: SandboxAdministration },
+  { name: '0046-sandbox-business', class: SandboxBusiness },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0050-ephemeral-messages', class: EphemeralMessages },

@@ -226,6 +226,7 @@ export function contentBody(content: Content): object {
       return {
         service: content.fact,
         ...(content.fact === 'photo' && content.photo && { media: mediaBody(content.photo) }),
+        ...(content.fact === 'gift' && { media: mediaBody(content.gift.gift.sticker) }),
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
         ...sharedBody(content),
       }

@@ -7,6 +7,7 @@ import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
 import { messageRoutes, reactionRoutes, readingRoutes, typingAndPressRoutes } from './actions.ts'
 import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
+import { businessRoutes, giftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
@@ -57,6 +58,8 @@ const all = [
   photoRoutes,
   administrationRoutes,
   boostRoutes,
+  businessRoutes,
+  giftRoutes,
   stickerSetRoutes,
   writingRoutes,
   messageRoutes,

@@ -3,7 +3,9 @@ import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
 import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
+import { BUSINESS_OPERATIONS } from '../../../machines/model/operation-business.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
+import { GIFT_OPERATIONS } from '../../../machines/model/operation-gifts.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
@@ -17,6 +19,10 @@ const LACKING: readonly OperationKind[] = [
   'verify',
   'unverify',
   ...EPHEMERAL_OPERATIONS,
+  ...GIFT_OPERATIONS,
+  ...BUSINESS_OPERATIONS,
+  'edit_story',
+  'repost_story',
 ]
 
 /**

@@ -45,6 +45,20 @@ export interface PollTimer {
   schedule(at: number): void
 }
 
+/** An account that acts for the business of a person. */
+export interface BusinessLink {
+  readonly id: string
+  readonly person: number
+  readonly account: number
+}
+
+export interface BusinessLinks {
+  /** The enabled connections of these people. */
+  of(people: readonly number[]): Promise<readonly BusinessLink[]>
+  /** Call it after a connection has changed. */
+  changed(): void
+}
+
 /** The services that all networks share. */
 export interface Services {
   readonly db: Database
@@ -53,6 +67,7 @@ export interface Services {
   readonly capacity: Capacity
   readonly outbox: Outbox
   readonly pollTimer: PollTimer
+  readonly business: BusinessLinks
   readonly wake: Wake
   /** Unix milliseconds. */
   readonly now: () => number
@@ -74,4 +89,6 @@ export interface Call {
   readonly context: NetworkContext
   readonly by: ActingPerson
   readonly request: string
+  /** Whom an account acts for: `by` is the owner of the business then. */
+  readonly business?: { readonly connection: string; readonly account: number }
 }

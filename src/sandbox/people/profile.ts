@@ -6,6 +6,7 @@ import { parseChatId } from '../delivery/mapping.ts'
 import { SERVICE_PERSON } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
+import { assertFreeUsernames, takenName } from '../network/usernames.ts'
 
 const done: OperationResult = { kind: 'done' }
 
@@ -24,6 +25,21 @@ export async function setAbout(
   { about }: OperationOf<'set_about'>,
 ): Promise<OperationResult> {
   await db.query('update sandbox_person set about = $2 where id = $1', [person, about || null])
+  return done
+}
+
+/** Letters, digits and underscores, as public names of groups; empty: none. */
+export async function setUsername(
+  { context, by: { person } }: Call,
+  { username }: OperationOf<'set_username'>,
+): Promise<OperationResult> {
+  if (username !== '' && !/^[A-Za-z]\w{4,31}$/.test(username)) {
+    throw failed('bad_request', 'USERNAME_INVALID')
+  }
+  await assertFreeUsernames(context, [{ username }], person)
+  await context.db
+    .query('update sandbox_person set username = $2 where id = $1', [person, username || null])
+    .catch(takenName)
   return done
 }
 

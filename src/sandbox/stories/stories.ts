@@ -4,7 +4,7 @@ import type { Media, Person, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
-import { personOf, privateChatWith } from '../delivery/mapping.ts'
+import { parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, releaseFiles, storedMedia, withFileHolds } from '../files/files.ts'
 import { checkedCaption } from '../messages/content.ts'
@@ -69,6 +69,47 @@ export async function deleteStory(
   if (!row) throw failed('bad_request', 'story not found')
   await releaseFiles(context, holderOf(person, row.request_id))
   return { kind: 'done' }
+}
+
+/** Replaces the file and the caption; the time of the story stays. */
+export async function editStory(
+  { context, by: { person } }: Call,
+  { story: id, media, caption }: OperationOf<'edit_story'>,
+): Promise<OperationResult> {
+  assertFits(media)
+  const words = checkedCaption(caption, CAPTION_LENGTH)
+  const [row] = await context.db.query<{ request_id: string }>(
+    'select request_id from sandbox_story where person_id = $1 and id = $2',
+    [person, id],
+  )
+  if (!row) throw failed('bad_request', 'story not found')
+  const stored = await storedMedia(context, media, holderOf(person, row.request_id))
+  await context.db.query(
+    'update sandbox_story set media = $3, caption = $4 where person_id = $1 and id = $2',
+    [person, id, JSON.stringify(stored), JSON.stringify(words)],
+  )
+  return storyResult(context.db, person, id)
+}
+
+/** Only stories of other businesses that the account acts for; protected ones cannot be passed on. */
+export async function repostStory(
+  call: Call,
+  { from, story, ...terms }: OperationOf<'repost_story'>,
+): Promise<OperationResult> {
+  const { context, by, business } = call
+  const author = parseChatId(from)
+  const links = await context.business.of([author])
+  const acts = links.some(({ account }) => account === (business?.account ?? by.person))
+  if (!acts && author !== by.person) throw failed('bad_request', 'STORY_NOT_ALLOWED')
+  const [found] = await context.db.query<{ media: Media; caption: Text; isProtected: boolean }>(
+    `select media, caption, is_protected as "isProtected" from sandbox_story
+     where person_id = $1 and id = $2`,
+    [author, story],
+  )
+  if (!found) throw failed('bad_request', 'story not found')
+  if (found.isProtected) throw failed('bad_request', 'STORY_PROTECTED')
+  const { media, caption } = found
+  return postStory(call, { ...terms, kind: 'post_story', media, caption })
 }
 
 /** The stories that a person sees, newest first: all of their own, and the current ones of people they have talked to. */

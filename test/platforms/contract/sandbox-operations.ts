@@ -2,6 +2,7 @@
 import type { Media } from '../../../machines/model/content.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 
+const none = { text: '', entities: [] }
 const sticker: Media = { kind: 'sticker', file: { native: 'x' } }
 const words = { kind: 'text' as const, text: 'x', entities: [] }
 const article = { id: '1', type: 'article', title: 'x', content: words }
@@ -53,4 +54,40 @@ export const sandboxOperations = {
   send_ephemeral: (chat) => ({ kind: 'send_ephemeral', chat, receiver: chat, content: words }),
   edit_ephemeral: (chat) => ({ kind: 'edit_ephemeral', chat, receiver: chat, ephemeral: 1 }),
   delete_ephemeral: (chat) => ({ kind: 'delete_ephemeral', chat, receiver: chat, ephemeral: 1 }),
+  edit_story: () => ({ kind: 'edit_story', story: 1, media: sticker, caption: none }),
+  repost_story: (chat) => ({ kind: 'repost_story', from: chat, story: 1, activeSeconds: 86_400 }),
+  for_business: () => ({
+    kind: 'for_business',
+    connection: 'x',
+    operation: { kind: 'business_connection' },
+  }),
+  business_connection: () => ({ kind: 'business_connection' }),
+  delete_for_business: () => ({ kind: 'delete_for_business', messages: ['1'] }),
+  set_username: () => ({ kind: 'set_username', username: 'somebody' }),
+  available_gifts: () => ({ kind: 'available_gifts' }),
+  send_gift: (chat) => ({ kind: 'send_gift', chat, gift: 'x', text: none, paysUpgrade: false }),
+  gift_premium: (chat) => ({
+    kind: 'gift_premium',
+    person: chat,
+    months: 3,
+    stars: 1000,
+    text: none,
+  }),
+  owned_gifts: () => ({ kind: 'owned_gifts', without: [], byPrice: false, limit: 1 }),
+  convert_gift: () => ({ kind: 'convert_gift', gift: 'x' }),
+  upgrade_gift: () => ({ kind: 'upgrade_gift', gift: 'x', keepsDetails: true, stars: 0 }),
+  transfer_gift: (chat) => ({ kind: 'transfer_gift', gift: 'x', chat, stars: 0 }),
+  set_gift_settings: () => ({
+    kind: 'set_gift_settings',
+    showsButton: true,
+    accepted: {
+      unlimited: true,
+      limited: true,
+      unique: true,
+      premium: true,
+      fromChannels: true,
+    },
+  }),
+  star_balance: () => ({ kind: 'star_balance' }),
+  transfer_stars: () => ({ kind: 'transfer_stars', stars: 1 }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -1,0 +1,44 @@
+/** The connection of a person's business account to an account that acts for it, and what that is told. */
+import type { Chat, Message, Person } from './content.ts'
+
+/** The reference's names without `can_`. */
+export const BUSINESS_RIGHTS = [
+  'reply',
+  'read_messages',
+  'delete_sent_messages',
+  'delete_all_messages',
+  'edit_name',
+  'edit_bio',
+  'edit_profile_photo',
+  'edit_username',
+  'change_gift_settings',
+  'view_gifts_and_stars',
+  'convert_gifts_to_stars',
+  'transfer_and_upgrade_gifts',
+  'transfer_stars',
+  'manage_stories',
+] as const
+
+export type BusinessRight = (typeof BUSINESS_RIGHTS)[number]
+
+export interface BusinessConnection {
+  readonly id: string
+  /** Whose business it is. */
+  readonly person: Person
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly rights: readonly BusinessRight[]
+  readonly isEnabled: boolean
+}
+
+/** A private chat of the business, as its owner sees it. */
+export type BusinessEvent =
+  | { readonly kind: 'business_connection'; readonly connection: BusinessConnection }
+  | { readonly kind: 'business_message'; readonly connection: string; readonly letter: Message }
+  | { readonly kind: 'business_edited'; readonly connection: string; readonly letter: Message }
+  | {
+      readonly kind: 'business_deleted'
+      readonly connection: string
+      readonly place: Chat
+      readonly messages: readonly string[]
+    }

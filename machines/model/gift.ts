@@ -1,0 +1,47 @@
+/** Gifts that people and accounts give each other for Stars. */
+import type { Media, Person } from './content.ts'
+import type { Text } from './text.ts'
+
+export interface Gift {
+  readonly id: string
+  readonly sticker: Media
+  /** Prices in Stars. */
+  readonly stars: number
+  /** Absent: it cannot be upgraded. */
+  readonly upgradeStars?: number
+  /** Only for a limited gift: how many there are, and how many are left. */
+  readonly total?: number
+  readonly remaining?: number
+}
+
+export interface OwnedGift {
+  readonly id: string
+  readonly gift: Gift
+  /** Absent where the sender is not shown. */
+  readonly sender?: Person
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly text: Text
+  readonly isSaved: boolean
+  /** What the sender paid for an upgrade. */
+  readonly prepaidStars?: number
+  /** What the owner gets for it. */
+  readonly convertStars?: number
+  /** Only for an upgraded gift. */
+  readonly unique?: { readonly name: string; readonly number: number }
+}
+
+export interface AcceptedGifts {
+  readonly unlimited: boolean
+  readonly limited: boolean
+  readonly unique: boolean
+  readonly premium: boolean
+  readonly fromChannels: boolean
+}
+
+export interface OwnedGiftPage {
+  readonly total: number
+  readonly gifts: readonly OwnedGift[]
+  /** Where the next page begins; absent: there is none. */
+  readonly next?: string
+}

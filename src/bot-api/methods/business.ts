@@ -1,0 +1,223 @@
+/** Methods by which an account acts for a business that has connected it. */
+
+import { failed } from '../../../machines/model/failure.ts'
+import type { AcceptedGifts } from '../../../machines/model/gift.ts'
+import type { PublicOperation } from '../../../machines/model/operation.ts'
+import { Arguments } from '../arguments.ts'
+import { type Call, type Method, type ParameterType, result } from '../method.ts'
+import { profilePhoto } from './files.ts'
+import { ownedByBusiness } from './gifts.ts'
+
+const MESSAGES = 100
+
+const bad = (description: string) => failed('bad_request', description)
+
+function assertBusiness(args: Arguments): void {
+  if (!args.has('business_connection_id')) throw bad('business connection not found')
+}
+
+/** `required` beside the connection, by which `perform` acts as the owner of the business. */
+const forBusiness = (
+  name: string,
+  summary: string,
+  operation: PublicOperation['kind'],
+  parameters: Readonly<Record<string, ParameterType>>,
+  required: readonly string[],
+  read: (call: Call) => Promise<PublicOperation> | PublicOperation,
+): Method => ({
+  name,
+  summary,
+  scope: 'bot:send',
+  operation,
+  parameters: { business_connection_id: 'string', ...parameters },
+  required: ['business_connection_id', ...required],
+  run: async (call) => {
+    assertBusiness(call.args)
+    return result(await call.perform(await read(call)))
+  },
+})
+
+const text = ({ args }: Call, name: string, length: number, problem: string): string => {
+  const value = (args.text(name) ?? '').trim()
+  if ([...value].length > length) throw bad(problem)
+  return value
+}
+
+const stars = ({ args }: Call, min: number) => args.integer('star_count', { min, max: 1_000_000 })
+
+const giftOf = ({ args }: Call): string => args.text('owned_gift_id') ?? ''
+const gift = { owned_gift_id: 'string' } as const
+
+export const businessMethods: readonly Method[] = [
+  {
+    ...forBusiness(
+      'getBusinessConnection',
+      'The connection of a business to this account',
+      'for_business',
+      {},
+      [],
+      () => ({ kind: 'business_connection' }),
+    ),
+    scope: undefined,
+  },
+  forBusiness(
+    'readBusinessMessage',
+    'Marks a message to the business as read',
+    'for_business',
+    { chat_id: 'integer', message_id: 'integer' },
+    ['chat_id', 'message_id'],
+    ({ args }) => ({ kind: 'mark_read', chat: args.chat(), message: args.messageId('message_id') }),
+  ),
+  forBusiness(
+    'deleteBusinessMessages',
+    'Deletes messages of one private chat of the business',
+    'delete_for_business',
+    { message_ids: 'json' },
+    ['message_ids'],
+    (call) => ({ kind: 'delete_for_business', messages: messagesOf(call) }),
+  ),
+  forBusiness(
+    'setBusinessAccountName',
+    'Renames the business',
+    'for_business',
+    { first_name: 'string', last_name: 'string' },
+    ['first_name'],
+    (call) => {
+      const firstName = text(call, 'first_name', 64, 'FIRSTNAME_INVALID')
+      if (firstName === '') throw bad('parameter "first_name" is required')
+      const lastName = text(call, 'last_name', 64, 'LASTNAME_INVALID')
+      return { kind: 'set_name', firstName, ...(lastName !== '' && { lastName }) }
+    },
+  ),
+  forBusiness(
+    'setBusinessAccountUsername',
+    'Gives the business a username, or takes it away',
+    'set_username',
+    { username: 'string' },
+    [],
+    (call) => ({
+      kind: 'set_username',
+      username: text(call, 'username', 32, 'USERNAME_INVALID'),
+    }),
+  ),
+  forBusiness(
+    'setBusinessAccountBio',
+    'Says what the profile of the business shows',
+    'for_business',
+    { bio: 'string' },
+    [],
+    (call) => ({ kind: 'set_about', about: text(call, 'bio', 140, 'ABOUT_TOO_LONG') }),
+  ),
+  forBusiness(
+    'setBusinessAccountProfilePhoto',
+    'Gives the business a photo',
+    'for_business',
+    { photo: 'json', is_public: 'boolean' },
+    ['photo'],
+    async (call) => ({ kind: 'set_profile_photo', photo: await profilePhoto(call) }),
+  ),
+  forBusiness(
+    'removeBusinessAccountProfilePhoto',
+    'Removes the newest photo of the business',
+    'for_business',
+    { is_public: 'boolean' },
+    [],
+    () => ({ kind: 'set_profile_photo' }),
+  ),
+  forBusiness(
+    'setBusinessAccountGiftSettings',
+    'Says which gifts the business accepts',
+    'set_gift_settings',
+    { show_gift_button: 'boolean', accepted_gift_types: 'json' },
+    ['show_gift_button', 'accepted_gift_types'],
+    ({ args }) => ({
+      kind: 'set_gift_settings',
+      showsButton: args.boolean('show_gift_button'),
+      accepted: acceptedOf(args),
+    }),
+  ),
+  forBusiness(
+    'getBusinessAccountStarBalance',
+    'How many Stars the business has',
+    'star_balance',
+    {},
+    [],
+    () => ({ kind: 'star_balance' }),
+  ),
+  forBusiness(
+    'transferBusinessAccountStars',
+    'Moves Stars of the business to this account',
+    'transfer_stars',
+    { star_count: 'integer' },
+    ['star_count'],
+    (call) => {
+      const count = stars(call, 0)
+      if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
+      return { kind: 'transfer_stars', stars: count }
+    },
+  ),
+  ownedByBusiness(assertBusiness),
+  forBusiness(
+    'convertGiftToStars',
+    'Sells a gift of the business',
+    'convert_gift',
+    gift,
+    ['owned_gift_id'],
+    (call) => ({ kind: 'convert_gift', gift: giftOf(call) }),
+  ),
+  forBusiness(
+    'upgradeGift',
+    'Makes a gift of the business a unique one',
+    'upgrade_gift',
+    { ...gift, keep_original_details: 'boolean', star_count: 'integer' },
+    ['owned_gift_id'],
+    (call) => ({
+      kind: 'upgrade_gift',
+      gift: giftOf(call),
+      keepsDetails: call.args.boolean('keep_original_details'),
+      stars: stars(call, 0),
+    }),
+  ),
+  forBusiness(
+    'transferGift',
+    'Passes a unique gift of the business on',
+    'transfer_gift',
+    { ...gift, new_owner_chat_id: 'integer', star_count: 'integer' },
+    ['owned_gift_id', 'new_owner_chat_id'],
+    (call) => ({
+      kind: 'transfer_gift',
+      gift: giftOf(call),
+      chat: call.args.chat('new_owner_chat_id'),
+      stars: stars(call, 0),
+    }),
+  ),
+]
+
+function messagesOf({ args }: Call): readonly number[] {
+  const given = args.json('message_ids')
+  if (!Array.isArray(given)) throw bad("can't parse message identifiers JSON object")
+  if (given.length === 0) throw bad('message identifiers are not specified')
+  if (given.length > MESSAGES) throw bad('too many message identifiers specified')
+  return given.map((id: unknown) => {
+    const number = Number(id)
+    if (!Number.isSafeInteger(number) || number <= 0) {
+      throw bad('invalid message identifier specified')
+    }
+    return number
+  })
+}
+
+function acceptedOf(args: Arguments): AcceptedGifts {
+  const given = args.json('accepted_gift_types')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw bad("can't parse accepted gift types JSON object")
+  }
+  const types = Arguments.from(given)
+  return {
+    unlimited: types.boolean('unlimited_gifts'),
+    limited: types.boolean('limited_gifts'),
+    unique: types.boolean('unique_gifts'),
+    premium: types.boolean('premium_subscription'),
+    fromChannels: types.boolean('gifts_from_channels'),
+  }
+}

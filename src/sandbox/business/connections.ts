@@ -1,0 +1,153 @@
+/** Business connections: a person lets an account read and write in their private chats. */
+import { randomBytes } from 'node:crypto'
+import type { BusinessConnection, BusinessRight } from '../../../machines/model/business.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Queryable } from '../../database/database.ts'
+import { openPrivateChat } from '../chats/private-chat.ts'
+import { personOf } from '../delivery/mapping.ts'
+import { notify } from '../delivery/notify.ts'
+import { type PersonRow, personJson } from '../delivery/rows.ts'
+import type { BusinessLink, BusinessLinks, NetworkContext } from '../network/context.ts'
+
+interface Row {
+  readonly id: string
+  readonly person: PersonRow
+  readonly account: number
+  readonly at: number
+  readonly rights: readonly BusinessRight[]
+  readonly isEnabled: boolean
+}
+
+const selecting = `
+  select b.id, ${personJson('p')} as person, b.account_id as account, b.rights,
+    b.is_enabled as "isEnabled", floor(extract(epoch from b.at))::bigint as at
+  from sandbox_business b join sandbox_person p on p.id = b.person_id`
+
+const connectionOf = ({ account: _, person, ...row }: Row): BusinessConnection => ({
+  ...row,
+  person: personOf(person),
+})
+
+/** The enabled connections of all people: read once, then kept up to date by what changes them here. */
+export class BusinessConnections implements BusinessLinks {
+  readonly #db: Queryable
+  #known: Promise<Map<number, readonly BusinessLink[]>> | undefined
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  async of(people: readonly number[]): Promise<readonly BusinessLink[]> {
+    this.#known ??= this.#read()
+    const known = await this.#known.catch((cause) => {
+      this.#known = undefined
+      throw cause
+    })
+    return known.size === 0 ? [] : people.flatMap((person) => known.get(person) ?? [])
+  }
+
+  changed(): void {
+    this.#known = undefined
+  }
+
+  async #read() {
+    const rows = await this.#db.query<BusinessLink>(
+      'select id, person_id as person, account_id as account from sandbox_business where is_enabled',
+    )
+    return Map.groupBy(rows, ({ person }) => person)
+  }
+}
+
+/** Connects, or changes the rights of a connection. The account is notified. */
+export async function connectBusiness(
+  context: NetworkContext,
+  person: number,
+  account: number,
+  rights: readonly BusinessRight[],
+): Promise<BusinessConnection> {
+  if (person === account) throw failed('bad_request', 'an account cannot act for itself')
+  return change(context, person, account, (tx) =>
+    tx.query(
+      `insert into sandbox_business (id, person_id, account_id, at, rights, is_enabled)
+       values ($1, $2, $3, to_timestamp($4), $5, true)
+       on conflict (person_id, account_id) do update
+       set rights = excluded.rights, is_enabled = true`,
+      [randomBytes(12).toString('base64url'), person, account, context.now() / 1000, [...rights]],
+    ),
+  )
+}
+
+export function disconnectBusiness(
+  context: NetworkContext,
+  person: number,
+  account: number,
+): Promise<BusinessConnection> {
+  return change(context, person, account, (tx) =>
+    tx.query(
+      `update sandbox_business set is_enabled = false, rights = '{}'
+       where person_id = $1 and account_id = $2`,
+      [person, account],
+    ),
+  )
+}
+
+async function change(
+  context: NetworkContext,
+  person: number,
+  account: number,
+  store: (tx: Queryable) => Promise<unknown>,
+): Promise<BusinessConnection> {
+  const woken: number[] = []
+  const connection = await context.db.transaction(async (tx) => {
+    await openPrivateChat(tx, person, account)
+    await store(tx)
+    const [row] = await tx.query<Row & { readonly chat: number }>(
+      `${selecting} where b.person_id = $1 and b.account_id = $2`,
+      [person, account],
+    )
+    if (!row) throw failed('not_found', '')
+    const changed = connectionOf(row)
+    const event = {
+      kind: 'business_connection' as const,
+      chat: await privateChatOf(tx, person, account),
+      actor: person,
+      facts: { connection: changed },
+    }
+    await notify({ db: tx, wake: (people) => woken.push(...people) }, event, { people: [account] })
+    return changed
+  })
+  context.business.changed()
+  context.wake(woken)
+  return connection
+}
+
+/** The id of the row of their chat, which is open. */
+export async function privateChatOf(db: Queryable, one: number, other: number): Promise<number> {
+  const [chat] = await db.query<{ id: number }>(
+    `select id from sandbox_chat
+     where low_id = least($1::bigint, $2::bigint) and high_id = greatest($1::bigint, $2::bigint)`,
+    [one, other],
+  )
+  if (!chat) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  return chat.id
+}
+
+/** Rejects where this account has no such connection. */
+export async function connectionFor(
+  db: Queryable,
+  account: number,
+  id: string,
+): Promise<BusinessConnection> {
+  const [row] = await db.query<Row>(`${selecting} where b.id = $1 and b.account_id = $2`, [
+    id,
+    account,
+  ])
+  if (!row) throw failed('bad_request', 'business connection not found')
+  return connectionOf(row)
+}
+
+/** The connections of a person, for their settings. */
+export async function connectionsOf(db: Queryable, person: number) {
+  const rows = await db.query<Row>(`${selecting} where b.person_id = $1 order by b.at`, [person])
+  return rows.map((row) => ({ account: row.account, connection: connectionOf(row) }))
+}
