@@ -2,12 +2,14 @@
 import type { InspectionEvent } from 'xstate'
 import { credentialMachine } from '../../machines/credential/machine.ts'
 import type { CredentialContext, Resume } from '../../machines/credential/setup.ts'
+import type { Passed } from '../../machines/model/operation-passing.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
 import { jittered } from '../host/time.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { CredentialEffects } from './effects.ts'
+import type { PassCall } from './pass.ts'
 import { cutShort } from './perform.ts'
 import { Timeline } from './timeline.ts'
 import type { CredentialWorld } from './world.ts'
@@ -95,6 +97,18 @@ export function activateCredential(
     effects = new CredentialEffects(facts, world, ref)
     return new HostedActor(ref, effects, clock, host)
   })
+}
+
+/**
+ * Resolves with the network's answer. The machine gets a command only where it has to refuse: an account that is online
+ * may be asked.
+ */
+export async function passOn(credential: CredentialActor, request: PassCall): Promise<Passed> {
+  const isOnline = credential.isActive && credential.snapshot.matches({ live: 'online' })
+  if (isOnline) return credential.effects.pass(request)
+  const { call: operation, ...about } = request
+  const now = Date.now()
+  return credential.ask<Passed>({ type: 'operation.perform', operation, ...about, now })
 }
 
 /** The row has one reason: that of the restriction only while the restriction is all that is wrong. */

@@ -5,7 +5,6 @@ import type { Passed, Passing } from '../../machines/model/operation-passing.ts'
 import { within } from '../host/time.ts'
 import type { Session } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, UpdateLog } from '../ports/ports.ts'
-import type { CredentialActor } from './actor.ts'
 
 export interface PassCall {
   readonly call: Passing
@@ -29,18 +28,6 @@ interface PassingActor {
 
 /** No call takes longer, however steadily its files move. */
 const TRANSFER_MS = 3_600_000
-
-/**
- * Resolves with the network's answer. The machine gets a command only where it has to refuse: an account that is online
- * may be asked.
- */
-export async function passOn(credential: CredentialActor, request: PassCall): Promise<Passed> {
-  const isOnline = credential.isActive && credential.snapshot.matches({ live: 'online' })
-  if (isOnline) return credential.effects.pass(request)
-  const { call: operation, ...about } = request
-  const now = Date.now()
-  return credential.ask<Passed>({ type: 'operation.perform', operation, ...about, now })
-}
 
 /** Rejects with `RequestFailed`. */
 export async function pass(actor: PassingActor, request: PassCall): Promise<Passed> {

@@ -171,3 +171,8 @@ export function utf8(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw failed('bad_request', 'strings must be encoded in UTF-8')
   return bytes.toString()
 }
+
+/** The chat whose rate a sending call counts for: one text for all spellings of a number, and of a name. */
+export function chatOf(chat = ''): string {
+  return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
+}

@@ -7,12 +7,11 @@ import type { Json, Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Upload } from '../media/media.ts'
-import type { Arguments } from './arguments.ts'
+import { type Arguments, chatOf } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
 import { type CallServices, canDo, type Method, type Result } from './method.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, hasTopics, methodRefused } from './parameter-rules.ts'
-import { chatOf } from './passing.ts'
 import { methodName } from './reference.ts'
 
 export interface CallExecution {

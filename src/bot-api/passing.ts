@@ -1,11 +1,12 @@
 /** Calls that a network which speaks the bot API itself carries out: only what concerns the key is decided here. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { passOn } from '../../actors/credential/pass.ts'
+import { passOn } from '../../actors/credential/actor.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Passing } from '../../machines/model/operation-passing.ts'
+import { chatOf } from './arguments.ts'
 import type { CallExecution } from './execute.ts'
 import type { Result } from './method.ts'
 import { methods } from './methods/index.ts'
@@ -22,7 +23,7 @@ export const passes = ({ capabilities }: Platform, method: string): boolean =>
   capabilities.passesThrough === true && !ours.has(method.toLowerCase())
 
 /** One call as it came. */
-export interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query' | 'body'> {
+interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query' | 'body'> {
   readonly key: ApiKeyActor
   readonly traceId: string
   readonly idempotencyKey?: string | undefined
@@ -77,12 +78,6 @@ function sends(method: string): boolean {
   const known = methods.get(method.toLowerCase())
   if (known) return known.sends === true
   return /^(send|forward|copy)(?!\w*draft)/i.test(method)
-}
-
-/** The chat whose rate a sending call counts for. */
-export function chatOf(chat = ''): string {
-  // However the same number is written, it is the same chat. Names are not told from each other by their letter case.
-  return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
 }
 
 function callOf(received: ReceivedCall): Passing {

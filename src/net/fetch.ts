@@ -13,7 +13,7 @@ export class UrlRefused extends Error {
   }
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   /** A guarded agent; its limits apply as well. */
   readonly agent: Dispatcher
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT'

@@ -167,11 +167,10 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
   }
 }
 
-function serviceJson(
-  content: Content & { kind: 'service' },
-  chat: Chat,
-  ids: Names,
-): object | undefined {
+type ServiceContent = Content & { kind: 'service' }
+type ServiceOf<Fact extends ServiceContent['fact']> = Extract<ServiceContent, { fact: Fact }>
+
+function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | undefined {
   switch (content.fact) {
     case 'joined': {
       const members = content.people.map((person) => userJson(person, ids))
@@ -202,6 +201,26 @@ function serviceJson(
     case 'moved_from':
       return { migrate_from_chat_id: ids.chat(content.chat) }
     case 'topic_created':
+    case 'topic_edited':
+    case 'topic_closed':
+    case 'topic_reopened':
+    case 'general_topic_hidden':
+    case 'general_topic_unhidden':
+      return topicFactJson(content)
+    case 'users_shared':
+      return usersSharedJson(content, ids)
+    case 'chat_shared':
+      return chatSharedJson(content, ids)
+    case 'web_app_data':
+      return { web_app_data: { data: content.data, button_text: content.button } }
+  }
+}
+
+type Topical<Fact = ServiceContent['fact']> = Fact extends `${string}topic_${string}` ? Fact : never
+
+function topicFactJson(content: ServiceOf<Topical>): object {
+  switch (content.fact) {
+    case 'topic_created':
       return { forum_topic_created: topicLookJson(content) }
     case 'topic_edited': {
       const { name, icon: icon_custom_emoji_id } = content
@@ -215,25 +234,25 @@ function serviceJson(
       return { general_forum_topic_hidden: {} }
     case 'general_topic_unhidden':
       return { general_forum_topic_unhidden: {} }
-    case 'users_shared': {
-      const users = content.people.map(({ native, firstName, lastName, username }) =>
-        present({
-          user_id: ids.chat(native),
-          first_name: firstName,
-          last_name: lastName,
-          username,
-        }),
-      )
-      return { users_shared: { request_id: content.request, users } }
-    }
-    case 'chat_shared': {
-      const { native, title, username } = content.chat
-      const shared = present({ chat_id: ids.chat(native), title, username })
-      return { chat_shared: { request_id: content.request, ...shared } }
-    }
-    case 'web_app_data':
-      return { web_app_data: { data: content.data, button_text: content.button } }
   }
+}
+
+function usersSharedJson({ request, people }: ServiceOf<'users_shared'>, ids: Names): object {
+  const users = people.map(({ native, firstName, lastName, username }) =>
+    present({
+      user_id: ids.chat(native),
+      first_name: firstName,
+      last_name: lastName,
+      username,
+    }),
+  )
+  return { users_shared: { request_id: request, users } }
+}
+
+function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names): object {
+  const { native, title, username } = chat
+  const shared = present({ chat_id: ids.chat(native), title, username })
+  return { chat_shared: { request_id: request, ...shared } }
 }
 
 export const locationJson = (location: Location) =>
@@ -257,7 +276,7 @@ const venueJson = (location: object, venue: Venue) =>
     google_place_type: venue.googleType,
   })
 
-export const keyboardJson = (buttons: Buttons) => ({
+const keyboardJson = (buttons: Buttons) => ({
   inline_keyboard: buttons.map((row) => row.map(buttonJson)),
 })
 

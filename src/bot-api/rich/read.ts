@@ -51,7 +51,7 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
   reference_link: ['text', 'reference_name'],
 }
 
-export function richTextOf(value: unknown, what = 'text', depth = 0): RichText {
+function richTextOf(value: unknown, what = 'text', depth = 0): RichText {
   if (typeof value === 'string') return value
   if (depth > DEPTH) throw bad('it is nested too deeply')
   if (Array.isArray(value)) return value.map((one) => richTextOf(one, what, depth + 1))

@@ -13,7 +13,7 @@ interface ClientOptions {
 }
 
 /** One request in the words of the caller. */
-export interface Question {
+interface Question {
   readonly verb: 'GET' | 'POST'
   /** The name of the method, and the query behind it with its question mark. */
   readonly path: string
@@ -34,7 +34,7 @@ export interface Answer {
   readonly envelope: Fields
 }
 
-export interface FileAnswer {
+interface FileAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Readable

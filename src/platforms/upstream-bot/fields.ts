@@ -22,19 +22,8 @@ export function text(value: unknown): string {
   throw new Malformed('a string was expected')
 }
 
-/** An id of the reference as a native one. */
-export const native = (value: unknown): string => `${integer(value)}`
-
-export function array<Item>(value: unknown, read: (item: unknown) => Item): Item[] {
-  if (Array.isArray(value)) return value.map((item) => read(item))
-  throw new Malformed('an array was expected')
-}
-
 export const number = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined
-
-export const maybe = <Value>(value: unknown, read: (value: unknown) => Value): Value | undefined =>
-  value === undefined || value === null ? undefined : read(value)
 
 export const maybeText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined

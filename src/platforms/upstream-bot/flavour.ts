@@ -3,15 +3,11 @@ import { type Capabilities, type Handlers, operationsOf } from '../../../actors/
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
-import { type Context, handlers } from './handlers.ts'
+import { type Context, handlers, type Naming } from './handlers.ts'
 
-export interface Flavour {
+export interface Flavour extends Naming {
   /** The platform's name in paths. */
   readonly id: string
-  /** The network's name, for users. */
-  readonly name: string
-  /** The network's names of methods, by the reference's in lower case, where they differ. */
-  readonly methods: Readonly<Record<string, string>>
   /** getUpdates takes `allowed_updates`. */
   readonly filtersUpdates: boolean
   readonly handlers: Handlers<Context>

@@ -7,12 +7,19 @@ import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
 import { type Answer, type Client, refusalIn } from './client.ts'
 import { passedOn, type Refused } from './failures.ts'
 import type { Fields } from './fields.ts'
-import type { Flavour } from './flavour.ts'
 import { ownUpdate } from './update.ts'
+
+/** How a network names itself and its methods. */
+export interface Naming {
+  /** The network's name, for users. */
+  readonly name: string
+  /** The network's names of methods, by the reference's in lower case, where they differ. */
+  readonly methods: Readonly<Record<string, string>>
+}
 
 export interface Context extends Request {
   readonly client: Pick<Client, 'ask' | 'call'>
-  readonly flavour: Pick<Flavour, 'name' | 'methods'>
+  readonly flavour: Naming
   /** Gets what the network refused, which may say something of the account itself. */
   learn(refused: Refused): void
 }

@@ -133,13 +133,9 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
   const byId = new Map(messages.map((message) => [message.message_id, message]))
   const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
   const standing = inbox.keyboards.find((one) => one.chat.id === chat.id)
-  const asking = standing?.force_reply ? byId.get(standing.message_id) : undefined
-  const [asked, setAsked] = useState<number>()
-  // Opened once: whoever does not want to answer can leave it.
-  if (asking && asking.message_id !== asked) {
-    setAsked(asking.message_id)
-    if (!aimed) setAim({ act: 'reply', message: asking })
-  }
+  useForcedReply(standing?.force_reply ? byId.get(standing.message_id) : undefined, (message) => {
+    if (!aimed) setAim({ act: 'reply', message })
+  })
   return (
     <section className="window" aria-label={t('messenger.chat')}>
       <Bar chat={chat} person={person} people={people} back={back} />
@@ -183,6 +179,14 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
       )}
     </section>
   )
+}
+
+/** Opens the answer to a message that asks for one. It opens once, so that a person can close it. */
+function useForcedReply(asking: Message | undefined, open: (message: Message) => void): void {
+  const [asked, setAsked] = useState<number>()
+  if (!asking || asking.message_id === asked) return
+  setAsked(asking.message_id)
+  open(asking)
 }
 
 const isOneAlbum = ({ media_group_id: album }: Message, before: Message | undefined) =>

@@ -81,7 +81,6 @@ interface BubbleProps {
 
 export function Bubble(props: BubbleProps) {
   const { message, person, repliedTo, isJoined, hands, reply, edit, forward } = props
-  const t = useT()
   const reason = useReason()
   const toast = useToast()
   const summary = useSummary()
@@ -91,7 +90,6 @@ export function Bubble(props: BubbleProps) {
   })
   const isOwn = message.from?.id === person
   const canEdit = isOwn && (message.text !== undefined || message.media !== undefined)
-  const isShared = message.chat.type !== 'private'
   const rows = message.inline_keyboard ?? []
   const own = message.reactions?.find((one) => one.person.id === person)?.emoji
   if (message.service !== undefined) {
@@ -104,31 +102,7 @@ export function Bubble(props: BubbleProps) {
   return (
     <li className={['line', isOwn && 'own', isJoined && 'joined'].filter(Boolean).join(' ')}>
       <div className="bubble">
-        {isShared && !isOwn && message.from && (
-          <span className="label small">{personName(message.from)}</span>
-        )}
-        {message.forwarded_from && (
-          <span className="quiet tiny">
-            {t('messenger.forwarded', { name: message.forwarded_from })}
-          </span>
-        )}
-        {message.receiver && (
-          <span className="quiet tiny">
-            {message.receiver.id === person
-              ? t('messenger.onlyYou')
-              : t('messenger.onlyFor', { name: personName(message.receiver) })}
-          </span>
-        )}
-        {message.external_reply && (
-          <span className="quiet tiny">
-            {t('messenger.answering', { name: message.external_reply.from })}
-          </span>
-        )}
-        {(repliedTo || message.quote) && (
-          <span className="quoted small clip" dir="auto">
-            {message.quote?.text ?? (repliedTo && summary(repliedTo))}
-          </span>
-        )}
+        <Above message={message} person={person} repliedTo={repliedTo} />
         <Content
           message={message}
           vote={(options) => acting.mutate(() => hands.vote(message, options))}
@@ -149,6 +123,46 @@ export function Bubble(props: BubbleProps) {
         />
       )}
     </li>
+  )
+}
+
+/** The lines above the content: the author, the origin, the receiver, and the message that it answers. */
+function Above({
+  message,
+  person,
+  repliedTo,
+}: Pick<BubbleProps, 'message' | 'person' | 'repliedTo'>) {
+  const t = useT()
+  const summary = useSummary()
+  const isOwn = message.from?.id === person
+  return (
+    <>
+      {message.chat.type !== 'private' && !isOwn && message.from && (
+        <span className="label small">{personName(message.from)}</span>
+      )}
+      {message.forwarded_from && (
+        <span className="quiet tiny">
+          {t('messenger.forwarded', { name: message.forwarded_from })}
+        </span>
+      )}
+      {message.receiver && (
+        <span className="quiet tiny">
+          {message.receiver.id === person
+            ? t('messenger.onlyYou')
+            : t('messenger.onlyFor', { name: personName(message.receiver) })}
+        </span>
+      )}
+      {message.external_reply && (
+        <span className="quiet tiny">
+          {t('messenger.answering', { name: message.external_reply.from })}
+        </span>
+      )}
+      {(repliedTo || message.quote) && (
+        <span className="quoted small clip" dir="auto">
+          {message.quote?.text ?? (repliedTo && summary(repliedTo))}
+        </span>
+      )}
+    </>
   )
 }
 
