@@ -70,6 +70,12 @@ export const libraries: readonly Library[] = [
     adapter: 'ntba.mjs',
   },
   {
+    name: 'telebot',
+    page: 'https://github.com/tucnak/telebot',
+    language: 'go',
+    adapter: 'telebot/main.go',
+  },
+  {
     name: 'go-telegram/bot',
     page: 'https://github.com/go-telegram/bot',
     language: 'go',

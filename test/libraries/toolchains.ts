@@ -31,7 +31,7 @@ interface Options {
 
 /** Builds; rejects with what the tool printed last. */
 async function build(file: string, args: readonly string[], options: Options = {}): Promise<void> {
-  const { cwd = import.meta.dirname, timeout = minutes(4) } = options
+  const { cwd = import.meta.dirname, timeout = minutes(2.5) } = options
   // Another Go than the machine's would be fetched at times.
   const env = { ...process.env, GOTOOLCHAIN: 'local' }
   try {
@@ -93,7 +93,7 @@ async function python(): Promise<Workshop> {
   const name = `python-${await digest(source, ['requirements.txt'])}`
   const folder = await cached(name, async (making) => {
     await fetch('python3', ['-m', 'venv', making])
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries=1']
     await fetch(join(making, 'bin/python'), [...pip, '-r', join(source, 'requirements.txt')])
   })
   return (adapter) => ({
@@ -108,7 +108,14 @@ async function javascript(): Promise<Workshop> {
   const source = sourceFolder('javascript')
   const folder = await cached(`javascript-${await digest(source)}`, async (making) => {
     await cp(source, making, { recursive: true })
-    const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
+    const npm = [
+      'install',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-package-lock',
+      '--fetch-retries=1',
+    ]
     await fetch('npm', npm, { cwd: making })
   })
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
@@ -117,7 +124,7 @@ async function javascript(): Promise<Workshop> {
 async function go(): Promise<Workshop> {
   const source = sourceFolder('go')
   const folder = await cached(`go-${await digest(source)}`, async (making) => {
-    await fetch('go', ['mod', 'download'], { cwd: source })
+    await fetch('go', ['mod', 'download'], { cwd: source, timeout: minutes(5) })
     const words = ['build', '-mod=readonly', '-o', `${making}/`, './...']
     await build('go', words, { cwd: source, timeout: minutes(9) })
   })
@@ -127,7 +134,7 @@ async function go(): Promise<Workshop> {
 async function rust(): Promise<Workshop> {
   const source = sourceFolder('rust')
   const target = join(cacheFolder, 'rust')
-  await fetch('cargo', ['fetch', '--quiet', '--locked'], { cwd: source })
+  await fetch('cargo', ['fetch', '--quiet', '--locked'], { cwd: source, timeout: minutes(5) })
   const words = ['build', '--quiet', '--locked', '--target-dir', target]
   await build('cargo', words, { cwd: source, timeout: minutes(30) })
   return (adapter) => ({ command: join(target, 'debug', basename(adapter, '.rs')), args: [] })

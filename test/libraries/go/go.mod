@@ -5,6 +5,7 @@ go 1.25.5
 require (
 	github.com/go-telegram/bot v1.19.0
 	github.com/mymmrac/telego v1.6.0
+	gopkg.in/telebot.v4 v4.0.0-beta.10
 )
 
 require (
