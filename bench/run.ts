@@ -9,6 +9,7 @@ import { files } from './files.ts'
 import { ingest } from './ingest.ts'
 import { panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
+import { passing } from './passing.ts'
 import { send } from './send.ts'
 import { start } from './start.ts'
 import { type Benchmark, type Finding, tableOf } from './support/finding.ts'
@@ -26,6 +27,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
   f: webhooks,
   g: files,
   h: xmpp,
+  i: passing,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,

@@ -1,12 +1,12 @@
 /** sendMessage on the sandbox, against a bare route that validates the same body and inserts one row. */
 import { startBare } from './support/bare.ts'
-import { Connection, post } from './support/connection.ts'
+import { load, post } from './support/connection.ts'
 import { atLeast, type Finding } from './support/finding.ts'
 import { seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
-import { milliseconds, now, percentile, perSecond } from './support/statistics.ts'
+import { milliseconds, percentile, perSecond } from './support/statistics.ts'
 
 const BOTS = 16
 const CONNECTIONS = 64
@@ -56,22 +56,4 @@ export async function send(stage: Stage): Promise<Finding[]> {
     },
     { what: '  request to answer', ours: times(ours), bare: times(bare) },
   ]
-}
-
-/** Every connection asks again as soon as it is answered; resolves with the milliseconds of each answer. */
-async function load(port: number, requests: readonly Buffer[], forMs: number): Promise<number[]> {
-  const delays: number[] = []
-  const until = now() + forMs
-  const ask = async (request: Buffer) => {
-    const connection = await Connection.open(port)
-    for (let began = now(); began < until; ) {
-      await connection.request(request)
-      const ended = now()
-      if (ended <= until) delays.push(ended - began)
-      began = ended
-    }
-    connection.close()
-  }
-  await Promise.all(requests.map(ask))
-  return delays
 }

@@ -1,5 +1,6 @@
 /** One keep-alive connection that costs the load generator as little as possible: bytes out, an answer in. */
 import { connect, type Socket } from 'node:net'
+import { now } from './statistics.ts'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 
@@ -58,4 +59,26 @@ export const post = (path: string, body: unknown): string => {
   const text = JSON.stringify(body)
   const length = Buffer.byteLength(text)
   return `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`
+}
+
+/** Every connection asks again as soon as it is answered; resolves with the milliseconds of each answer. */
+export async function load(
+  port: number,
+  requests: readonly Buffer[],
+  forMs: number,
+): Promise<number[]> {
+  const delays: number[] = []
+  const until = now() + forMs
+  const ask = async (request: Buffer) => {
+    const connection = await Connection.open(port)
+    for (let began = now(); began < until; ) {
+      await connection.request(request)
+      const ended = now()
+      if (ended <= until) delays.push(ended - began)
+      began = ended
+    }
+    connection.close()
+  }
+  await Promise.all(requests.map(ask))
+  return delays
 }
