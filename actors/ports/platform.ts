@@ -103,6 +103,8 @@ export interface Capabilities {
   readonly replyKeyboards?: boolean
   /** A message may quote a part of the one it answers, and answer one of another chat. */
   readonly quotes?: boolean
+  /** A message may come with an effect that plays once. */
+  readonly effects?: boolean
   readonly entities: readonly string[]
   /** Update kinds of the bot API that this platform can produce. */
   readonly updates: readonly string[]

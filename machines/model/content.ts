@@ -190,4 +190,6 @@ export interface Message {
   /** The connection of the business on whose behalf it was sent. */
   readonly business?: string
   readonly isProtected?: boolean
+  /** The network's number of the effect that it came with. */
+  readonly effect?: string
 }

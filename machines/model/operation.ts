@@ -103,6 +103,8 @@ interface Sending<Place, Item> {
   readonly silent?: boolean
   /** Recipients cannot forward it. */
   readonly isProtected?: boolean
+  /** The network's number of an effect that its readers see. */
+  readonly effect?: string
 }
 
 interface Changing<Place, Item> {

@@ -117,12 +117,13 @@ const LACKING: ByParameter<string> = {
   proximity_alert_radius: 'no live locations',
 }
 
-type Ability = OperationKind | ContentName | 'buttons'
+type Ability = OperationKind | ContentName | 'buttons' | 'effects'
 
 /** Parameters that some networks do not carry out although the method reads them. */
 const NEEDED: ByParameter<Ability> = {
   ephemeral_message_parameters: 'send_ephemeral',
   inline_message_id: 'edit_inline',
+  message_effect_id: 'effects',
   message_thread_id: 'create_topic',
   live_period: 'edit_location',
   heading: 'edit_location',
@@ -130,9 +131,12 @@ const NEEDED: ByParameter<Ability> = {
   reply_markup: 'buttons',
 }
 
-const hasAbility = ({ operations, content, buttons }: Capabilities, ability: Ability): boolean =>
-  ability === 'buttons'
-    ? buttons
+const hasAbility = (
+  { operations, content, buttons, effects = false }: Capabilities,
+  ability: Ability,
+): boolean =>
+  ability === 'buttons' || ability === 'effects'
+    ? { buttons, effects }[ability]
     : [...operations, ...content].some((one: OperationKind | ContentName) => one === ability)
 
 /** Methods read it only to refuse it. */

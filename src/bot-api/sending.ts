@@ -73,12 +73,15 @@ export const delivery = {
   protect_content: 'boolean',
 } as const
 
+export const withEffect = { message_effect_id: 'string' } as const
+
 /** The parameters beside the content itself. */
 export const sending = {
   chat_id: 'chat',
   ...forBusiness,
   ...delivery,
   ...replying,
+  ...withEffect,
   reply_markup: 'json',
 } as const
 
@@ -100,6 +103,14 @@ export const deliveryOf = (args: Arguments) => ({
   ...(args.boolean('protect_content') && { isProtected: true }),
 })
 
+/** The effect that a message comes with; an empty or zero id is none. */
+export function effectOf(args: Arguments): { readonly effect?: string } {
+  const effect = args.text('message_effect_id')?.trim() ?? ''
+  if (/^0*$/.test(effect)) return {}
+  if (!/^\d{1,20}$/.test(effect)) throw failed('bad_request', 'EFFECT_ID_INVALID')
+  return { effect }
+}
+
 /** Resolves with the message as the reference shows it. */
 export async function send(call: Call, content: Content | (() => Promise<Content>)): Promise<Json> {
   const { args, platform } = call
@@ -110,6 +121,7 @@ export async function send(call: Call, content: Content | (() => Promise<Content
   const terms = {
     chat: args.chat(),
     ...deliveryOf(args),
+    ...effectOf(args),
     ...replyOf(args, platform),
     ...markup,
   }

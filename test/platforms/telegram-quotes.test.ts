@@ -1,4 +1,5 @@
-/** Answers with quotes, and to messages of other chats, sent and received by an account of Telegram. */
+/** Answers with quotes and to messages of other chats, and effects, sent and received by an account of Telegram. */
+import { Long } from '@mtcute/core'
 import t from 'tap'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
@@ -28,6 +29,31 @@ t.test('Telegram accounts quote', async (t) => {
       perform(session, sending(chat, 'no', { replyTo: native, quote: wrong })),
     )
     t.match(failure, { code: 'bad_request', description: 'QUOTE_TEXT_INVALID' })
+  })
+
+  await t.test('effects go both ways, with whatever carries them', async (t) => {
+    const { person, friend, listen, store } = await live(t, stage)
+    network.delivery.send(friend, person, { message: 'before' })
+    const session = await listen()
+    const chat = `${friend.id}`
+    const effect = '5104841245755180586'
+    const first = await sent(session, chat, 'sparkling', { effect })
+    t.equal(first.effect, effect)
+    const seen = () => [...friend.messages.values()].at(-1)
+    const shows = () => {
+      const message = seen()
+      return message?._ === 'message' ? message.effect?.toString() : undefined
+    }
+    t.equal(shows(), effect)
+    const passed = { from: chat, message: first.native, chat, effect }
+    for (const kind of ['forward', 'copy'] as const) {
+      await perform(session, { kind, ...passed })
+      t.equal(shows(), effect, kind)
+    }
+    t.notOk((await sent(session, chat, 'plain')).effect)
+    const answer = Long.fromString(effect)
+    network.delivery.send(friend, person, { message: 'back', effect: answer })
+    t.match(await store.message('back'), { message: { effect } })
   })
 
   await t.test('a message of another chat is answered with where it comes from', async (t) => {

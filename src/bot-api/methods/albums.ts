@@ -6,7 +6,17 @@ import { Arguments } from '../arguments.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { assertQuotable, replyOf } from '../reply.ts'
-import { delivery, deliveryOf, edit, editing, forBusiness, isInline, replying } from '../sending.ts'
+import {
+  delivery,
+  deliveryOf,
+  edit,
+  editing,
+  effectOf,
+  forBusiness,
+  isInline,
+  replying,
+  withEffect,
+} from '../sending.ts'
 import { mediaContent } from './media.ts'
 
 const ITEMS = 10
@@ -24,13 +34,20 @@ const sendMediaGroup: Method = {
   scope: 'bot:send',
   operation: 'send_album',
   sends: true,
-  parameters: { chat_id: 'chat', ...forBusiness, media: 'json', ...delivery, ...replying },
+  parameters: {
+    chat_id: 'chat',
+    ...forBusiness,
+    media: 'json',
+    ...delivery,
+    ...replying,
+    ...withEffect,
+  },
   required: ['chat_id', 'media'],
   run: async (call) => {
     const { args, perform, platform } = call
     const reply = replyOf(args, platform)
     assertQuotable(platform, reply)
-    const terms = { chat: args.chat(), ...deliveryOf(args), ...reply }
+    const terms = { chat: args.chat(), ...deliveryOf(args), ...effectOf(args), ...reply }
     const contents = []
     for (const [place, { kind, item }] of itemsOf(args).entries()) {
       contents.push(await mediaContent(call, kind, 'media', item).catch(inItem(place)))

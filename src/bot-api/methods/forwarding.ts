@@ -6,7 +6,7 @@ import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { assertQuotable, replyOf } from '../reply.ts'
-import { captioned, delivery, deliveryOf, replying } from '../sending.ts'
+import { captioned, delivery, deliveryOf, effectOf, replying, withEffect } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
 const MESSAGES = 100
@@ -36,9 +36,12 @@ const forwardMessage: Method = {
   scope: 'bot:send',
   operation: 'forward',
   sends: true,
-  parameters: one,
+  parameters: { ...one, ...withEffect },
   required: ['chat_id', 'from_chat_id', 'message_id'],
-  run: async (call) => result(await passOn(call, 'forward', call.args.messageId('message_id'))),
+  run: async (call) => {
+    const message = call.args.messageId('message_id')
+    return result(await passOn(call, 'forward', message, effectOf(call.args)))
+  },
 }
 
 const copyMessage: Method = {
@@ -47,7 +50,7 @@ const copyMessage: Method = {
   scope: 'bot:send',
   operation: 'copy',
   sends: true,
-  parameters: { ...one, ...captioned, ...replying, reply_markup: 'json' },
+  parameters: { ...one, ...captioned, ...replying, ...withEffect, reply_markup: 'json' },
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const { args, platform } = call
@@ -56,6 +59,7 @@ const copyMessage: Method = {
     assertQuotable(platform, reply)
     const changes = {
       ...reply,
+      ...effectOf(args),
       // An empty caption takes the one there is away.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
       ...markup,

@@ -70,6 +70,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       media_group_id: message.album,
       business_connection_id: message.business,
       has_protected_content: message.isProtected || undefined,
+      effect_id: message.effect,
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
       external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),

@@ -14,6 +14,7 @@ interface Sending {
   readonly message?: string | undefined
   readonly entities?: tl.TypeMessageEntity[] | undefined
   readonly replyTo?: tl.TypeInputReplyTo | undefined
+  readonly effect?: Long | undefined
 }
 
 export function messageHandlers(network: TelegramNetwork): Handlers {
@@ -43,6 +44,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const draft: Draft = {
       message: request.message ?? '',
       ...(request.entities && { entities: request.entities }),
+      ...(request.effect && { effect: request.effect }),
       ...replyOf(network, origin, target, request),
       ...more,
     }
@@ -85,11 +87,15 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const person = network.asker(origin)
       const groupedId = new Long(person.nextMessage, 7)
       const answers = request.multiMedia.map((item) =>
-        send({ ...item, peer: request.peer, replyTo: request.replyTo }, origin, {
-          media: mediaOf(network.files, item.media),
-          groupedId,
-          ...(request.invertMedia && { invertMedia: true }),
-        }),
+        send(
+          { ...item, peer: request.peer, replyTo: request.replyTo, effect: request.effect },
+          origin,
+          {
+            media: mediaOf(network.files, item.media),
+            groupedId,
+            ...(request.invertMedia && { invertMedia: true }),
+          },
+        ),
       )
       const updates = answers.flatMap((answer) => answer?.updates ?? [])
       return { ...answer(person, person.events.length), updates }
@@ -106,7 +112,8 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
         replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
       }
       const text = { message: message.message, entities }
-      const sending = { peer: request.toPeer, randomId, ...text, ...replyTo }
+      const { effect } = request
+      const sending = { peer: request.toPeer, randomId, effect, ...text, ...replyTo }
       return send(sending, origin, {
         ...(media && { media }),
         ...(!request.dropAuthor && {

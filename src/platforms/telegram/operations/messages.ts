@@ -202,12 +202,14 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
 
 function copyOf(operation: PassOn) {
   const { chat, replyTo, replyFrom, quote, replyOptional, topic, silent, isProtected } = operation
+  const { effect } = operation
   return {
     kind: 'send',
     chat,
     ...(replyTo !== undefined && { replyTo }),
     ...(replyFrom !== undefined && { replyFrom }),
     ...(quote && { quote }),
+    ...(effect !== undefined && { effect }),
     ...(replyOptional !== undefined && { replyOptional }),
     ...(topic !== undefined && { topic }),
     ...(silent !== undefined && { silent }),

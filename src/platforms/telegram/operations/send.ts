@@ -1,5 +1,5 @@
 /** Sends messages, and shows that the account is typing. */
-import type { tl } from '@mtcute/node'
+import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { contentName } from '../../../../machines/model/content-name.ts'
@@ -25,7 +25,14 @@ import { repeated } from './repeated.ts'
 type Send = OperationOf<'send'>
 type Sending = Pick<
   Send,
-  'replyTo' | 'replyFrom' | 'quote' | 'replyOptional' | 'topic' | 'silent' | 'isProtected'
+  | 'replyTo'
+  | 'replyFrom'
+  | 'quote'
+  | 'replyOptional'
+  | 'topic'
+  | 'silent'
+  | 'isProtected'
+  | 'effect'
 >
 
 const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
@@ -144,9 +151,10 @@ function noTopic(cause: unknown): never {
   throw isMissingReply(cause) ? failed('bad_request', 'message thread not found') : cause
 }
 
-export const deliveryOf = ({ silent, isProtected }: Sending) => ({
+export const deliveryOf = ({ silent, isProtected, effect }: Sending) => ({
   ...(silent && { silent }),
   ...(isProtected && { noforwards: true }),
+  ...(effect !== undefined && { effect: Long.fromString(effect) }),
 })
 
 const isMissingReply = (cause: unknown) =>
@@ -236,6 +244,7 @@ async function completed(
     message: request.message,
     ...(short.entities && { entities: short.entities }),
     ...(short.media && { media: short.media }),
+    ...(request.effect && { effect: request.effect }),
     ...(replyTo?._ === 'inputReplyToMessage' && {
       replyTo: { _: 'messageReplyHeader', replyToMsgId: replyTo.replyToMsgId },
     }),

@@ -102,6 +102,7 @@ export function messageOf(message: Written, view: View): Message {
     ...(groupedId && { album: groupedId.toString() }),
     ...(postAuthor && { signature: postAuthor }),
     ...(noforwards && { isProtected: true }),
+    ...(message.effect && { effect: message.effect.toString() }),
   }
 }
 
