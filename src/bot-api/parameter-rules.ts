@@ -121,6 +121,7 @@ type Ability = OperationKind | ContentName | 'buttons' | 'effects'
 
 /** Parameters that some networks do not carry out although the method reads them. */
 const NEEDED: ByParameter<Ability> = {
+  business_connection_id: 'for_business',
   ephemeral_message_parameters: 'send_ephemeral',
   inline_message_id: 'edit_inline',
   message_effect_id: 'effects',
@@ -138,9 +139,6 @@ const hasAbility = (
   ability === 'buttons' || ability === 'effects'
     ? { buttons, effects }[ability]
     : [...operations, ...content].some((one: OperationKind | ContentName) => one === ability)
-
-/** Methods read it only to refuse it. */
-const NOWHERE: readonly string[] = ['business_connection_id']
 
 /** These are refused by what reads them, in the reference's words, because it depends on their values. */
 const JUDGED: readonly string[] = ['business_connection_id', 'message_thread_id', 'reply_markup']
@@ -190,7 +188,6 @@ export function treatmentOf(
   const name = currentName(method, parameter)
   if (name === undefined) return undefined
   if (!(name in method.parameters)) return COSMETIC.includes(name) ? 'cosmetic' : 'refused'
-  if (NOWHERE.includes(name)) return 'refused'
   const needed = NEEDED[name as ParameterName]
   if (needed && !hasAbility(capabilities, needed)) return 'refused'
   return capabilities.cosmetic?.includes(name) ? 'cosmetic' : 'carried out'
