@@ -32,6 +32,8 @@ export interface Invite {
   readonly expiresAt?: number
   readonly memberLimit?: number
   readonly pendingRequests?: number
+  /** What joining costs, and for how long. */
+  readonly subscription?: { readonly seconds: number; readonly stars: number }
 }
 
 /** A person's gift of reach to a chat; times are Unix time in seconds. */

@@ -11,6 +11,8 @@ export const ADMINISTRATION_OPERATIONS = [
   'verify',
   'unverify',
   'set_emoji_status',
+  'subscription_invite',
+  'edit_subscription_invite',
 ] as const
 
 export type GeneralTopicChange =
@@ -44,6 +46,20 @@ export type AdministrationOperation<Place, Item> =
   /** `chat` may be a person, too. */
   | { readonly kind: 'verify'; readonly chat: Place; readonly description: string }
   | { readonly kind: 'unverify'; readonly chat: Place }
+  /** Who joins by the link pays the Stars for the seconds. */
+  | {
+      readonly kind: 'subscription_invite'
+      readonly chat: Place
+      readonly name: string
+      readonly seconds: number
+      readonly stars: number
+    }
+  | {
+      readonly kind: 'edit_subscription_invite'
+      readonly chat: Place
+      readonly link: string
+      readonly name: string
+    }
   | {
       readonly kind: 'set_emoji_status'
       readonly person: Place

@@ -23,6 +23,7 @@ import {
   setPhoto,
   setTitle,
 } from './chats/settings.ts'
+import { editSubscriptionInvite, makeSubscriptionInvite } from './chats/subscriptions.ts'
 import { banSender, setMemberTag, setMemberTitle } from './chats/titles.ts'
 import {
   availableGifts,
@@ -117,6 +118,8 @@ export const handlers: Handlers<Call> = {
   verify,
   unverify: verify,
   set_emoji_status: setEmojiStatus,
+  subscription_invite: makeSubscriptionInvite,
+  edit_subscription_invite: editSubscriptionInvite,
   upload_sticker: uploadSticker,
   create_sticker_set: createStickerSet,
   edit_sticker_set: editStickerSet,
@@ -178,6 +181,7 @@ const GROWING: ReadonlySet<OperationKind> = new Set([
   'edit_general_topic',
   'repost_story',
   'send_gift',
+  'subscription_invite',
 ])
 
 function rowsAddedBy(operation: Operation): number {

@@ -19,6 +19,7 @@ export function administrationRows({
     await done(method, place)
     return place
   }
+  const paid = { subscription_period: 2_592_000, subscription_price: 5 }
   const somebody = { chat_id, user_id: ada.id }
   const sender = async () => ({ chat_id, sender_chat_id: await make({ kind: 'channel' }) })
   return {
@@ -58,6 +59,19 @@ export function administrationRows({
       async () => {
         await client.result('PUT', `/sandbox/people/${ada.id}/emoji_status_access/${bot.id}`, {})
         return { user_id: ada.id }
+      },
+    ],
+    createChatSubscriptionInviteLink: [
+      { invite_link: String, subscription_price: 5 },
+      async () => ({ chat_id: await make({ kind: 'channel' }), ...paid }),
+    ],
+    editChatSubscriptionInviteLink: [
+      { name: 'New' },
+      async () => {
+        const place = { chat_id: await make({ kind: 'channel' }) }
+        const terms = { ...place, ...paid }
+        const { invite_link } = await done('createChatSubscriptionInviteLink', terms)
+        return { ...place, invite_link, name: 'New' }
       },
     ],
     getUserChatBoosts: [{ boosts: Array }, somebody],

@@ -170,3 +170,36 @@ t.test('a person has photos, and gives a chat one', async (t) => {
   t.match(await api.getChat(id), { photo: { big_file_id: String } })
   t.match(await client.ask('PUT', `${own}/photo`, { data: 1 }), { status: 400 })
 })
+
+t.test('who joins a channel by a paid link pays, and is in for a month', async (t) => {
+  const { id } = await make({ kind: 'channel', members: [] })
+  const create = (more: object = {}) =>
+    client.bot(key, 'createChatSubscriptionInviteLink', {
+      chat_id: id,
+      name: 'Patrons',
+      subscription_period: 2_592_000,
+      subscription_price: 100,
+      ...more,
+    })
+  const { invite_link } = (await create()).body.result
+  t.match((await create()).body.result, {
+    name: 'Patrons',
+    subscription_period: 2_592_000,
+    subscription_price: 100,
+  })
+  const follow = (link: string) =>
+    client.ask('POST', `${own}/follow`, { invite_link: link }).then(({ status }) => status)
+  t.equal(await follow(invite_link), 200)
+  const member = (await api.getChatMember(id, ada.id)) as { status: string; until_date?: number }
+  t.equal(member.status, 'member')
+  t.ok((member.until_date ?? 0) > Date.now() / 1000 + 2_500_000)
+  const edited = { chat_id: id, invite_link, name: 'Friends' }
+  t.match(await client.bot(key, 'editChatSubscriptionInviteLink', edited), {
+    body: { result: { name: 'Friends', subscription_price: 100 } },
+  })
+  const wrong = (problem: string) => refused(400, `Bad Request: ${problem}`)
+  t.match(await create({ subscription_period: 60 }), wrong('SUBSCRIPTION_PERIOD_INVALID'))
+  t.match(await create({ subscription_price: 0 }), wrong('STARS_AMOUNT_INVALID'))
+  const group = await make({})
+  t.match(await create({ chat_id: group.id }), wrong('method is available for channel chats only'))
+})

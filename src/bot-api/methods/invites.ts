@@ -74,6 +74,46 @@ const editChatInviteLink: Method = {
   },
 }
 
+const linkName = (args: Arguments) => [...(args.text('name') ?? '')].slice(0, 32).join('')
+
+const createChatSubscriptionInviteLink: Method = {
+  name: 'createChatSubscriptionInviteLink',
+  summary: 'Makes an invite link into a channel that costs Stars by the month',
+  scope: 'bot:send',
+  operation: 'subscription_invite',
+  parameters: {
+    chat_id: 'chat',
+    name: 'string',
+    subscription_period: 'integer',
+    subscription_price: 'integer',
+  },
+  required: ['chat_id', 'subscription_period', 'subscription_price'],
+  run: async ({ args, perform }) =>
+    result(
+      await perform({
+        kind: 'subscription_invite',
+        chat: args.chat(),
+        name: linkName(args),
+        seconds: args.integer('subscription_period', { min: 0, max: 1_000_000_000 }),
+        stars: args.integer('subscription_price', { min: 0, max: 1_000_000 }),
+      }),
+    ),
+}
+
+const editChatSubscriptionInviteLink: Method = {
+  name: 'editChatSubscriptionInviteLink',
+  summary: 'Renames an invite link that costs Stars',
+  scope: 'bot:send',
+  operation: 'edit_subscription_invite',
+  parameters: { chat_id: 'chat', invite_link: 'string', name: 'string' },
+  required: ['chat_id', 'invite_link'],
+  run: async ({ args, perform }) => {
+    const [chat, link] = [args.chat(), linkOf(args)]
+    const name = linkName(args)
+    return result(await perform({ kind: 'edit_subscription_invite', chat, link, name }))
+  },
+}
+
 const revokeChatInviteLink: Method = {
   name: 'revokeChatInviteLink',
   summary: 'Ends an invite link',
@@ -102,6 +142,8 @@ export const inviteMethods = [
   exportChatInviteLink,
   createChatInviteLink,
   editChatInviteLink,
+  createChatSubscriptionInviteLink,
+  editChatSubscriptionInviteLink,
   revokeChatInviteLink,
   answerJoin('approveChatJoinRequest', 'Lets somebody in who asked', true),
   answerJoin('declineChatJoinRequest', 'Turns somebody away who asked', false),

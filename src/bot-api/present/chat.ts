@@ -72,6 +72,8 @@ export const inviteJson = (invite: Invite, ids: Names): object => ({
     expire_date: invite.expiresAt,
     member_limit: invite.memberLimit,
     pending_join_request_count: invite.pendingRequests,
+    subscription_period: invite.subscription?.seconds,
+    subscription_price: invite.subscription?.stars,
   }),
 })
 

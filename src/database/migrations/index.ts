@@ -34,6 +34,7 @@ import { SandboxPreparedKeys } from './0041-sandbox-prepared-keys.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { SandboxAdministration } from './0045-sandbox-administration.ts'
 import { SandboxBusiness } from './0046-sandbox-business.ts'
+import { SandboxSubscriptions } from './0047-sandbox-subscriptions.ts'
 import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
 import { EphemeralMessages } from './0050-ephemeral-messages.ts'
@@ -80,6 +81,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
   { name: '0045-sandbox-administration', class: SandboxAdministration },
   { name: '0046-sandbox-business', class: SandboxBusiness },
+  { name: '0047-sandbox-subscriptions', class: SandboxSubscriptions },
   { name: '0048-idempotent-calls', class: IdempotentCalls },
   { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0050-ephemeral-messages', class: EphemeralMessages },

@@ -18,6 +18,8 @@ const LACKING: readonly OperationKind[] = [
   'pass',
   'verify',
   'unverify',
+  'subscription_invite',
+  'edit_subscription_invite',
   ...EPHEMERAL_OPERATIONS,
   ...GIFT_OPERATIONS,
   ...BUSINESS_OPERATIONS,

@@ -22,6 +22,8 @@ export interface StoredInvite {
   readonly needs_approval: boolean
   readonly expires_at: number | null
   readonly member_limit: number | null
+  readonly subscription_seconds: number | null
+  readonly subscription_stars: number | null
   /** The number of members who came by this link. */
   readonly members: number
   readonly requests: number
@@ -32,6 +34,7 @@ const bad = (description: string) => failed('bad_request', description)
 const returning = (source: string) => `
   with found as (${source})
   select f.link, f.chat_id, f.name, f.is_primary, f.is_revoked, f.needs_approval, f.member_limit,
+    f.subscription_seconds, f.subscription_stars,
     floor(extract(epoch from f.expires_at))::bigint as expires_at, ${personJson('p')} as creator,
     (select count(*)::int from sandbox_member m
       where m.link = f.link and m.role not in ('left', 'kicked')) as members,
@@ -161,4 +164,7 @@ export const inviteOf = (row: StoredInvite): Invite => ({
   ...(row.expires_at !== null && { expiresAt: row.expires_at }),
   ...(row.member_limit !== null && { memberLimit: row.member_limit }),
   ...(row.requests > 0 && { pendingRequests: row.requests }),
+  ...(row.subscription_seconds !== null && {
+    subscription: { seconds: row.subscription_seconds, stars: row.subscription_stars ?? 0 },
+  }),
 })

@@ -9,6 +9,7 @@ import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertMay } from './access.ts'
 import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
 import { type ChatKey, changeMember, isInside, memberOf } from './members.ts'
+import { beginSubscription, paySubscription } from './subscriptions.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 
 type Joined = 'in' | 'asked'
@@ -38,7 +39,11 @@ export async function joinChat(
   return lockChat(context, { chat: chat.id, person }, async (transaction) => {
     if (isName) return enter(transaction, chat, person, chat.asks)
     const row = await openInvite(transaction, way)
-    return enter(transaction, chat, person, row.needs_approval, inviteOf(row))
+    // Before the person is in: without Stars nobody joins.
+    await paySubscription(transaction.db, person, row)
+    const joined = await enter(transaction, chat, person, row.needs_approval, inviteOf(row))
+    await beginSubscription(transaction.db, chat.id, person, row)
+    return joined
   })
 }
 

@@ -21,6 +21,7 @@ interface MemberRow {
   readonly is_anonymous: boolean | null
   readonly permissions: readonly Permission[] | null
   readonly until: number | null
+  readonly subscribedUntil: number | null
 }
 
 interface MemberChange {
@@ -52,7 +53,8 @@ const STATUS: Readonly<Record<Role, Member['status']>> = {
 const member = `${personJson('p')} as person, m.rights, m.title, m.tag, m.is_anonymous,
   case when m.until < now() and m.role = 'kicked' then 'left' else m.role end as role,
   case when m.until is null or m.until > now() then m.permissions end as permissions,
-  floor(extract(epoch from m.until))::bigint as until`
+  floor(extract(epoch from m.until))::bigint as until,
+  floor(extract(epoch from m.subscribed_until))::bigint as "subscribedUntil"`
 
 /** Undefined where the chat's network has no such person. A person who was never in the chat has `left`. */
 export async function memberOf(
@@ -230,6 +232,7 @@ function memberFrom(row: MemberRow): Member {
     ...(tag !== null && { tag }),
     ...(row.is_anonymous && { isAnonymous: true }),
     ...(isRestricted && { permissions }),
+    ...(status === 'member' && row.subscribedUntil !== null && { until: row.subscribedUntil }),
     ...(until !== null && (isRestricted || status === 'kicked') && { until }),
   }
 }

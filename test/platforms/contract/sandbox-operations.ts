@@ -54,6 +54,19 @@ export const sandboxOperations = {
   send_ephemeral: (chat) => ({ kind: 'send_ephemeral', chat, receiver: chat, content: words }),
   edit_ephemeral: (chat) => ({ kind: 'edit_ephemeral', chat, receiver: chat, ephemeral: 1 }),
   delete_ephemeral: (chat) => ({ kind: 'delete_ephemeral', chat, receiver: chat, ephemeral: 1 }),
+  subscription_invite: (chat) => ({
+    kind: 'subscription_invite',
+    chat,
+    name: '',
+    seconds: 2_592_000,
+    stars: 1,
+  }),
+  edit_subscription_invite: (chat) => ({
+    kind: 'edit_subscription_invite',
+    chat,
+    link: 'x',
+    name: '',
+  }),
   edit_story: () => ({ kind: 'edit_story', story: 1, media: sticker, caption: none }),
   repost_story: (chat) => ({ kind: 'repost_story', from: chat, story: 1, activeSeconds: 86_400 }),
   for_business: () => ({

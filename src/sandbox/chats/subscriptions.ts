@@ -1,0 +1,86 @@
+/** Invite links into a channel that cost Stars: whoever joins pays, and is a subscriber for the time paid. */
+import { randomBytes } from 'node:crypto'
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
+import { INVITE_ADDRESS } from '../delivery/event-page.ts'
+import { parseChatId } from '../delivery/mapping.ts'
+import type { Call } from '../network/context.ts'
+import { accessOf, assertMay } from './access.ts'
+import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
+
+/** The only period that the reference takes: thirty days. */
+const PERIOD = 2_592_000
+const MOST_STARS = 10_000
+
+const bad = (description: string) => failed('bad_request', description)
+
+export async function makeSubscriptionInvite(
+  { context: { db }, by }: Call,
+  { chat, name, seconds, stars }: OperationOf<'subscription_invite'>,
+): Promise<OperationResult> {
+  const access = await accessOf(db, by.person, parseChatId(chat))
+  if (access.chat.kind !== 'channel') throw bad('method is available for channel chats only')
+  assertMay(access, 'manage chat invite link', 'invite_users')
+  if (seconds !== PERIOD) throw bad('SUBSCRIPTION_PERIOD_INVALID')
+  if (stars < 1 || stars > MOST_STARS) throw bad('STARS_AMOUNT_INVALID')
+  const link = `${INVITE_ADDRESS}${randomBytes(12).toString('base64url')}`
+  await db.query(
+    `insert into sandbox_invite (link, chat_id, name, needs_approval, creator_id, is_primary,
+       subscription_seconds, subscription_stars) values ($1, $2, $3, false, $4, false, $5, $6)`,
+    [link, access.chat.id, name || null, by.person, seconds, stars],
+  )
+  return found(db, link)
+}
+
+/** Only the name can be changed. */
+export async function editSubscriptionInvite(
+  { context: { db }, by }: Call,
+  { chat, link, name }: OperationOf<'edit_subscription_invite'>,
+): Promise<OperationResult> {
+  const access = await accessOf(db, by.person, parseChatId(chat))
+  assertMay(access, 'manage chat invite link', 'invite_users')
+  const changed = await db.query(
+    `update sandbox_invite set name = $3
+     where link = $1 and chat_id = $2 and subscription_stars is not null and not is_revoked
+       and (creator_id = $4 or $5) returning link`,
+    [link, access.chat.id, name || null, by.person, access.role === 'owner'],
+  )
+  if (changed.length === 0) throw bad('INVITE_HASH_EXPIRED')
+  return found(db, link)
+}
+
+async function found(db: Queryable, link: string): Promise<OperationResult> {
+  const row = await inviteBy(db, link)
+  if (!row) throw bad('INVITE_HASH_EXPIRED')
+  return { kind: 'invite', invite: inviteOf(row) }
+}
+
+/** Rejects where the person has too few Stars. The maker of the link gets them. */
+export async function paySubscription(
+  db: Queryable,
+  person: number,
+  { subscription_stars: stars, creator }: StoredInvite,
+): Promise<void> {
+  if (stars === null) return
+  const paid = await db.query(
+    'update sandbox_person set stars = stars - $2 where id = $1 and stars >= $2 returning id',
+    [person, stars],
+  )
+  if (paid.length === 0) throw bad('BALANCE_TOO_LOW')
+  await db.query('update sandbox_person set stars = stars + $2 where id = $1', [creator.id, stars])
+}
+
+export async function beginSubscription(
+  db: Queryable,
+  chat: number,
+  person: number,
+  { subscription_seconds: seconds }: StoredInvite,
+): Promise<void> {
+  if (seconds === null) return
+  await db.query(
+    `update sandbox_member set subscribed_until = now() + make_interval(secs => $3)
+     where chat_id = $1 and person_id = $2`,
+    [chat, person, seconds],
+  )
+}
