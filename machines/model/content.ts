@@ -4,6 +4,7 @@ import type { ChatDetails } from './chat-details.ts'
 import type { OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
+import type { Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
 import type { StickerType } from './sticker.ts'
@@ -13,20 +14,11 @@ import type { TopicLook } from './topic.ts'
 export type { Button, Buttons } from './buttons.ts'
 export type { Location, Venue } from './location.ts'
 export { type FileRef, MEDIA_KINDS, type Media, type MediaKind } from './media.ts'
+export type { Person } from './person.ts'
 export type { Preview, Quote, Text, TextEntity } from './text.ts'
 
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
-
-export interface Person {
-  readonly native: string
-  readonly firstName: string
-  readonly lastName?: string
-  readonly username?: string
-  readonly phone?: string
-  readonly languageCode?: string
-  readonly isBot?: boolean
-}
 
 /** A person as somebody passes them on: with as many names as are asked for. */
 type Shared = Pick<Person, 'native'> & Partial<Person>

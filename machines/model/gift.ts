@@ -1,5 +1,6 @@
 /** Gifts that people and accounts give each other for Stars. */
-import type { Media, Person } from './content.ts'
+import type { Media } from './media.ts'
+import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
 export interface Gift {

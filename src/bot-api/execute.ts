@@ -95,7 +95,7 @@ export async function prepare(
 
 /** The chat whose rate a sending call counts for. */
 const rated = (method: Method, args: Arguments): string | undefined =>
-  method.sends ? chatOf(args.text('chat_id')) : undefined
+  method.sends ? chatOf(args.text('chat_id') ?? args.text('user_id')) : undefined
 
 /** The business on whose behalf the call is made. */
 const connectionOf = ({ parameters }: Pick<Method, 'parameters'>, args: Arguments) =>

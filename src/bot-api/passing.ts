@@ -46,7 +46,8 @@ export async function preparePass(
   const known = methodName(method)
   if (known) received.named?.(known)
   const isSending = sends(method)
-  await key.admit(scopeOf(method), isSending ? chatOf(received.parameter('chat_id')) : undefined)
+  const chat = received.parameter('chat_id') ?? received.parameter('user_id')
+  await key.admit(scopeOf(method), isSending ? chatOf(chat) : undefined)
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
   const run = async (): Promise<Result> => {

@@ -16,6 +16,8 @@ import type { OperationResult } from '../../machines/model/operation.ts'
 import type { PastMessage } from '../../machines/model/operation-reading.ts'
 import type { WantedIds } from '../identities/ids.ts'
 
+type HappeningOf<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
+
 /** A poll may come without a message. */
 type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }
 
@@ -29,6 +31,28 @@ function textsIn(content: Written): readonly Text[] {
       const { question, options, explanation } = content.poll
       return [question, ...options.map(({ text }) => text), ...(explanation ? [explanation] : [])]
     }
+    default:
+      return []
+  }
+}
+
+/** The people in a result, except those in its messages. */
+function peopleIn(result: OperationResult): readonly Person[] {
+  switch (result.kind) {
+    case 'person':
+      return result.person ? [result.person] : []
+    case 'member':
+      return [result.member.person]
+    case 'members':
+      return result.members.map(({ person }) => person)
+    case 'owned_gifts':
+      return result.gifts.flatMap(({ sender }) => sender ?? [])
+    case 'business':
+      return [result.connection.person]
+    case 'boosts':
+      return result.boosts.map(({ person }) => person)
+    case 'invite':
+      return [result.invite.creator]
     default:
       return []
   }
@@ -100,12 +124,7 @@ export class IdCollector implements WantedIds {
       case 'reaction':
       case 'reaction_count':
       case 'receipt':
-        this.addChat(happening.chat)
-        if ('isRecent' in happening) {
-          put(this.messages, happening.chat.native, happening.target)
-          this.own.add(happening.target)
-        } else put(this.mentioned, happening.chat.native, happening.target)
-        if ('person' in happening && happening.person) this.addPerson(happening.person)
+        this.#addReaction(happening)
         break
       case 'poll_answer':
       case 'inline_query':
@@ -141,7 +160,18 @@ export class IdCollector implements WantedIds {
     }
   }
 
+  #addReaction(happening: HappeningOf<'reaction' | 'reaction_count' | 'receipt'>): void {
+    const { chat, target } = happening
+    this.addChat(chat)
+    if ('isRecent' in happening) {
+      put(this.messages, chat.native, target)
+      this.own.add(target)
+    } else put(this.mentioned, chat.native, target)
+    if ('person' in happening && happening.person) this.addPerson(happening.person)
+  }
+
   addResult(result: OperationResult): void {
+    for (const person of peopleIn(result)) this.addPerson(person)
     switch (result.kind) {
       case 'message':
         this.addMessage(result.message, true)
@@ -160,27 +190,6 @@ export class IdCollector implements WantedIds {
         for (const { chat } of result.chats) this.addChat(chat)
         this.#addPast(result.chats.flatMap(({ last }) => (last ? [last] : [])))
         break
-      case 'person':
-        if (result.person) this.addPerson(result.person)
-        break
-      case 'member':
-        this.addPerson(result.member.person)
-        break
-      case 'members':
-        for (const { person } of result.members) this.addPerson(person)
-        break
-      case 'owned_gifts':
-        for (const { sender } of result.gifts) if (sender) this.addPerson(sender)
-        break
-      case 'business':
-        this.addPerson(result.connection.person)
-        break
-      case 'boosts':
-        for (const { person } of result.boosts) this.addPerson(person)
-        break
-      case 'invite':
-        this.addPerson(result.invite.creator)
-        break
       case 'poll':
         this.#addContent(result)
         break
@@ -192,16 +201,6 @@ export class IdCollector implements WantedIds {
       case 'story':
         this.addChat(result.story.chat)
         break
-      case 'photos':
-      case 'prepared':
-      case 'sent_inline':
-      case 'stickers':
-      case 'sticker_list':
-      case 'gifts':
-      case 'stars':
-      case 'file':
-      case 'number':
-      case 'done':
     }
   }
 

@@ -82,6 +82,7 @@ export const giftMethods: readonly Method[] = [
       ...said,
     },
     required: ['gift_id'],
+    sends: true,
     run: async ({ args, perform }) => {
       const text = textOf(args)
       const chat = args.has('chat_id') ? args.chat() : args.userId()

@@ -74,6 +74,24 @@ const listedChatJson = ({ chat, last, unread }: ListedChat, ids: Names): object 
   }),
 })
 
+type ResultOf<Kind extends OperationResult['kind']> = Extract<OperationResult, { kind: Kind }>
+
+const chatListJson = ({ chats, next }: ResultOf<'chats'>, ids: Names): object => ({
+  chats: chats.map((listed) => listedChatJson(listed, ids)),
+  ...present({ next_offset: next }),
+})
+
+const ownedGiftsJson = ({ total, gifts, next }: ResultOf<'owned_gifts'>, ids: Names): object => ({
+  total_count: total,
+  gifts: gifts.map((gift) => ownedGiftJson(gift, ids)),
+  ...present({ next_offset: next }),
+})
+
+const photosJson = ({ total, photos }: ResultOf<'photos'>, ids: Names): object => ({
+  total_count: total,
+  photos: photos.map((photo) => photoJson(photo, ids)),
+})
+
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
     case 'message':
@@ -83,10 +101,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'history':
       return result.messages.map(({ message }) => anyMessageJson(message, ids))
     case 'chats':
-      return {
-        chats: result.chats.map((listed) => listedChatJson(listed, ids)),
-        ...present({ next_offset: result.next }),
-      }
+      return chatListJson(result, ids)
     case 'person':
       return {
         is_registered: result.person !== undefined,
@@ -105,11 +120,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'gifts':
       return { gifts: result.gifts.map((gift) => giftJson(gift, ids)) }
     case 'owned_gifts':
-      return {
-        total_count: result.total,
-        gifts: result.gifts.map((gift) => ownedGiftJson(gift, ids)),
-        ...present({ next_offset: result.next }),
-      }
+      return ownedGiftsJson(result, ids)
     case 'stars':
       return { amount: result.stars }
     case 'business':
@@ -133,10 +144,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'number':
       return result.number
     case 'photos':
-      return {
-        total_count: result.total,
-        photos: result.photos.map((photo) => photoJson(photo, ids)),
-      }
+      return photosJson(result, ids)
     case 'done':
       return true
   }
