@@ -23,7 +23,6 @@ const LACKING: readonly OperationKind[] = [
   ...EPHEMERAL_OPERATIONS,
   ...GIFT_OPERATIONS,
   ...BUSINESS_OPERATIONS,
-  'edit_story',
   'repost_story',
 ]
 

@@ -78,6 +78,7 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
       'message is not modified: specified new message content and reply markup are exactly the ' +
         'same as a current content and reply markup of the message',
     ),
+  STORY_ID_INVALID: () => bad('story not found'),
   TOPIC_DELETED: () => bad('message thread not found'),
   CHANNEL_FORUM_MISSING: () => bad('the chat is not a forum'),
   FILE_REFERENCE_EXPIRED: () => bad('the file is no longer available'),

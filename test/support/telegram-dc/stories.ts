@@ -32,6 +32,21 @@ export function storyHandlers(network: TelegramNetwork): Handlers {
         { _: 'updateStory', peer, story },
       ])
     },
+    'stories.editStory': ({ id, media, caption, entities }, origin) => {
+      const person = network.asker(origin)
+      const before = person.stories.get(id)
+      if (!before) throw new RpcRefusal(400, 'STORY_ID_INVALID')
+      const story: tl.RawStoryItem = {
+        ...before,
+        edited: true,
+        ...(media && { media: mediaOf(network.files, media) }),
+        ...(caption !== undefined && { caption }),
+        ...(entities && { entities }),
+      }
+      person.stories.set(id, story)
+      const peer = { _: 'peerUser', userId: person.id } as const
+      return network.delivery.answer(person, [{ _: 'updateStory', peer, story }])
+    },
     'stories.deleteStories': ({ id }, origin) => {
       const { stories } = network.asker(origin)
       return id.filter((one) => stories.delete(one))

@@ -47,6 +47,16 @@ export const stories: Handlers<Context> = {
     })
   },
 
+  async edit_story(context, { story: id, media: given, caption }) {
+    const { calls, signal } = context
+    const { media } = await inputMediaOf(context, { kind: 'media', media: given, caption })
+    const entities = await writtenText(context, caption)
+    const text = { caption: caption.text, entities }
+    const request = { _: 'stories.editStory', peer: self, id, media, ...text } as const
+    calls.take(await calls.call(request, { signal }))
+    return { kind: 'story', story: { chat: await ownChat(context), id } }
+  },
+
   async delete_story({ calls, signal }, { story }) {
     const request = { _: 'stories.deleteStories', peer: self, id: [story] } as const
     const deleted = await calls.call({ ...request, id: [story] }, { signal })
