@@ -1,6 +1,7 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
 import type { ChatDetails } from './chat-details.ts'
+import type { Checklist, ChecklistTask } from './checklist.ts'
 import type { OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
@@ -81,6 +82,18 @@ export type Service =
   | { readonly fact: 'created'; readonly title: string }
   | { readonly fact: 'pinned'; readonly message: string }
   | { readonly fact: 'gift'; readonly gift: OwnedGift }
+  /** In a checklist, which a message carries. */
+  | {
+      readonly fact: 'tasks_done'
+      readonly message: string
+      readonly done: readonly number[]
+      readonly undone: readonly number[]
+    }
+  | {
+      readonly fact: 'tasks_added'
+      readonly message: string
+      readonly tasks: readonly ChecklistTask[]
+    }
   /** A small group became a supergroup: `moved_to` stands in the old chat, `moved_from` in the new one. */
   | { readonly fact: 'moved_to' | 'moved_from'; readonly chat: string }
   | ({ readonly fact: 'topic_created' } & TopicLook)
@@ -119,6 +132,7 @@ export type Content =
     }
   | { readonly kind: 'poll'; readonly poll: Poll }
   | ({ readonly kind: 'rich' } & RichMessage)
+  | { readonly kind: 'checklist'; readonly checklist: Checklist }
   /** `value` is thrown by the network; 0 on the way to it. */
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
   | ({ readonly kind: 'service' } & Service)

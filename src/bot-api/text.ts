@@ -93,6 +93,12 @@ export const captionOf = (args: Arguments): Text => formatted(args, caption)
 
 export const storyCaptionOf = (args: Arguments): Text => formatted(args, storyCaption)
 
+/** The title of a checklist and the text of a task; empty where there is none. */
+export const titleOf = (args: Arguments): Text =>
+  formatted(args, { ...quote, text: 'title', mode: 'parse_mode', entities: 'title_entities' })
+export const taskTextOf = (args: Arguments): Text =>
+  formatted(args, { ...quote, text: 'text', mode: 'parse_mode', entities: 'text_entities' })
+
 /** The quote among the members of `reply_parameters`; empty where there is none. */
 export const quoteOf = (args: Arguments): Text => formatted(args, quote)
 

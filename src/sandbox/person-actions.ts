@@ -25,6 +25,7 @@ import { joinChat } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
 import type { Hub } from './delivery/hub.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
+import { addTask, markTasks } from './messages/checklists.ts'
 import type { Edit } from './messages/edit.ts'
 import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
 import type { NetworkContext } from './network/context.ts'
@@ -171,6 +172,25 @@ export class PersonActions {
   async vote(person: number, ref: MessageRef, options: readonly number[]): Promise<Poll> {
     await this.#assertIn(person)
     return vote(this.#context, { person }, ref, options)
+  }
+
+  /** Marks tasks of a checklist as done and as not done, by their ids. */
+  async markTasks(
+    person: number,
+    ref: MessageRef,
+    marks: { readonly done: readonly number[]; readonly undone: readonly number[] },
+  ): Promise<void> {
+    await this.#assertIn(person)
+    await this.#context.capacity.reserve(this.#context.network, 1, () =>
+      markTasks(this.#context, person, ref, marks),
+    )
+  }
+
+  async addTask(person: number, ref: MessageRef, task: string): Promise<void> {
+    await this.#assertIn(person)
+    await this.#context.capacity.reserve(this.#context.network, 1, () =>
+      addTask(this.#context, person, ref, text(task)),
+    )
   }
 
   async stopPoll(person: number, ref: MessageRef): Promise<Poll> {

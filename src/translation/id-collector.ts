@@ -244,6 +244,9 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
     if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')
+    if ('message' in content && content.fact !== 'pinned') {
+      put(this.mentioned, chat.native, content.message)
+    }
     if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)
   }
 
@@ -256,6 +259,9 @@ export class IdCollector implements WantedIds {
 
   #addContent(content: Written): void {
     if (content.kind === 'contact' && content.person) this.#addNative(content.person)
+    if (content.kind === 'checklist') {
+      for (const { doneBy } of content.checklist.tasks) if (doneBy) this.addPerson(doneBy)
+    }
     for (const { entities } of textsIn(content)) {
       for (const { person } of entities) if (person) this.#addNative(person)
     }

@@ -6,6 +6,7 @@ import { emptyMethods } from './always-empty.ts'
 import { businessMethods } from './business.ts'
 import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
+import { checklistMethods } from './checklists.ts'
 import { commandMethods } from './commands.ts'
 import { editMethods } from './edits.ts'
 import { ephemeralMethods } from './ephemeral.ts'
@@ -32,6 +33,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
   [
     ...messageMethods,
     ...richMethods,
+    ...checklistMethods,
     ...structuredMethods,
     ...mediaMethods,
     ...albumMethods,

@@ -13,6 +13,7 @@ import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Names } from './chat.ts'
 import { chatJson, present, userJson } from './chat.ts'
+import { checklistJson, taskJson } from './checklist.ts'
 import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
 import { giftInfoJson } from './gifts.ts'
 import { richJson } from './rich.ts'
@@ -157,6 +158,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return mediaJson(content, ids)
     case 'poll':
       return { poll: pollJson(content.poll, ids) }
+    case 'checklist':
+      return { checklist: checklistJson(content.checklist, ids) }
     case 'rich':
       return { rich_message: richJson(content, ids) }
     case 'dice':
@@ -197,6 +200,9 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     }
     case 'gift':
       return { gift: giftInfoJson(content.gift, ids) }
+    case 'tasks_done':
+    case 'tasks_added':
+      return tasksFactJson(content, chat, ids)
     case 'moved_to':
       return { migrate_to_chat_id: ids.chat(content.chat) }
     case 'moved_from':
@@ -214,6 +220,23 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
       return chatSharedJson(content, ids)
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
+  }
+}
+
+type TaskFact = ServiceOf<'tasks_done' | 'tasks_added'>
+
+/** The message of the checklist is named as far as a client knows it. */
+function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
+  const message_id = ids.message(chat.native, content.message)
+  const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
+  const about = message_id === undefined ? {} : { checklist_message }
+  if (content.fact === 'tasks_added') {
+    const tasks = content.tasks.map((task) => taskJson(task, ids))
+    return { checklist_tasks_added: { ...about, tasks } }
+  }
+  const { done: marked_as_done_task_ids, undone: marked_as_not_done_task_ids } = content
+  return {
+    checklist_tasks_done: { ...about, marked_as_done_task_ids, marked_as_not_done_task_ids },
   }
 }
 

@@ -1,6 +1,7 @@
 /** The messenger's records as answers of the routes under /sandbox. */
 import type { Static } from 'typebox'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
+import type { Checklist } from '../../../machines/model/checklist.ts'
 import type {
   Chat,
   Content,
@@ -230,6 +231,8 @@ export function contentBody(content: Content): object {
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
         ...sharedBody(content),
       }
+    case 'checklist':
+      return { checklist: checklistBody(content.checklist) }
     case 'rich': {
       const { text, entities } = renderRich(content.blocks)
       return { text, ...entitiesBody('entities', entities) }
@@ -283,6 +286,17 @@ export function mediaBody(media: Media): Static<typeof wire.ShownMedia> {
     }),
   }
 }
+
+const checklistBody = (checklist: Checklist) => ({
+  title: checklist.title.text,
+  tasks: checklist.tasks.map(({ id, text, doneBy }) => ({
+    id,
+    text: text.text,
+    ...(doneBy && { done_by: nameBody(doneBy) }),
+  })),
+  others_can_add_tasks: checklist.othersMayAdd ?? false,
+  others_can_mark_tasks_as_done: checklist.othersMayMark ?? false,
+})
 
 const locationBody = (location: Location) => ({
   latitude: location.latitude,

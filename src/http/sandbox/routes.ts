@@ -9,6 +9,7 @@ import { messageRoutes, reactionRoutes, readingRoutes, typingAndPressRoutes } fr
 import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
 import { businessRoutes, giftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
+import { checklistRoutes } from './checklists.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'
@@ -65,6 +66,7 @@ const all = [
   messageRoutes,
   typingAndPressRoutes,
   reactionRoutes,
+  checklistRoutes,
   readingRoutes,
   sharingRoutes,
   inlineRoutes,

@@ -251,7 +251,17 @@ export const TopicLook = Type.Object({
   icon_custom_emoji_id: optional(Type.String()),
 })
 
+const ChecklistBody = Type.Object({
+  title: Type.String(),
+  tasks: Type.Array(
+    Type.Object({ id: Type.Integer(), text: Type.String(), done_by: optional(PersonName) }),
+  ),
+  others_can_add_tasks: Type.Boolean(),
+  others_can_mark_tasks_as_done: Type.Boolean(),
+})
+
 export const shownContent = {
+  checklist: optional(ChecklistBody),
   text: optional(Type.String()),
   entities: optional(Type.Array(Entity)),
   media: optional(ShownMedia),

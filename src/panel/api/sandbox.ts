@@ -84,6 +84,8 @@ export function handsOf(person: number) {
       call<Message>('POST', `${own}/forwards`, { body: { to, from: chat.id, message_id } }),
     vote: (message: Message, option_ids: readonly number[]) =>
       call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
+    mark: (message: Message, done: readonly number[], undone: readonly number[]) =>
+      call<true>('PUT', `${at(message)}/tasks`, { body: { done, undone } }),
     type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
     press: ({ chat, message_id, ephemeral_message_id }: Message, callback_data: string) =>
       call<PressAnswer>('POST', `${own}/presses`, {

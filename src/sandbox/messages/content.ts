@@ -136,6 +136,7 @@ function rollDice(emoji: string): number {
 /** By content: the permission, and its name in a refusal. */
 const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: string]>> = {
   text: ['send_messages', 'text messages'],
+  checklist: ['send_messages', 'checklists'],
   rich: ['send_messages', 'rich messages'],
   contact: ['send_messages', 'contacts'],
   location: ['send_messages', 'locations'],

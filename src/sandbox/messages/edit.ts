@@ -1,6 +1,7 @@
 /** Edits a message, its text, file, caption, buttons or live location; or deletes it for all members. */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Checklist } from '../../../machines/model/checklist.ts'
 import type {
   Buttons,
   Content,
@@ -228,6 +229,10 @@ async function replaced(
   content: Content,
 ): Promise<Content> {
   const before = target.content
+  if (content.kind === 'checklist') {
+    if (before.kind !== 'checklist') throw bad('there is no checklist in the message to edit')
+    return { kind: 'checklist', checklist: stillDone(content.checklist, before.checklist) }
+  }
   const holder = holderOf(target.sender, target.request)
   if (content.kind === 'text' || content.kind === 'rich') {
     if (before.kind !== 'text' && before.kind !== 'rich') {
@@ -246,6 +251,16 @@ async function replaced(
     if (old !== given && !mayMix) throw bad("can't change media type in the album")
   }
   return { ...content, media: await storedMedia(context, content.media, holder) }
+}
+
+/** Tasks that stay keep who did them. */
+function stillDone(checklist: Checklist, before: Checklist): Checklist {
+  const known = new Map(before.tasks.map((task) => [task.id, task]))
+  const tasks = checklist.tasks.map((task) => {
+    const { doneBy, doneAt } = known.get(task.id) ?? {}
+    return { ...task, ...(doneBy && { doneBy }), ...(doneAt !== undefined && { doneAt }) }
+  })
+  return { ...checklist, tasks }
 }
 
 /** Without a new location the message keeps its place and is no longer live. */

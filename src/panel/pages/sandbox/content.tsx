@@ -82,12 +82,38 @@ function PollContent({ poll, vote }: PollProps) {
   )
 }
 
+interface ChecklistProps {
+  readonly checklist: NonNullable<Message['checklist']>
+  mark(done: readonly number[], undone: readonly number[]): void
+}
+
+/** Tasks to mark as done. */
+function ChecklistContent({ checklist: { title, tasks }, mark }: ChecklistProps) {
+  return (
+    <div className="stack tight poll">
+      <strong dir="auto">{title}</strong>
+      {tasks.map(({ id, text, done_by }) => (
+        <Button
+          key={id}
+          size="slim"
+          aria-pressed={done_by !== undefined}
+          onClick={() => (done_by ? mark([], [id]) : mark([id], []))}
+        >
+          <span className="grow">{text}</span>
+          <span className="quiet">{done_by ? `☑ ${done_by.first_name}` : '☐'}</span>
+        </Button>
+      ))}
+    </div>
+  )
+}
+
 interface ContentProps {
   readonly message: Message
+  mark(done: readonly number[], undone: readonly number[]): void
   vote(options: readonly number[]): void
 }
 
-export function Content({ message, vote }: ContentProps) {
+export function Content({ message, vote, mark }: ContentProps) {
   const t = useT()
   const { text, entities, media, caption, caption_entities } = message
   const { location, venue, contact, poll, dice, service } = message
@@ -101,6 +127,7 @@ export function Content({ message, vote }: ContentProps) {
       </>
     )
   }
+  if (message.checklist) return <ChecklistContent checklist={message.checklist} mark={mark} />
   if (poll) return <PollContent poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>
   if (contact) return <span dir="auto">{`${contact.first_name} · ${contact.phone_number}`}</span>
@@ -111,10 +138,11 @@ export function Content({ message, vote }: ContentProps) {
 /** One line of it, for lists and quotations. */
 export function useSummary(): (message: Message) => string {
   const t = useT()
-  return ({ text, caption, media, service, poll, dice, contact, location, venue }) => {
+  return ({ text, caption, media, checklist, service, poll, dice, contact, location, venue }) => {
     if (text !== undefined) return text
     if (media) return caption || t.word('messenger.kind', media.type)
     if (service !== undefined) return t.word('messenger.service', service)
+    if (checklist) return checklist.title
     if (poll) return poll.question
     if (dice) return dice.emoji
     if (contact) return contact.first_name

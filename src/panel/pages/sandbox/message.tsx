@@ -105,6 +105,7 @@ export function Bubble(props: BubbleProps) {
         <Above message={message} person={person} repliedTo={repliedTo} />
         <Content
           message={message}
+          mark={(done, undone) => acting.mutate(() => hands.mark(message, done, undone))}
           vote={(options) => acting.mutate(() => hands.vote(message, options))}
         />
         <Foot message={message} />
