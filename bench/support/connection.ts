@@ -61,6 +61,9 @@ export const post = (path: string, body: unknown): string => {
   return `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`
 }
 
+/** The service closes a connection after a thousand requests. */
+const REQUESTS = 900
+
 /** Every connection asks again as soon as it is answered; resolves with the milliseconds of each answer. */
 export async function load(
   port: number,
@@ -70,12 +73,16 @@ export async function load(
   const delays: number[] = []
   const until = now() + forMs
   const ask = async (request: Buffer) => {
-    const connection = await Connection.open(port)
-    for (let began = now(); began < until; ) {
+    let connection = await Connection.open(port)
+    for (let [asked, began] = [1, now()]; began < until; asked++) {
       await connection.request(request)
       const ended = now()
       if (ended <= until) delays.push(ended - began)
-      began = ended
+      if (asked % REQUESTS === 0) {
+        connection.close()
+        connection = await Connection.open(port)
+      }
+      began = now()
     }
     connection.close()
   }
