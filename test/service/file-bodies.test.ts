@@ -16,16 +16,13 @@ const { credential } = await client.result('POST', '/platforms/telegram-bot/link
 })
 await client.state(credential.credential_id, 'active')
 const { key } = await client.key(credential.credential_id)
-const { fileIds } = service.gateway.core
 
 let files = 0
 
 /** Each file has a name of its own on the network, and so a path of its own here. */
 async function getFile(shape: ShapeName) {
   upstream.nextPath = `photos/${BodyServer.path(shape)}.jpg`
-  const native = `file ${files++}`
-  const file_id = fileIds.write(credential.credential_id, { kind: 'photo', native })
-  const { body } = await client.bot(key, 'getFile', { file_id })
+  const { body } = await client.bot(key, 'getFile', { file_id: `file ${files++}` })
   return body
 }
 
@@ -63,7 +60,6 @@ t.test('one that breaks off breaks off for the client too', async (t) => {
 
 t.test('one that turns out larger than it was said to be ends where that was', async (t) => {
   const { result } = await getFile('exceeds its length')
-  t.equal(result.file_size, 1_000)
   // Whoever shares the connection must not read the rest as an answer.
   upstream.nextPath = `photos/${BodyServer.path('at once')}.jpg`
   const { hostname, port } = new URL(service.url)
