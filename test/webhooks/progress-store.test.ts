@@ -40,3 +40,25 @@ t.test('progress that cannot be had fails alone, and what comes later is stored'
     [107, 105],
   )
 })
+
+t.test('a write may be lost in a crash only where each of its progresses may', async (t) => {
+  const { database } = await testDatabase(t)
+  const rushed: unknown[] = []
+  const watched: typeof database = {
+    ...database,
+    query(...asked) {
+      rushed.push(asked[1]?.[3])
+      return database.query<never>(...asked)
+    },
+  }
+  const store = new ProgressStore(watched)
+  const progress = (): Progress => ({ cursor: 1, head: 1, waiting: 0, open: [] })
+  const key = (apiKeyId: number) => ({ apiKeyId, credentialId: 1, epoch: 0 })
+  const save = (apiKeyId: number, isRushed: boolean) =>
+    store.save(key(apiKeyId), progress, isRushed)
+  await Promise.all([save(1, true), save(2, false)])
+  await Promise.all([save(1, true), save(2, true)])
+  await save(1, true)
+  await save(1, false)
+  t.same(rushed, [false, true, true, false])
+})
