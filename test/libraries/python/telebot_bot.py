@@ -18,6 +18,7 @@ CONVERTED = {
     "options": types.InputPollOption,
     "prices": types.LabeledPrice,
 }
+HANDLERS = {"inline_query": "inline_handler"}
 MEDIA = {"photo": types.InputMediaPhoto, "document": types.InputMediaDocument}
 
 
@@ -45,6 +46,13 @@ def converted(name, value):
         return types.InputFile(value["upload"], file_name=value["name"])
     if name == "reply_markup":
         return markup(value)
+    if name == "results":
+        return [
+            types.InlineQueryResultArticle(
+                item["id"], item["title"], types.InputTextMessageContent(**item["input_message_content"])
+            )
+            for item in value
+        ]
     if name == "reaction":
         return [types.ReactionTypeEmoji(item["emoji"]) for item in value]
     if name == "media":
@@ -88,7 +96,7 @@ def main():
     bot.message_handler(func=lambda _: True, content_types=everything)(teller("message"))
     bot.edited_message_handler(func=lambda _: True, content_types=everything)(teller("edited_message"))
     for kind in start["allowed_updates"][2:]:
-        getattr(bot, f"{kind}_handler")(func=lambda _: True)(teller(kind))
+        getattr(bot, HANDLERS.get(kind, f"{kind}_handler"))(func=lambda _: True)(teller(kind))
 
     def call(method, parameters):
         function = getattr(bot, snake(method), None)

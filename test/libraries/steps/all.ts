@@ -26,4 +26,5 @@ export const updateKinds = [
   'my_chat_member',
   'chat_member',
   'chat_join_request',
+  'inline_query',
 ]

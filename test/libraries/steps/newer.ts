@@ -7,6 +7,29 @@ const invoice = { title: 'Tea', description: 'A cup', payload: 'cup', currency: 
 
 export const newerSteps: readonly Step[] = [
   [
+    'inline query, answer, choice',
+    async (stage) => {
+      const { ada, me } = stage.account
+      const asked = stage.asAda('POST', '/inline_queries', {
+        bot: me.id,
+        chat: me.id,
+        query: 'tea',
+      })
+      // It is awaited below, unless the bot answers nothing.
+      asked.catch(() => undefined)
+      const wanted = { query: 'tea', from: { id: ada.id } }
+      const { inline_query: query } = await stage.bot.hears({ inline_query: wanted })
+      const input_message_content = { message_text: 'Green tea' }
+      const results = [{ type: 'article', id: 'green', title: 'Green', input_message_content }]
+      const answer = { inline_query_id: query.id, results, cache_time: 0 }
+      expect(await stage.call('answerInlineQuery', answer), true)
+      const { inline_query_id, results: offered } = await asked
+      expect(offered, [{ id: 'green', type: 'article', title: 'Green' }])
+      await stage.asAda('POST', '/inline_choices', { inline_query_id, result_id: 'green' })
+      await stage.sees({ text: 'Green tea', from: { id: ada.id } })
+    },
+  ],
+  [
     'web app button',
     async (stage) => {
       const button = { text: 'Open', web_app: { url: 'https://example.org/app' } }

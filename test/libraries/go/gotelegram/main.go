@@ -124,6 +124,12 @@ func custom(kind reflect.Type, value any) any {
 		}
 		media.Caption, _ = members["caption"].(string)
 		return media
+	case "InlineQueryResult":
+		// The library writes the type by itself.
+		delete(members, "type")
+		return fill(&models.InlineQueryResultArticle{})
+	case "InputMessageContent":
+		return fill(&models.InputTextMessageContent{})
 	case "ReactionType":
 		emoji, _ := members["emoji"].(string)
 		return models.ReactionType{

@@ -323,6 +323,18 @@ var methods = map[string]method{
 		}
 		return bot.SetCommands(commands)
 	}),
+	"answerInlineQuery": done(func(bot *tele.Bot, g given) error {
+		var results tele.Results
+		for _, item := range g.parameters["results"].([]any) {
+			result := given{item.(map[string]any)}
+			words := given{result.parameters["input_message_content"].(map[string]any)}
+			article := &tele.ArticleResult{Title: result.text("title")}
+			article.SetResultID(result.text("id"))
+			article.SetContent(&tele.InputTextMessageContent{Text: words.text("message_text")})
+			results = append(results, article)
+		}
+		return bot.Answer(&tele.Query{ID: g.text("inline_query_id")}, &tele.QueryResponse{Results: results})
+	}),
 	"getMyCommands":    func(bot *tele.Bot, _ given) (any, error) { return bot.Commands() },
 	"deleteMyCommands": done(func(bot *tele.Bot, _ given) error { return bot.DeleteCommands() }),
 	"getStickerSet": func(bot *tele.Bot, g given) (any, error) {

@@ -144,6 +144,10 @@ func custom(kind reflect.Type, value any) any {
 		}
 	case "InputMedia", "InputMediaGroup":
 		return fill(&telego.InputMediaPhoto{})
+	case "InlineQueryResult":
+		return fill(&telego.InlineQueryResultArticle{})
+	case "InputMessageContent":
+		return fill(&telego.InputTextMessageContent{})
 	case "ReactionType":
 		return fill(&telego.ReactionTypeEmoji{})
 	}

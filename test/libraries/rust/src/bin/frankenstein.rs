@@ -95,6 +95,7 @@ async fn ask(bot: Bot, files: String, method: String, mut parameters: Value) -> 
         "setMyCommands" set_my_commands SetMyCommandsParams
         "getMyCommands" get_my_commands GetMyCommandsParams
         "deleteMyCommands" delete_my_commands DeleteMyCommandsParams
+        "answerInlineQuery" answer_inline_query AnswerInlineQueryParams
         "sendInvoice" send_invoice SendInvoiceParams
         "createInvoiceLink" create_invoice_link CreateInvoiceLinkParams
         "sendGame" send_game SendGameParams
