@@ -62,6 +62,7 @@ const sandboxRooms = [
     'polls',
     'messages',
     'inline',
+    'payments',
     'topics',
     'stories',
     'people',

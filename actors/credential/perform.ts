@@ -83,6 +83,8 @@ const LOOKS: readonly OperationKind[] = [
   'member',
   'profile_photos',
   'sticker_set',
+  'star_balance',
+  'star_transactions',
   'custom_emoji',
   'topic_icons',
 ]

@@ -12,7 +12,7 @@ export const CONTENT_NAMES = [
 ] as const
 
 /** What few networks have. */
-export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist'] as const
+export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice'] as const
 
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 

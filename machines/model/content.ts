@@ -5,6 +5,7 @@ import type { Checklist, ChecklistTask } from './checklist.ts'
 import type { OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
+import type { Invoice, Receipt } from './payment.ts'
 import type { Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
@@ -109,6 +110,7 @@ export type Service =
   /** A key asked for them; the names are there where it asked for those, too. */
   | { readonly fact: 'users_shared'; readonly request: number; readonly people: readonly Shared[] }
   | { readonly fact: 'chat_shared'; readonly request: number; readonly chat: Chat }
+  | { readonly fact: 'paid' | 'refunded'; readonly receipt: Receipt }
   | { readonly fact: 'web_app_data'; readonly button: string; readonly data: string }
 
 export type Content =
@@ -135,6 +137,7 @@ export type Content =
   | { readonly kind: 'checklist'; readonly checklist: Checklist }
   /** `value` is thrown by the network; 0 on the way to it. */
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
+  | { readonly kind: 'invoice'; readonly invoice: Invoice }
   | ({ readonly kind: 'service' } & Service)
   /** Something the network has and the bot API has no word for; `label` says what it was. */
   | { readonly kind: 'unsupported'; readonly label: string }

@@ -3,6 +3,7 @@ import type { BusinessEvent } from './business.ts'
 import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
 import type { InlineQuery } from './inline.ts'
 import type { Boost, Invite, Member } from './membership.ts'
+import type { Address, Order } from './payment.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */
@@ -128,6 +129,33 @@ export type Happening =
       /** The same for all messages of one chat. */
       readonly place: string
       readonly data: string
+    })
+
+  /** A buyer asks for the ways of shipping to an address. */
+  | (Happened & {
+      readonly kind: 'shipping_query'
+      readonly id: string
+      readonly person: Person
+      readonly payload: string
+      readonly address: Address
+    })
+  /** A buyer is about to pay; the account has to agree. */
+  | (Happened & {
+      readonly kind: 'checkout_query'
+      readonly id: string
+      readonly person: Person
+      readonly payload: string
+      readonly currency: string
+      readonly total: number
+      readonly option?: string
+      readonly order?: Order
+    })
+  /** A buyer ended a subscription or took it up again. */
+  | (Happened & {
+      readonly kind: 'subscription'
+      readonly person: Person
+      readonly payload: string
+      readonly state: 'canceled' | 'active'
     })
 
 /** The source key of a poll's end: some networks report it to the account that stopped the poll, too. */

@@ -1,4 +1,4 @@
-/** Operations of inline mode: answers to queries, prepared messages, and edits of messages that were sent by way of a bot. */
+/** Operations that answer people who use a bot: by buttons, in inline mode and in web apps. */
 import type { Buttons } from './buttons.ts'
 import type { Content, Text } from './content.ts'
 import type { InlineButton, InlinePlace, InlineResult } from './inline.ts'
@@ -26,6 +26,14 @@ export type Change = { readonly buttons?: Buttons } & (
 )
 
 export type InlineOperation<Place> =
+  /** Answers a pressed button. */
+  | {
+      readonly kind: 'answer'
+      readonly callback: string
+      readonly text?: string
+      readonly alert?: boolean
+      readonly url?: string
+    }
   | {
       readonly kind: 'answer_inline'
       readonly query: string

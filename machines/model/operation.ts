@@ -43,6 +43,11 @@ import {
 } from './operation-inline.ts'
 import type { Passed, Passing } from './operation-passing.ts'
 import {
+  PAYMENT_OPERATIONS,
+  type PaymentOperation,
+  type PaymentOutcome,
+} from './operation-payments.ts'
+import {
   type ListedChat,
   type PastMessage,
   READING_OPERATIONS,
@@ -80,6 +85,7 @@ export const OPERATION_KINDS = [
   ...READING_OPERATIONS,
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
+  ...PAYMENT_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
   ...STORY_OPERATIONS,
   'pass',
@@ -160,13 +166,6 @@ type MessageOperation<Place, Item> =
       readonly action: string
       readonly topic?: Item
     }
-  | {
-      readonly kind: 'answer'
-      readonly callback: string
-      readonly text?: string
-      readonly alert?: boolean
-      readonly url?: string
-    }
 
 export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>
@@ -174,6 +173,7 @@ export type Operation<Place = string, Item = string> =
   | ProfileOperation<Place>
   | ReadingOperation<Place, Item>
   | InlineOperation<Place>
+  | PaymentOperation<Place>
   | StoryOperation<Place>
   | GiftOperation<Place>
   | BusinessOperation<Item>
@@ -240,6 +240,7 @@ export type OperationResult =
   | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
   | { readonly kind: 'story'; readonly story: Story }
   | InlineOutcome
+  | PaymentOutcome
   | Passed
   /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

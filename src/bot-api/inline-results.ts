@@ -7,6 +7,7 @@ import { Arguments } from './arguments.ts'
 import { buttonsOf } from './markup.ts'
 import { knownMedia } from './media.ts'
 import type { Call } from './method.ts'
+import { invoiceOf } from './methods/payments.ts'
 import { contactOf, locationOf, venueContentOf } from './methods/structured.ts'
 import { captionOf, previewOf, textOf } from './text.ts'
 
@@ -181,6 +182,7 @@ function messageOf(item: Arguments, isRequired: boolean): Content | undefined {
     required(given, 'first_name')
     return contactOf(given)
   }
+  if (given.has('payload')) return { kind: 'invoice', invoice: invoiceOf(given) }
   if (given.hasJson('rich_message')) throw bad('Rich messages are not supported in inline results')
   if (isRequired) throw bad('Input message content is not specified')
   return undefined

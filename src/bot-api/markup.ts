@@ -83,8 +83,8 @@ const ACTIONS = [
   'copy_text',
   'disabled',
 ]
-/** What belongs to messages that cannot be sent. */
-const REFUSED = ['callback_game', 'pay']
+/** Buttons of messages that carry this. */
+const OF_CONTENT: Readonly<Record<string, string>> = { callback_game: 'game', pay: 'invoice' }
 
 const bad = (description: string) => failed('bad_request', description)
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -184,9 +184,13 @@ function linked(url: string): string {
 
 function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   const unasked: readonly unknown[] = [undefined, null, false]
-  const action = [...ACTIONS, ...REFUSED].find((known) => !unasked.includes(value[known]))
+  const action = [...ACTIONS, ...Object.keys(OF_CONTENT)].find(
+    (known) => !unasked.includes(value[known]),
+  )
   if (action === undefined) throw bad('text buttons are unallowed in the inline keyboard')
-  if (REFUSED.includes(action) || !capabilities.actionButtons) {
+  const content = OF_CONTENT[action]
+  const isSent = !content || capabilities.content.some((name) => name === content)
+  if (!isSent || !capabilities.actionButtons) {
     throw bad(`${action} buttons are not supported on ${name}`)
   }
   const asked = value[action]

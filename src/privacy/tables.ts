@@ -90,6 +90,8 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_inline_query', 'id', ofPeople),
   ofUser('sandbox_prepared_message', 'id', ofPeople),
   ofUser('sandbox_web_app', 'id', ofPeople),
+  ofUser('sandbox_payment', 'id', ofPeople),
+  ofUser('sandbox_invoice', 'slug', within('bot_id', 'sandbox_person')),
   ofUser('sandbox_prepared_key', 'id', ofPeople),
   ofUser('sandbox_challenge', 'id', ofPeople, { omit: ['code'] }),
   ofUser('sandbox_session', 'id', ofPeople, { omit: ['token_hash'] }),

@@ -49,6 +49,8 @@ import { send, sendAlbum } from './messages/send.ts'
 import { prepareKey } from './messages/sharing.ts'
 import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
+import { answerPayment, invoiceLink } from './payments/checkout.ts'
+import { changeSubscription, refundStars, starTransactions } from './payments/stars.ts'
 import { setEmojiStatus, verify } from './people/honours.ts'
 import { profilePhotos, setAbout, setName, setProfilePhoto, setUsername } from './people/profile.ts'
 import { stopPoll } from './polls/polls.ts'
@@ -158,11 +160,18 @@ export const handlers: Handlers<Call> = {
   answer_web_app: answerWebApp,
   edit_inline: editInline,
   prepare_key: prepareKey,
+  invoice_link: invoiceLink,
+  answer_shipping: answerPayment,
+  answer_checkout: answerPayment,
+  star_transactions: starTransactions,
+  refund_stars: refundStars,
+  change_subscription: changeSubscription,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */
 const GROWING: ReadonlySet<OperationKind> = new Set([
   'send',
+  'refund_stars',
   'send_ephemeral',
   'forward',
   'copy',

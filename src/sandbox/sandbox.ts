@@ -17,6 +17,7 @@ import { Capacity, type CapacityLimits } from './network/capacity.ts'
 import type { NetworkContext, Services } from './network/context.ts'
 import { explainEmptied } from './network/database.ts'
 import { NetworkMembers } from './network/members.ts'
+import { Checkout } from './payments/checkout.ts'
 import { NetworkCleaner } from './people/empty-network.ts'
 import { Inboxes } from './people/inbox.ts'
 import { People } from './people/people.ts'
@@ -33,6 +34,7 @@ export interface Network {
   topics(chat: number): Promise<readonly (Topic & { readonly isClosed: boolean })[]>
   readonly actions: PersonActions
   readonly inline: InlineMode
+  readonly checkout: Checkout
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
   /** The gifts that people of the network can send. */
@@ -115,6 +117,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     topics: (chat) => listTopics(context, chat),
     actions: new PersonActions(context, hub, assertIn),
     inline: new InlineMode(context, hub, assertIn),
+    checkout: new Checkout(context, hub, assertIn),
     inboxes: new Inboxes({ db, hub, now, assertIn }),
     stickerSets: new StickerSets(context),
     gifts: {

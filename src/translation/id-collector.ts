@@ -53,6 +53,8 @@ function peopleIn(result: OperationResult): readonly Person[] {
       return result.boosts.map(({ person }) => person)
     case 'invite':
       return [result.invite.creator]
+    case 'transactions':
+      return result.transactions.map(({ person }) => person)
     default:
       return []
   }
@@ -130,6 +132,9 @@ export class IdCollector implements WantedIds {
       case 'inline_query':
       case 'inline_choice':
       case 'inline_callback':
+      case 'shipping_query':
+      case 'checkout_query':
+      case 'subscription':
         this.addPerson(happening.person)
         break
       case 'member':

@@ -5,6 +5,10 @@ import type { MethodStage } from './method-stage.ts'
 export function botMethodRows({
   ada,
   asked,
+  bot,
+  client,
+  done,
+  next,
   opened,
 }: MethodStage): Readonly<Record<string, MethodRow>> {
   const result = {
@@ -13,7 +17,60 @@ export function botMethodRows({
     title: 'Tea',
     input_message_content: { message_text: 'Tea' },
   }
+  const stars = {
+    title: 'Tea',
+    description: 'Tea',
+    payload: 'tea',
+    currency: 'XTR',
+    prices: [{ label: 'Tea', amount: 1 }],
+    provider_token: '',
+  }
+  const euros = { ...stars, currency: 'EUR', provider_token: 'x' }
+  const shipping_address = {
+    country_code: 'IR',
+    city: 'Tehran',
+    street_line1: 'Street',
+    post_code: '1',
+  }
+  const order_info = { shipping_address }
+  const paying = async (invoice: object, more: object = {}) => {
+    const invoice_link = await done('createInvoiceLink', { ...invoice })
+    const body = { invoice_link, wait_seconds: 0, ...more }
+    return client.result('POST', `/sandbox/people/${ada.id}/payments`, body)
+  }
+  const checkout = async () => {
+    await paying(stars)
+    return { pre_checkout_query_id: (await next('pre_checkout_query')).id, ok: true }
+  }
+  /** A payment that was made. */
+  const charge = async (more: object = {}) => {
+    const waiting = paying({ ...stars, ...more }, { wait_seconds: 8 })
+    const { id } = await next('pre_checkout_query')
+    await done('answerPreCheckoutQuery', { pre_checkout_query_id: id, ok: true })
+    return { user_id: ada.id, telegram_payment_charge_id: (await waiting).charge_id }
+  }
+  const invoice = { title: 'Tea', start_parameter: String, currency: 'XTR', total_amount: 1 }
+  const shipping = async () => {
+    await paying({ ...euros, need_shipping_address: true, is_flexible: true }, { order_info })
+    const option = { id: 'post', title: 'Post', prices: euros.prices }
+    const { id } = await next('shipping_query')
+    return { shipping_query_id: id, ok: true, shipping_options: [option] }
+  }
   return {
+    sendInvoice: [
+      { invoice, chat: { id: ada.id }, from: { id: bot.id } },
+      { chat_id: ada.id, ...stars },
+    ],
+    createInvoiceLink: [/^https:/, stars],
+    answerShippingQuery: [true, shipping],
+    answerPreCheckoutQuery: [true, checkout],
+    getMyStarBalance: [{ amount: Number }],
+    refundStarPayment: [true, charge],
+    editUserStarSubscription: [
+      true,
+      async () => ({ ...(await charge({ subscription_period: 2_592_000 })), is_canceled: true }),
+    ],
+    getStarTransactions: [{ transactions: [{ id: String, amount: 1, date: Number }] }],
     answerInlineQuery: [true, async () => ({ inline_query_id: await asked(), results: [result] })],
     answerWebAppQuery: [{}, async () => ({ web_app_query_id: await opened(), result })],
     savePreparedKeyboardButton: [

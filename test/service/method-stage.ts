@@ -109,6 +109,7 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
     follow,
     pressed,
     asked,
+    next,
     opened,
   }
 }

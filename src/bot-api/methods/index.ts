@@ -19,6 +19,7 @@ import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
 import { memberMethods } from './members.ts'
 import { draftMethods, messageMethods } from './messages.ts'
+import { paymentMethods } from './payments.ts'
 import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
@@ -46,6 +47,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...readingMethods,
     ...chatSettingMethods,
     ...inlineMethods,
+    ...paymentMethods,
     ...memberMethods,
     ...inviteMethods,
     ...forumTopicMethods,

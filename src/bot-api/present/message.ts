@@ -16,6 +16,7 @@ import { chatJson, present, userJson } from './chat.ts'
 import { checklistJson, taskJson } from './checklist.ts'
 import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
 import { giftInfoJson } from './gifts.ts'
+import { invoiceJson, receiptJson } from './payment.ts'
 import { richJson } from './rich.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
@@ -162,6 +163,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return { checklist: checklistJson(content.checklist, ids) }
     case 'rich':
       return { rich_message: richJson(content, ids) }
+    case 'invoice':
+      return { invoice: invoiceJson(content.invoice) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
@@ -218,6 +221,10 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
       return usersSharedJson(content, ids)
     case 'chat_shared':
       return chatSharedJson(content, ids)
+    case 'paid':
+      return { successful_payment: receiptJson(content.receipt, false) }
+    case 'refunded':
+      return { refunded_payment: receiptJson(content.receipt, true) }
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
   }

@@ -16,6 +16,7 @@ import {
 import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
 import { giftJson, ownedGiftJson } from './gifts.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
+import { transactionJson } from './payment.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
 const fullChatJson = (chat: Chat, ids: Names) => ({
@@ -141,6 +142,12 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return { id: result.id, ...present({ expiration_date: result.expiresAt }) }
     case 'sent_inline':
       return present({ inline_message_id: result.inline })
+    case 'link':
+      return result.link
+    case 'transactions':
+      return {
+        transactions: result.transactions.map((transaction) => transactionJson(transaction, ids)),
+      }
     case 'number':
       return result.number
     case 'photos':

@@ -16,6 +16,7 @@ import {
 } from './chat.ts'
 import { pollJson } from './content.ts'
 import { bareMessageJson, locationJson, messageJson } from './message.ts'
+import { paymentJson } from './payment.ts'
 
 type Told = Exclude<Happening, { kind: 'deleted' | 'update' }>
 type Shown = readonly [kind: UpdateKind, chatId: number, value: object]
@@ -146,6 +147,12 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     case 'inline_choice':
     case 'inline_callback':
       return inlineJson(happening, ids)
+    case 'shipping_query':
+    case 'checkout_query':
+    case 'subscription': {
+      const [kind, value] = paymentJson(happening, ids)
+      return [kind, ids.chat(happening.person.native), value]
+    }
   }
 }
 

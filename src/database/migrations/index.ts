@@ -31,6 +31,7 @@ import { RequestReasons } from './0035-request-reasons.ts'
 import { DefaultKinds } from './0036-default-kinds.ts'
 import { SandboxInline } from './0040-sandbox-inline.ts'
 import { SandboxPreparedKeys } from './0041-sandbox-prepared-keys.ts'
+import { SandboxPayments } from './0042-sandbox-payments.ts'
 import { SandboxStickerSets } from './0044-sandbox-sticker-sets.ts'
 import { SandboxAdministration } from './0045-sandbox-administration.ts'
 import { SandboxBusiness } from './0046-sandbox-business.ts'
@@ -78,6 +79,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0036-default-kinds', class: DefaultKinds },
   { name: '0040-sandbox-inline', class: SandboxInline },
   { name: '0041-sandbox-prepared-keys', class: SandboxPreparedKeys },
+  { name: '0042-sandbox-payments', class: SandboxPayments },
   { name: '0044-sandbox-sticker-sets', class: SandboxStickerSets },
   { name: '0045-sandbox-administration', class: SandboxAdministration },
   { name: '0046-sandbox-business', class: SandboxBusiness },

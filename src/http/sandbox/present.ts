@@ -15,6 +15,7 @@ import type {
   TextEntity,
 } from '../../../machines/model/content.ts'
 import type { Location } from '../../../machines/model/location.ts'
+import type { Invoice } from '../../../machines/model/payment.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'
@@ -221,6 +222,8 @@ export function contentBody(content: Content): object {
       }
     case 'poll':
       return { poll: pollBody(content.poll) }
+    case 'invoice':
+      return { invoice: invoiceBody(content.invoice) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
@@ -242,6 +245,19 @@ export function contentBody(content: Content): object {
   }
 }
 
+const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> => ({
+  title: invoice.title,
+  description: invoice.description,
+  currency: invoice.currency,
+  total_amount: invoice.total,
+  prices: [...invoice.prices],
+  asks: [...invoice.asks],
+  is_flexible: invoice.isFlexible,
+  max_tip_amount: invoice.maxTip,
+  suggested_tip_amounts: [...invoice.tips],
+  ...present({ photo_url: invoice.photoUrl, subscription_period: invoice.periodSeconds }),
+})
+
 function sharedBody(content: Content & { readonly kind: 'service' }): object {
   switch (content.fact) {
     case 'users_shared': {
@@ -250,6 +266,11 @@ function sharedBody(content: Content & { readonly kind: 'service' }): object {
     }
     case 'chat_shared':
       return { shared: { request_id: content.request, chat_id: Number(content.chat.native) } }
+    case 'paid':
+    case 'refunded': {
+      const { currency, total, charge } = content.receipt
+      return { payment: { currency, total_amount: total, charge_id: charge } }
+    }
     case 'web_app_data':
       return { web_app_data: { button_text: content.button, data: content.data } }
     default:

@@ -14,6 +14,7 @@ import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'
 import { inlineChoiceRoutes, inlineRoutes } from './inline.ts'
+import { paymentRoutes } from './payments.ts'
 import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
 import { sharingRoutes } from './sharing.ts'
@@ -69,6 +70,7 @@ const all = [
   checklistRoutes,
   readingRoutes,
   sharingRoutes,
+  paymentRoutes,
   inlineRoutes,
   inlineChoiceRoutes,
   inboxRoutes,

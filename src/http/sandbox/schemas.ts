@@ -260,6 +260,20 @@ const ChecklistBody = Type.Object({
   others_can_mark_tasks_as_done: Type.Boolean(),
 })
 
+export const InvoiceBody = Type.Object({
+  title: Type.String(),
+  description: Type.String(),
+  currency: Type.String(),
+  total_amount: Type.Integer(),
+  prices: Type.Array(Type.Object({ label: Type.String(), amount: Type.Integer() })),
+  asks: Type.Array(Type.String(), { description: 'What a buyer has to tell' }),
+  is_flexible: Type.Boolean(),
+  max_tip_amount: Type.Integer(),
+  suggested_tip_amounts: Type.Array(Type.Integer()),
+  photo_url: optional(Type.String()),
+  subscription_period: optional(Type.Integer()),
+})
+
 export const shownContent = {
   checklist: optional(ChecklistBody),
   text: optional(Type.String()),
@@ -281,6 +295,14 @@ export const shownContent = {
       },
       { description: 'The people or the chat that a key asked for' },
     ),
+  ),
+  invoice: optional(InvoiceBody),
+  payment: optional(
+    Type.Object({
+      currency: Type.String(),
+      total_amount: Type.Integer(),
+      charge_id: Type.String(),
+    }),
   ),
   web_app_data: optional(Type.Object({ button_text: Type.String(), data: Type.String() })),
 }

@@ -7,6 +7,7 @@ import { BUSINESS_OPERATIONS } from '../../../machines/model/operation-business.
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
 import { GIFT_OPERATIONS } from '../../../machines/model/operation-gifts.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
+import { PAYMENT_OPERATIONS } from '../../../machines/model/operation-payments.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
 /** Only bots may do the first three. */
@@ -20,6 +21,7 @@ const LACKING: readonly OperationKind[] = [
   'unverify',
   'subscription_invite',
   'edit_subscription_invite',
+  ...PAYMENT_OPERATIONS,
   ...EPHEMERAL_OPERATIONS,
   ...GIFT_OPERATIONS,
   ...BUSINESS_OPERATIONS,

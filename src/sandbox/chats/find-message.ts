@@ -32,6 +32,8 @@ export interface FoundMessage {
   readonly hasKeyboard: boolean
   /** Sent by way of a bot: only the bot can change it. */
   readonly isInline: boolean
+  /** The native id of the bot that it was sent by way of. */
+  readonly via?: string | null
 }
 
 /** Undefined where the person is not in the chat or there is no such message. */
@@ -46,7 +48,8 @@ export async function findMessage(
 
 const columns = `c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
   t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
-  t.keyboard is not null as "hasKeyboard", t.attributes ? 'via' as "isInline"`
+  t.keyboard is not null as "hasKeyboard", t.attributes ? 'via' as "isInline",
+  t.attributes #>> '{via,native}' as via`
 
 const findingInline = {
   name: 'sandbox_look_inline',

@@ -126,6 +126,9 @@ const WITHOUT_CHAT: readonly Happening['kind'][] = [
   'poll_answer',
   'inline_query',
   'inline_choice',
+  'shipping_query',
+  'checkout_query',
+  'subscription',
 ]
 
 /** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */

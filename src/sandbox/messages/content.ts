@@ -151,6 +151,7 @@ const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: s
   sticker: ['send_other_messages', 'stickers'],
   dice: ['send_other_messages', 'dice'],
   poll: ['send_polls', 'polls'],
+  invoice: ['send_messages', 'invoices'],
 }
 
 /** A message before it is sent, as far as the permission to send it depends on it. */

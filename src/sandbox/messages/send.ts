@@ -181,7 +181,8 @@ export async function sendVia(
   const { content: given } = operation
   const addressed = await envelopeOf(call, operation)
   const attributes = via && { attributes: { ...addressed.attributes, via } }
-  const envelope = { ...addressed, ...attributes }
+  const buttons = buttonsFor(given, operation.buttons)
+  const envelope = { ...addressed, ...attributes, ...(buttons && { buttons }) }
   const { sender } = envelope
   const before = given.kind === 'text' ? undefined : await sentBefore(context.db, envelope)
   if (before) return { kind: 'message', message: messageOf(before) }
@@ -222,7 +223,20 @@ export async function envelopeOf(
   }
 }
 
-/** Web apps open only in the private chat with the bot, and nothing is paid or played by other messages. */
+/** An invoice has a button to pay it; no other message has one. */
+function buttonsFor(content: Content, buttons: Buttons = []): Buttons | undefined {
+  const paying = buttons.flat().filter((button) => 'action' in button && button.action.pay)
+  const isInvoice = content.kind === 'invoice'
+  if (isInvoice && buttons.length === 0) {
+    const { total, currency } = content.invoice
+    return [[{ text: `Pay ${total} ${currency}`, action: { pay: true } }]]
+  }
+  const isRight = isInvoice ? buttons[0]?.[0] === paying[0] : paying.length === 0
+  if (!isRight) throw bad('BUTTON_TYPE_INVALID')
+  return buttons.length > 0 ? buttons : undefined
+}
+
+/** Web apps open only in the private chat with the bot. */
 function assertButtons(buttons: Buttons = [], chat: number): void {
   for (const button of buttons.flat()) {
     if ('action' in button && button.action.web_app && chat < 0) throw bad('BUTTON_TYPE_INVALID')

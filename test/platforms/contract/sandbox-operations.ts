@@ -5,6 +5,18 @@ import type { Operation } from '../../../machines/model/operation.ts'
 const none = { text: '', entities: [] }
 const sticker: Media = { kind: 'sticker', file: { native: 'x' } }
 const words = { kind: 'text' as const, text: 'x', entities: [] }
+const invoice = {
+  title: 'x',
+  description: 'x',
+  payload: 'x',
+  currency: 'XTR',
+  prices: [{ label: 'x', amount: 1 }],
+  total: 1,
+  asks: [],
+  isFlexible: false,
+  maxTip: 0,
+  tips: [],
+}
 const article = { id: '1', type: 'article', title: 'x', content: words }
 
 export const sandboxOperations = {
@@ -40,6 +52,18 @@ export const sandboxOperations = {
   prepare_inline: (chat) => ({ kind: 'prepare_inline', person: chat, result: article, places: [] }),
   answer_web_app: () => ({ kind: 'answer_web_app', query: '1', result: article }),
   prepare_key: (chat) => ({ kind: 'prepare_key', person: chat, key: { text: 'x' } }),
+  invoice_link: () => ({ kind: 'invoice_link', invoice }),
+  answer_shipping: () => ({ kind: 'answer_shipping', query: '1', options: [] }),
+  answer_checkout: () => ({ kind: 'answer_checkout', query: '1' }),
+  star_balance: () => ({ kind: 'star_balance' }),
+  star_transactions: () => ({ kind: 'star_transactions', offset: 0, limit: 1 }),
+  refund_stars: (chat) => ({ kind: 'refund_stars', person: chat, charge: '1' }),
+  change_subscription: (chat) => ({
+    kind: 'change_subscription',
+    person: chat,
+    charge: '1',
+    isCanceled: true,
+  }),
   edit_inline: () => ({ kind: 'edit_inline', inline: '1', change: { kind: 'edit_buttons' } }),
   edit_general_topic: (chat) => ({ kind: 'edit_general_topic', chat, change: { do: 'hide' } }),
   unpin_topic: (chat) => ({ kind: 'unpin_topic', chat }),
@@ -101,6 +125,5 @@ export const sandboxOperations = {
       fromChannels: true,
     },
   }),
-  star_balance: () => ({ kind: 'star_balance' }),
   transfer_stars: () => ({ kind: 'transfer_stars', stars: 1 }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -1,0 +1,149 @@
+/** /sandbox/people/{person}/payments: pays the invoices of bots, with Telegram Stars or by a provider that charges nothing. */
+import { Type } from 'typebox'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Paid, Payable } from '../../sandbox/payments/checkout.ts'
+import { answers, ok } from '../envelope.ts'
+import { goneSignal } from '../gone-signal.ts'
+import { present } from './present.ts'
+import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { ChatId, Id } from './schemas.ts'
+
+const strict = { additionalProperties: false }
+const optional = Type.Optional
+const Line = Type.String({ maxLength: 128 })
+
+const Address = Type.Object(
+  {
+    country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
+    state: Type.String({ maxLength: 128, default: '' }),
+    city: Line,
+    street_line1: Line,
+    street_line2: Type.String({ maxLength: 128, default: '' }),
+    post_code: Type.String({ maxLength: 16 }),
+  },
+  strict,
+)
+
+const Pay = Type.Object(
+  {
+    chat: optional(ChatId),
+    message_id: optional(Id),
+    invoice_link: optional(Type.String({ minLength: 1, maxLength: 200 })),
+    payment_id: optional(
+      Type.String({ pattern: '^\\d{1,15}$', description: 'Goes on with a way of shipping' }),
+    ),
+    shipping_option_id: optional(Type.String({ minLength: 1, maxLength: 128 })),
+    tip_amount: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
+    order_info: optional(
+      Type.Object(
+        {
+          name: optional(Line),
+          phone_number: optional(Line),
+          email: optional(Line),
+          shipping_address: optional(Address),
+        },
+        strict,
+      ),
+    ),
+    wait_seconds: Type.Number({ minimum: 0, maximum: 30, default: 10 }),
+  },
+  strict,
+)
+
+const Payment = Type.Object({
+  payment_id: Type.String(),
+  state: Type.Enum(['unanswered', 'refused', 'shipping', 'paid']),
+  error_message: optional(Type.String()),
+  shipping_options: optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String(),
+        title: Type.String(),
+        prices: Type.Array(Type.Object({ label: Type.String(), amount: Type.Integer() })),
+      }),
+    ),
+  ),
+  total_amount: optional(Type.Integer()),
+  charge_id: optional(Type.String()),
+})
+
+const Subscription = Type.Object(
+  { charge_id: Type.String({ minLength: 1, maxLength: 100 }), is_canceled: Type.Boolean() },
+  strict,
+)
+
+function paymentBody(paid: Paid) {
+  const shown = { payment_id: paid.payment, state: paid.state }
+  switch (paid.state) {
+    case 'unanswered':
+      return shown
+    case 'refused':
+      return { ...shown, error_message: paid.error }
+    case 'shipping': {
+      const shipping_options = paid.options.map((option) => ({
+        ...option,
+        prices: [...option.prices],
+      }))
+      return { ...shown, shipping_options }
+    }
+    case 'paid':
+      return { ...shown, total_amount: paid.receipt.total, charge_id: paid.receipt.charge }
+  }
+}
+
+interface Named {
+  readonly chat?: number
+  readonly message_id?: number
+  readonly invoice_link?: string
+  readonly payment_id?: string
+}
+
+function payableOf({ chat, message_id, invoice_link, payment_id }: Named): Payable {
+  if (payment_id !== undefined) return { payment: payment_id }
+  if (invoice_link !== undefined) return { link: invoice_link }
+  if (chat !== undefined && message_id !== undefined) return { at: { chat, message: message_id } }
+  throw failed('bad_request', 'what is to be paid is missing')
+}
+
+export const paymentRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/payments',
+    {
+      schema: {
+        ...described('Pay an invoice, or go on with a payment by a way of shipping'),
+        params: PersonParams,
+        body: Pay,
+        response: answers(Payment),
+      },
+    },
+    async (request, reply) => {
+      const { body, params } = request
+      const { shipping_option_id: option, tip_amount: tip, order_info, wait_seconds } = body
+      const order = order_info && present(order_info)
+      const paid = await network(request).checkout.pay(
+        params.person,
+        { for: payableOf(body), ...present({ option, order }), ...(tip > 0 && { tip }) },
+        within(wait_seconds, goneSignal(reply)),
+      )
+      return ok(paymentBody(paid))
+    },
+  )
+
+  app.post(
+    '/people/:person/subscriptions',
+    {
+      schema: {
+        ...described('End a subscription that this person pays, or take it up again'),
+        params: PersonParams,
+        body: Subscription,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { charge_id, is_canceled } = request.body
+      const { checkout } = network(request)
+      await checkout.changeSubscription(request.params.person, charge_id, is_canceled)
+      return ok(true as const)
+    },
+  )
+}
