@@ -9,8 +9,4 @@ export interface DraftOperation<Place> {
   readonly chat: Place
   readonly draft: number
   readonly text: Text
-  /** The reader may stop the writing. */
-  readonly canStop?: boolean
-  /** Stopped, it stays as it is, as a message. */
-  readonly keepOnStop?: boolean
 }

@@ -6,8 +6,6 @@ export const draftParameters = {
   chat_id: 'chat',
   message_thread_id: 'integer',
   draft_id: 'integer',
-  can_stop: 'boolean',
-  keep_on_stop: 'boolean',
 } as const
 
 export function draftOf(args: Arguments) {
@@ -15,10 +13,5 @@ export function draftOf(args: Arguments) {
   const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number
   const draft = args.integer('draft_id', { min, max })
   if (draft === 0) throw failed('bad_request', 'draft_id must be non-zero')
-  return {
-    chat,
-    draft,
-    ...(args.boolean('can_stop') && { canStop: true }),
-    ...(args.boolean('keep_on_stop') && { keepOnStop: true }),
-  }
+  return { chat, draft }
 }
