@@ -9,12 +9,8 @@ import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { follow } from '../api/stream.ts'
 import type { Change, Credential, RecordPage, Summary } from '../api/types.ts'
 
-/** Does something soon, but not again before a while has passed. */
-export function atMostEvery(
-  milliseconds: number,
-  signal: AbortSignal,
-  work: () => void,
-): () => void {
+/** Throttles `work`: the first call runs it at once, and calls within the interval run it once at its end. */
+export function throttled(milliseconds: number, signal: AbortSignal, work: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
   signal.addEventListener('abort', () => clearTimeout(timer))
@@ -84,12 +80,12 @@ export function Live({ children }: { readonly children: ReactNode }) {
 
   useEffect(() => {
     const ended = new AbortController()
-    const recount = atMostEvery(COUNTS_MS, ended.signal, () => {
+    const recount = throttled(COUNTS_MS, ended.signal, () => {
       queries.invalidateQueries({ queryKey: ['summary'] })
       queries.invalidateQueries({ queryKey: ['urgent'] })
     })
     const relistWhen = (milliseconds: number, predicate: (query: Query) => boolean) =>
-      atMostEvery(milliseconds, ended.signal, () =>
+      throttled(milliseconds, ended.signal, () =>
         queries.invalidateQueries({ queryKey: ['credentials'], predicate }),
       )
     const relist = relistWhen(LISTS_MS, (query) => !isLong(query))

@@ -16,7 +16,7 @@ import type {
 } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
-import { atMostEvery, changed } from '../../live/live.tsx'
+import { changed, throttled } from '../../live/live.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -202,7 +202,7 @@ export function useFollowed(id: number) {
     setLatest(undefined)
     const lists = ['timeline', id]
     const record = ['credential', id]
-    const lookAgain = atMostEvery(RECORD_MS, ended.signal, () =>
+    const lookAgain = throttled(RECORD_MS, ended.signal, () =>
       queries.invalidateQueries({ queryKey: record }),
     )
     follow(`/platforms/credentials/${id}/events`, {
