@@ -1,5 +1,5 @@
 /** Invoices and payments, in the terms of no particular network. Amounts are in the smallest unit of their currency. */
-import type { Person } from './content.ts'
+import type { Person } from './person.ts'
 
 /** The currency of Telegram Stars: paid without a provider, and can be given back. */
 export const STARS = 'XTR'

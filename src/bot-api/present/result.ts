@@ -82,6 +82,11 @@ const chatListJson = ({ chats, next }: ResultOf<'chats'>, ids: Names): object =>
   ...present({ next_offset: next }),
 })
 
+const foundPersonJson = ({ person }: ResultOf<'person'>, ids: Names): object => ({
+  is_registered: person !== undefined,
+  ...present({ user: person && userJson(person, ids) }),
+})
+
 const ownedGiftsJson = ({ total, gifts, next }: ResultOf<'owned_gifts'>, ids: Names): object => ({
   total_count: total,
   gifts: gifts.map((gift) => ownedGiftJson(gift, ids)),
@@ -104,10 +109,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'chats':
       return chatListJson(result, ids)
     case 'person':
-      return {
-        is_registered: result.person !== undefined,
-        ...present({ user: result.person && userJson(result.person, ids) }),
-      }
+      return foundPersonJson(result, ids)
     case 'chat':
       return fullChatJson(result.chat, ids)
     case 'poll':
@@ -145,9 +147,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'link':
       return result.link
     case 'transactions':
-      return {
-        transactions: result.transactions.map((transaction) => transactionJson(transaction, ids)),
-      }
+      return { transactions: result.transactions.map((one) => transactionJson(one, ids)) }
     case 'number':
       return result.number
     case 'photos':

@@ -38,7 +38,7 @@ interface Details {
   readonly tip?: number
 }
 
-export type Paying = Details & { readonly for: Payable }
+type Paying = Details & { readonly for: Payable }
 
 export type Paid =
   | { readonly state: 'unanswered'; readonly payment: string }
