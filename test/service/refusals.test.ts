@@ -8,7 +8,18 @@ const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const chat_id = ada.id
 
 t.test('accounts act for no business, and chats have no threads', async (t) => {
-  const message = { chat_id, text: 'hi', message_id: 1, action: 'typing', question: 'q' }
+  const message = {
+    chat_id,
+    text: 'hi',
+    message_id: 1,
+    action: 'typing',
+    question: 'q',
+    options: ['yes', 'no'],
+    media: [
+      { type: 'photo', media: 'x' },
+      { type: 'photo', media: 'y' },
+    ],
+  }
   const business = { ...message, business_connection_id: 'b' }
   for (const name of ['sendMessage', 'sendPhoto', 'sendPoll', 'sendMediaGroup', 'sendChatAction']) {
     t.match(await call(name, business), bad('business connection not found'), name)

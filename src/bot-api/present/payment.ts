@@ -27,7 +27,11 @@ export const receiptJson = (receipt: Receipt, isRefund: boolean): object => ({
   }),
 })
 
-export function transactionJson(transaction: StarTransaction, ids: Names): object {
+export const transactionsJson = (all: readonly StarTransaction[], ids: Names): object => ({
+  transactions: all.map((transaction) => transactionJson(transaction, ids)),
+})
+
+function transactionJson(transaction: StarTransaction, ids: Names): object {
   const { id, amount, at, direction, person, payload, periodSeconds } = transaction
   const partner = {
     type: 'user',

@@ -16,7 +16,7 @@ import {
 import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
 import { giftJson, ownedGiftJson } from './gifts.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
-import { transactionJson } from './payment.ts'
+import { transactionsJson } from './payment.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
 const fullChatJson = (chat: Chat, ids: Names) => ({
@@ -147,7 +147,7 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'link':
       return result.link
     case 'transactions':
-      return { transactions: result.transactions.map((one) => transactionJson(one, ids)) }
+      return transactionsJson(result.transactions, ids)
     case 'number':
       return result.number
     case 'photos':
