@@ -1,30 +1,36 @@
 /** Parameters that no account here can follow, and values that would break what keeps them. */
 import t from 'tap'
+import { callWithFiles, picture } from './files.ts'
 import { refused, scene } from './scene.ts'
 
-const { client, ada, key } = await scene(t, { env: { CHAT_RATE: '0.01', CHAT_BURST: '20' } })
+const { service, client, ada, key } = await scene(t, {
+  env: { CHAT_RATE: '0.01', CHAT_BURST: '20' },
+})
 const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
 const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const chat_id = ada.id
 
 t.test('accounts act for no business, and chats have no threads', async (t) => {
-  const message = {
-    chat_id,
-    text: 'hi',
-    message_id: 1,
-    action: 'typing',
-    question: 'q',
-    options: ['yes', 'no'],
-    media: [
-      { type: 'photo', media: 'x' },
-      { type: 'photo', media: 'y' },
-    ],
-  }
+  const message = { chat_id, text: 'hi', message_id: 1, action: 'typing', question: 'q' }
   const business = { ...message, business_connection_id: 'b' }
   for (const name of ['sendMessage', 'sendPhoto', 'sendPoll', 'sendMediaGroup', 'sendChatAction']) {
-    t.match(await call(name, business), bad('business connection not found'), name)
     const thread = { ...message, message_thread_id: 5 }
     t.match(await call(name, thread), bad('message thread not found'), name)
+  }
+  for (const name of ['sendMessage', 'sendChatAction']) {
+    t.match(await call(name, business), bad('business connection not found'), name)
+  }
+  const poll = { ...business, options: ['yes', 'no'] }
+  t.match(await call('sendPoll', poll), bad('business connection not found'))
+  const files = { a: { bytes: await picture() }, b: { bytes: await picture() } }
+  const media = ['a', 'b'].map((name) => ({ type: 'photo', media: `attach://${name}` }))
+  const uploads = [
+    ['sendPhoto', { ...business, photo: 'attach://a' }],
+    ['sendMediaGroup', { ...business, media }],
+  ] as const
+  for (const [name, parameters] of uploads) {
+    const answer = await callWithFiles(service.url, key, name, parameters, files)
+    t.match(answer, bad('business connection not found'), name)
   }
   for (const name of ['editMessageText', 'stopPoll', 'pinChatMessage', 'unpinChatMessage']) {
     t.match(await call(name, business), bad('business connection not found'), name)
