@@ -10,7 +10,13 @@ import { ALL_ENTITIES } from '../kit/text.ts'
 export const capabilities: Capabilities = {
   operations: operationsOf(handlers),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
-  cosmetic: ['disable_notification'],
+  // No payment leaves the sandbox: there is no provider to send these to.
+  cosmetic: [
+    'disable_notification',
+    'provider_data',
+    'send_email_to_provider',
+    'send_phone_number_to_provider',
+  ],
   content: [...CONTENT_NAMES, ...SPECIAL_CONTENT_NAMES],
   buttons: true,
   actionButtons: true,
