@@ -168,7 +168,7 @@ t.test('the owner of now writes as ever', async (t) => {
     cursor: 5_000_007,
     webhook_progress: progress,
     suspended_at: Date,
-    last_success_at: Date,
+    last_success_at: new Date(attempt.at + attempt.durationMs),
   })
   const anew = await node.webhooks.change(
     key,

@@ -195,3 +195,16 @@ t.test('an integer that is taken is an error, and nothing is stored beside it', 
     { native: 'm1', message_id: 1 },
   ])
 })
+
+t.test('an account has one id, whoever asks for it first', { timeout: 30_000 }, async (t) => {
+  const scene = await stage(t)
+  const credentialId = await scene.credential()
+  const owned = { credentialId, epoch: 0 }
+  const asks = (native: string, owner?: typeof owned) =>
+    translator(scene).idOf(credentialId, native, owner)
+  const id = await asks('me@example.org')
+  t.ok(id > 0)
+  t.equal(await asks('me@example.org'), id, 'asked again by a reader')
+  t.equal(await asks('me@example.org', owned), id, 'and by the owner')
+  t.not(await asks('you@example.org'), id)
+})

@@ -63,6 +63,7 @@ t.test('every 2xx is an acknowledgement', async (t) => {
 
 t.test('anything else is a failure with its code and reason', async (t) => {
   const reasons: [number, string][] = [
+    [300, 'Multiple Choices'],
     [400, 'Bad Request'],
     [401, 'Unauthorized'],
     [410, 'Gone'],
