@@ -136,6 +136,41 @@ t.test('stars come from the buyer, and go back with a refund', async (t) => {
   }
 })
 
+t.test('who has blocked the bot is refunded all the same', async (t) => {
+  const kim = await client.person('Kim')
+  const path = `/sandbox/people/${kim.id}`
+  const before = (await done('getMyStarBalance')).amount
+  const link = await done('createInvoiceLink', stars)
+  const paying = client.ask('POST', `${path}/payments`, { invoice_link: link, wait_seconds: 8 })
+  await agree()
+  const { charge_id } = (await paying).body.result
+  await next('successful_payment')
+  t.equal((await client.ask('PUT', `${path}/blocks/${bot.id}`)).status, 200)
+  const refund = { user_id: kim.id, telegram_payment_charge_id: charge_id }
+  t.equal(await done('refundStarPayment', refund), true)
+  t.equal((await done('getMyStarBalance')).amount, before)
+})
+
+t.test('nothing is paid where the message that says so has no room', async (t) => {
+  const full = await scene(t, { env: { SANDBOX_MESSAGES: '3' } })
+  const ask = (method: string, parameters: object) => full.client.bot(full.key, method, parameters)
+  const { result: link } = (await ask('createInvoiceLink', stars)).body
+  const path = `/sandbox/people/${full.ada.id}`
+  const paying = full.client.ask('POST', `${path}/payments`, {
+    invoice_link: link,
+    wait_seconds: 8,
+  })
+  const { result: updates } = (await ask('getUpdates', { timeout: 10 })).body
+  for (let sent = { status: 200 }; sent.status === 200; ) {
+    sent = await ask('sendMessage', { chat_id: full.ada.id, text: 'hi' })
+  }
+  const { id } = updates.find((one: object) => 'pre_checkout_query' in one).pre_checkout_query
+  await ask('answerPreCheckoutQuery', { pre_checkout_query_id: id, ok: true })
+  t.match((await paying).body, { ok: false })
+  const { result: balance } = (await ask('getMyStarBalance', {})).body
+  t.equal(balance.amount, 100_000)
+})
+
 t.test('a subscription is ended by either side', async (t) => {
   await done('getMyStarBalance')
   const joe = await client.person('Joe')

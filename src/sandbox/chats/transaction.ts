@@ -49,3 +49,15 @@ export async function lockChat<Result>(
   wake(woken)
   return result
 }
+
+/** A transaction whose messages are stored with its other changes, or not at all. Sessions wake after the commit. */
+export async function withOutbox<Result>(
+  { db, outbox, wake }: { readonly db: Database; readonly outbox: Outbox; readonly wake: Wake },
+  work: (tx: Queryable, outbox: Outbox) => Promise<Result>,
+): Promise<Result> {
+  const woken: number[] = []
+  const later = (people: readonly number[]) => woken.push(...people)
+  const result = await db.transaction((tx) => work(tx, outbox.within(tx, later)))
+  wake(woken)
+  return result
+}

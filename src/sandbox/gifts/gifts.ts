@@ -8,7 +8,7 @@ import type { GiftGroup } from '../../../machines/model/operation-gifts.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { announce } from '../chats/transaction.ts'
+import { announce, withOutbox } from '../chats/transaction.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
@@ -121,8 +121,7 @@ export async function sendGift(
   const native = parseChatId(chat)
   const owner = await ownerOf(context, native)
   assertText(text)
-  const woken: number[] = []
-  await context.db.transaction(async (tx) => {
+  await withOutbox(context, async (tx, outbox) => {
     const [row] = await tx.query<{ gift: GiftRow }>(
       `update sandbox_gift g set remaining = remaining - 1
        where id::text = $1 and user_id = $2 and remaining is distinct from 0
@@ -147,10 +146,8 @@ export async function sendGift(
     if (owner.person === null || owner.person === by.person) return
     await openPrivateChat(tx, by.person, owner.person)
     const [stored] = await tx.query<OwnedRow>(`${selecting} where o.id = $1`, [owned])
-    const outbox = context.outbox.within(tx, (people) => woken.push(...people))
     await announce({ outbox }, by, native, { fact: 'gift', gift: ownedOf(stored!) })
   })
-  context.wake(woken)
   return done
 }
 

@@ -12,12 +12,13 @@ import {
 import type { Queryable } from '../../database/database.ts'
 import { findMessage, type MessageRef } from '../chats/find-message.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
+import { announce, withOutbox } from '../chats/transaction.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { storable } from '../messages/content.ts'
-import type { Call, NetworkContext } from '../network/context.ts'
+import type { Call, NetworkContext, Outbox } from '../network/context.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
@@ -228,7 +229,7 @@ export class Checkout {
   }
 
   async #charge(person: number, { id, bot, invoice, details, native }: Row, total: number) {
-    const { now, outbox, capacity, network } = this.#context
+    const { now, capacity, network } = this.#context
     const at = now()
     const receipt: Receipt = {
       currency: invoice.currency,
@@ -242,19 +243,27 @@ export class Checkout {
         paidUntil: Math.floor(at / 1000) + invoice.periodSeconds,
       }),
     }
-    await this.#context.db.transaction(async (tx) => {
-      if (invoice.currency === STARS) await moveStars(tx, person, bot, total)
-      await tx.query(
-        `update sandbox_payment set step = 'paid', paid_at = $2, answer = $3 where id = $1`,
-        [id, new Date(at), JSON.stringify(receipt)],
-      )
-    })
-    const content = { kind: 'service' as const, fact: 'paid' as const, receipt }
-    const request = crypto.randomUUID()
+    const payment = { id, person, bot, native }
     await capacity.reserve(network, 1, () =>
-      outbox.send({ sender: person, native, request, content }),
+      withOutbox(this.#context, (tx, outbox) => this.#settle(tx, outbox, payment, receipt, at)),
     )
     return receipt
+  }
+
+  /** The charge and the message that tells the bot of it are stored together: one without the other would be a loss. */
+  async #settle(
+    tx: Queryable,
+    outbox: Outbox,
+    { id, person, bot, native }: Pick<Row, 'id' | 'bot' | 'native'> & { readonly person: number },
+    receipt: Receipt,
+    at: number,
+  ) {
+    if (receipt.currency === STARS) await moveStars(tx, person, bot, receipt.total)
+    await tx.query(
+      `update sandbox_payment set step = 'paid', paid_at = $2, answer = $3 where id = $1`,
+      [id, new Date(at), JSON.stringify(receipt)],
+    )
+    await announce({ outbox }, { person }, native, { fact: 'paid', receipt })
   }
 
   /** The answer to the question of this step; of any step where none is named. */

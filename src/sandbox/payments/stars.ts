@@ -1,7 +1,8 @@
 /** The Telegram Stars of an account: what came and went, refunds and subscriptions. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type Invoice, type Receipt, STARS } from '../../../machines/model/payment.ts'
+import { announce, withOutbox } from '../chats/transaction.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call } from '../network/context.ts'
@@ -74,6 +75,10 @@ async function paymentOf({ context, by }: Call, person: string, charge: string):
   return row
 }
 
+function unlessForbidden(cause: unknown): void {
+  if (!(cause instanceof RequestFailed) || cause.failure.code !== 'forbidden') throw cause
+}
+
 export async function refundStars(
   call: Call,
   { person, charge }: OperationOf<'refund_stars'>,
@@ -81,19 +86,15 @@ export async function refundStars(
   const { context, by } = call
   const payment = await paymentOf(call, person, charge)
   const { id, receipt, native } = payment
-  await context.db.transaction(async (tx) => {
+  await withOutbox(context, async (tx, outbox) => {
     const rows = await tx.query(
       'update sandbox_payment set refunded_at = $2 where id = $1 and refunded_at is null returning id',
       [id, new Date(context.now())],
     )
     if (rows.length === 0) throw bad('CHARGE_ALREADY_REFUNDED')
     await moveStars(tx, by.person, payment.person.id, receipt.total)
-  })
-  await context.outbox.send({
-    sender: by.person,
-    native,
-    request: crypto.randomUUID(),
-    content: { kind: 'service', fact: 'refunded', receipt },
+    // Who has blocked the bot gets the Stars back, too, without a message.
+    await announce({ outbox }, by, native, { fact: 'refunded', receipt }).catch(unlessForbidden)
   })
   return { kind: 'done' }
 }
