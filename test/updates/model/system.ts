@@ -157,6 +157,8 @@ export class System {
   /** What it costs who has read everything up to here to wait, and to read again. */
   async rests(key: number, after: number, limit: number) {
     const { credentialId } = this.#reader(key, after, limit)
+    // A cursor or a filter of before may be on its way yet: it is written a moment late.
+    await this.#keyStore.flush()
     const before = this.#statements
     let calls = 0
     const leave = this.#updates.listen(credentialId, after, () => calls++)
