@@ -55,6 +55,8 @@ function drain(request: IncomingMessage, limits: LeftoverLimits): void {
   }, LOOK_MS)
   request.unpipe()
   request.removeAllListeners('data')
+  // A reader that asks for each piece keeps the stream from flowing.
+  request.removeAllListeners('readable')
   request.resume()
 }
 
