@@ -35,7 +35,7 @@ t.test(
 
     await t.test('a wrong code, a reload, the right code and the password', async () => {
       await page.goto('/dashboard/link')
-      await page.getByRole('radio', { name: 'Sandbox' }).check()
+      await page.getByRole('radio', { name: 'Sandbox' }).click()
       await page.getByLabel('Phone of the account').fill(person.phone)
       await button('Start').click()
       await page.locator('input[name=code]').fill('00000')
