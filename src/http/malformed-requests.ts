@@ -55,8 +55,8 @@ function drain(request: IncomingMessage, limits: LeftoverLimits): void {
   }, LOOK_MS)
   request.unpipe()
   request.removeAllListeners('data')
-  // A reader that asks for each piece keeps the stream from flowing.
-  request.removeAllListeners('readable')
+  // A reader that asks for each piece keeps the stream from flowing. Without one, this would stop a stream that flows.
+  if (request.listenerCount('readable') > 0) request.removeAllListeners('readable')
   request.resume()
 }
 
