@@ -12,7 +12,6 @@ import type { FilePaths, MediaService, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/record.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileIds } from './file-id.ts'
-import type { ProfileStore } from './profile.ts'
 import { METHODS_BEYOND } from './reference.ts'
 
 export interface Call {
@@ -29,6 +28,13 @@ export interface Call {
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallServices
+}
+
+/** Names, descriptions and commands that the gateway keeps for a bot, because no network keeps them. */
+export interface ProfileStore {
+  read(credentialId: number, name: string): Promise<Json | undefined>
+  write(credentialId: number, name: string, value: Json): Promise<void>
+  remove(credentialId: number, name: string): Promise<void>
 }
 
 /** What methods need that is not the account itself. */

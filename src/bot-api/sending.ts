@@ -1,15 +1,13 @@
-/** Parameters that all sending and editing methods share, and the operation they become. */
-
-import type { Json } from '../../actors/ports/platform.ts'
-import type { Buttons, Content } from '../../machines/model/content.ts'
+/** Parameters that all sending and editing methods share, and the operation they become: target, reply, receiver. */
+import type { Json, Platform } from '../../actors/ports/platform.ts'
+import type { Buttons, Content, Quote, Text } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
-import type { Arguments } from './arguments.ts'
-import { ephemeralOf, sendEphemeral } from './ephemeral.ts'
+import { Arguments, chatFrom } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
-import { replyOf, withQuote } from './reply.ts'
+import { quoteOf } from './text.ts'
 
 export const forBusiness = { business_connection_id: 'string' } as const
 
@@ -127,4 +125,196 @@ export async function send(call: Call, content: Content | (() => Promise<Content
   }
   const carried = typeof content === 'function' ? await content() : content
   return call.perform({ kind: 'send', ...withQuote(platform, { ...terms, content: carried }) })
+}
+
+export const ephemeralParameters = { ephemeral_message_parameters: 'json' } as const
+
+/** The one person who sees an ephemeral message. */
+interface Ephemeral {
+  readonly receiver?: number
+  readonly callback?: string
+  readonly replaces?: boolean
+}
+
+/** The names that these members had as parameters in version 10.2 of the reference. */
+const FLAT = ['receiver_user_id', 'callback_query_id']
+
+/** Undefined where the message is for the whole chat. */
+function ephemeralOf(args: Arguments): Ephemeral | undefined {
+  const name = 'ephemeral_message_parameters'
+  if (!args.hasJson(name)) {
+    return FLAT.some((flat) => args.has(flat) && args.text(flat) !== '0')
+      ? termsOf(args)
+      : undefined
+  }
+  const value = args.json(name)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failed('bad_request', "can't parse ephemeral message parameters JSON object")
+  }
+  return termsOf(Arguments.from(value))
+}
+
+function termsOf(args: Arguments): Ephemeral {
+  const callback = args.text('callback_query_id')
+  const hasReceiver = args.has('receiver_user_id')
+  if (!hasReceiver && callback === undefined) {
+    throw failed('bad_request', 'invalid receiver_user_id specified')
+  }
+  return {
+    ...(hasReceiver && { receiver: args.userId('receiver_user_id') }),
+    ...(callback !== undefined && { callback }),
+    ...(args.boolean('replace_callback_query_message') && { replaces: true }),
+  }
+}
+
+/** Resolves with the message as the reference shows it. */
+async function sendEphemeral(
+  { args, platform, perform }: Call,
+  ephemeral: Ephemeral,
+  content: Content | (() => Promise<Content>),
+): Promise<Json> {
+  const buttons = buttonsOf(args, platform)
+  const topic = args.messageId('message_thread_id')
+  const terms = {
+    ...((args.has('chat_id') || ephemeral.callback === undefined) && { chat: args.chat() }),
+    ...ephemeral,
+    ...answeredBy({ args, platform }),
+    ...(topic > 0 && { topic }),
+    ...(args.boolean('protect_content') && { isProtected: true }),
+    ...(buttons && { buttons }),
+  }
+  const carried = typeof content === 'function' ? await content() : content
+  return perform({ kind: 'send_ephemeral', ...terms, content: carried })
+}
+
+/** A quote is passed over, as the reference does. */
+function answeredBy({ args, platform }: Pick<Call, 'args' | 'platform'>) {
+  const reply = args.json('reply_parameters')
+  if (typeof reply === 'object' && reply !== null && 'ephemeral_message_id' in reply) {
+    return { replyToEphemeral: Arguments.from(reply).messageId('ephemeral_message_id') }
+  }
+  const { replyTo, replyFrom } = replyOf(args, platform)
+  if (replyFrom !== undefined || (replyTo !== undefined && !args.has('chat_id'))) {
+    throw failed('bad_request', 'message to be replied not found')
+  }
+  return replyTo === undefined ? {} : { replyTo }
+}
+
+/** The message that a call answers, and the part of it that the answer quotes. */
+interface ReplyTarget {
+  readonly replyTo?: number
+  readonly replyOptional?: boolean
+  readonly replyFrom?: PublicChat
+  readonly quote?: Quote
+}
+
+/** Which message a call answers: `reply_parameters`, or the older parameters. */
+export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
+  if (!args.hasJson('reply_parameters')) {
+    const replyTo = args.messageId('reply_to_message_id')
+    if (replyTo === 0) return {}
+    return { replyTo, replyOptional: args.boolean('allow_sending_without_reply') }
+  }
+  const value = args.json('reply_parameters')
+  if (value === undefined) throw failed('bad_request', "can't parse reply parameters JSON object")
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failed('bad_request', 'object expected as reply parameters')
+  }
+  const { message_id, chat_id, allow_sending_without_reply } = value as Record<string, unknown>
+  const replyTo = numberOf(message_id, 'message_id')
+  if (replyTo <= 0) throw failed('bad_request', 'message to be replied not found')
+  const replyOptional = booleanOf(allow_sending_without_reply)
+  const quote = quoteIn(value)
+  // An empty name is no chat: some libraries always write the field.
+  const isNamed = chat_id != null && chat_id !== ''
+  const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
+  if (!isElsewhere) return { replyTo, replyOptional, ...(quote && { quote }) }
+  if (!platform.capabilities.quotes) {
+    throw failed('bad_request', 'replies to messages of other chats are not supported')
+  }
+  // The reference never leaves out a reply to a message of another chat.
+  return { replyTo, replyFrom: chatFrom(`${chat_id}`), ...(quote && { quote }) }
+}
+
+function quoteIn(parameters: object): Quote | undefined {
+  const given = Arguments.from(parameters)
+  if (!given.has('quote')) return undefined
+  const position = numberOf(
+    (parameters as Record<string, unknown>).quote_position,
+    'quote_position',
+  )
+  const quote = quoteOf(given)
+  return quote.text === '' ? undefined : { ...quote, position: Math.max(0, position) }
+}
+
+/** Absent is 0; text may stand for a number in the one way that a number is written. */
+function numberOf(value: unknown, name: string): number {
+  if (value === undefined) return 0
+  const number = typeof value === 'string' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isInteger(number) || Math.abs(number) >= 2 ** 31) {
+    throw failed('bad_request', `field "${name}" must be a valid Number`)
+  }
+  return number
+}
+
+function booleanOf(value: unknown): boolean {
+  if (value === undefined) return false
+  if (typeof value === 'boolean') return value
+  throw failed('bad_request', 'field "allow_sending_without_reply" must be of type Boolean')
+}
+
+/** A name and a number may mean the same chat; only two of a kind can be told apart here. */
+function isAnotherChat(replied: string, target: string): boolean {
+  const haveOneForm = replied.startsWith('@') === target.startsWith('@')
+  return haveOneForm && replied.toLowerCase() !== target.toLowerCase()
+}
+
+interface Quoting {
+  readonly quote?: Quote
+  readonly content: Content
+}
+
+/** Where the network has no quotes, the quoted words stand before the answer, as a block of their own. */
+export function withQuote<Terms extends Quoting>(
+  { capabilities, name }: Platform,
+  terms: Terms,
+): Terms {
+  const { quote, content } = terms
+  if (!quote || capabilities.quotes) return terms
+  const { quote: _, ...rest } = terms
+  const quoted = (text: Text) => afterQuote(quote, text, capabilities.entities)
+  if (content.kind === 'text') {
+    return { ...rest, content: { ...content, ...quoted(content) } } as unknown as Terms
+  }
+  if (content.kind === 'media') {
+    return {
+      ...rest,
+      content: { ...content, caption: quoted(content.caption) },
+    } as unknown as Terms
+  }
+  throw noQuotes(name)
+}
+
+const noQuotes = (name: string) =>
+  failed('bad_request', `parameter "quote" is not supported on ${name}: the network has no quotes`)
+
+function afterQuote(quote: Text, { text, entities }: Text, known: readonly string[]): Text {
+  const before = text === '' ? quote.text : `${quote.text}\n`
+  const block = { type: 'blockquote', offset: 0, length: quote.text.length }
+  return {
+    text: before + text,
+    entities: [
+      ...(known.includes('blockquote') ? [block] : []),
+      ...quote.entities,
+      ...entities.map((entity) => ({ ...entity, offset: entity.offset + before.length })),
+    ],
+  }
+}
+
+/** Refuses a quote where the operation has no text of its own that it could stand in. */
+export function assertQuotable(
+  { capabilities, name }: Platform,
+  { quote }: { readonly quote?: Quote },
+): void {
+  if (quote && !capabilities.quotes) throw noQuotes(name)
 }

@@ -1,10 +1,14 @@
-/** The formatted text of a call with its entities and link preview, as neutral content. */
+/** The text of a call: parsed, cleaned, checked and detected entities, with its link preview, as neutral content. */
 import type { Preview, Text, TextEntity } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
-import { type FormatOptions, formatText } from './entities/format.ts'
-import { FormatError } from './entities/scan.ts'
-import type { MessageEntity } from './entities/types.ts'
+import { detectEntities } from './entities/detect.ts'
+import { parseExplicit } from './entities/explicit.ts'
+import { parseHtml } from './entities/html.ts'
+import { parseMarkdown, parseMarkdownV2 } from './entities/markdown.ts'
+import { clean, limitEntities, mergeDetected } from './entities/normalize.ts'
+import { asciiLower, FormatError } from './entities/scan.ts'
+import type { FormattedText, MessageEntity } from './entities/types.ts'
 
 /** What a call wants shown of a page that its text links to: `link_preview_options`, or the older parameter. */
 export const previewed = {
@@ -134,3 +138,61 @@ function neutral({ type, offset, length, url, language, ...rest }: MessageEntity
     ...(rest.date_time_format && { timeFormat: rest.date_time_format }),
   }
 }
+
+const blank =
+  /[\s\u00a0\u1680\u180e\u2000-\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc\u{e0000}-\u{e007f}]/u
+
+/** Whether a text has anything to see: all kinds of blanks and joiners alone make no message. */
+function isVisible(text: string): boolean {
+  for (const char of text) if (!blank.test(char)) return true
+  return false
+}
+
+type FormatOptions = {
+  parseMode?: string
+  /** The raw JSON of the parameter; ignored when a parse mode is given. */
+  entities?: string
+  /** In code points. */
+  limit: 4096 | 2048 | 1024
+  kind: 'text' | 'caption'
+}
+
+const maxBytes = 32_768
+
+/** @throws FormatError and nothing else. */
+export function formatText(source: string, options: FormatOptions): FormattedText {
+  const isCaption = options.kind === 'caption'
+  if (source === '' && !isCaption) throw new FormatError('message text is empty')
+  if (!source.isWellFormed()) throw new FormatError('strings must be encoded in UTF-8')
+  if (Buffer.byteLength(source) > maxBytes) throw new FormatError('text is too long')
+  const parsed = parse(source, options)
+  const { text, entities } = clean(parsed.text, parsed.entities)
+  if (!isVisible(text)) {
+    if (isCaption) return { text: '', entities: [] }
+    throw new FormatError('text must be non-empty')
+  }
+  if (isLonger(text, options.limit)) {
+    throw new FormatError(isCaption ? 'message caption is too long' : 'message is too long')
+  }
+  return { text, entities: mergeDetected(limitEntities(entities), detectEntities(text)) }
+}
+
+function parse(source: string, { parseMode = '', entities }: FormatOptions): FormattedText {
+  const mode = asciiLower(parseMode)
+  if (source === '' || mode === '' || mode === 'none') {
+    return { text: source, entities: entities === undefined ? [] : parseExplicit(entities) }
+  }
+  switch (mode) {
+    case 'html':
+      return parseHtml(source)
+    case 'markdownv2':
+      return parseMarkdownV2(source)
+    case 'markdown':
+      return parseMarkdown(source)
+    default:
+      throw new FormatError('unsupported parse_mode')
+  }
+}
+
+const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && Array.from(text).length > limit

@@ -37,13 +37,3 @@ export interface GivenIds extends Ids {
   /** To be called once the new ids are committed. */
   stored(): void
 }
-
-/** For a network whose native ids already are the reference's integers. */
-export const integerIds: GivenIds = {
-  chat: Number,
-  message: (_, native) => Number(native),
-  isOwn: () => undefined,
-  newChats: [],
-  newMessages: [],
-  stored() {},
-}

@@ -18,7 +18,7 @@ import { deletionDraft, draftOf, receivedDraft } from '../bot-api/present/update
 import { isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
 import { IdentityBook } from '../identities/book.ts'
-import { type GivenIds, type Ids, integerIds } from '../identities/ids.ts'
+import type { GivenIds, Ids } from '../identities/ids.ts'
 import {
   findChats,
   findMessages,
@@ -316,4 +316,14 @@ function isForged(happening: Happening, ids: Ids): boolean {
   if (happening.kind !== 'edited' || happening.message.chat.surface !== 'private') return false
   const isOwn = ids.isOwn(happening.message.chat.native, happening.message.native)
   return isOwn !== undefined && isOwn !== (happening.direction === 'own')
+}
+
+/** For a network whose native ids already are the reference's integers. */
+const integerIds: GivenIds = {
+  chat: Number,
+  message: (_, native) => Number(native),
+  isOwn: () => undefined,
+  newChats: [],
+  newMessages: [],
+  stored() {},
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Platform } from '../../actors/ports/platform.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
-import { replyOf, withQuote } from '../../src/bot-api/reply.ts'
+import { replyOf, withQuote } from '../../src/bot-api/sending.ts'
 
 const network = (capabilities: object) => ({ name: 'Net', capabilities }) as unknown as Platform
 const plain = network({ entities: [] })

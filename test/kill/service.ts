@@ -1,7 +1,7 @@
 /** The service as the kill test runs it, a process to be killed: real core and routes, the spool or XMPP below. */
 import { flushCompileCache } from 'node:module'
 import { IdempotentCalls } from '../../src/bot-api/idempotency.ts'
-import { profileStore } from '../../src/bot-api/profile.ts'
+import { profileStore } from '../../src/bot-api/methods/profile.ts'
 import { createCore } from '../../src/composition/core.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { startAll } from '../../src/credentials/start-all.ts'

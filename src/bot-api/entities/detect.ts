@@ -1,6 +1,6 @@
 /** Detects the entities that a text carries by itself: URLs, e-mail addresses, mentions, commands, tags and numbers. */
 
-import { dropOverlapping, sortEntities } from './merge.ts'
+import { dropOverlapping, sortEntities } from './normalize.ts'
 import { topLevelDomains } from './tlds.ts'
 import type { DetectedKind, MessageEntity } from './types.ts'
 

@@ -1,7 +1,7 @@
 /** Reads the `entities` parameter: a JSON array of MessageEntity, each checked as the reference does. */
 
-import { cleanText } from './clean.ts'
 import { checkLink, dateTimeFormat, mentionOf, readMention } from './link.ts'
+import { cleanText } from './normalize.ts'
 import { FormatError, parseInteger } from './scan.ts'
 import type { EntityKind, MessageEntity } from './types.ts'
 
@@ -144,8 +144,8 @@ function readTime(given: Fields): Meaning {
 /** Of more than five times what a message takes, the rest is dropped unread: the reference drops it, too, but reads it. */
 const MOST = 500
 
-export function parseExplicit(json: string | undefined): MessageEntity[] {
-  if (json === undefined || json.trim() === '') return []
+export function parseExplicit(json: string): MessageEntity[] {
+  if (json.trim() === '') return []
   const value = parseJson(firstItems(json, MOST))
   if (value === null) return []
   if (!Array.isArray(value)) throw new FormatError('expected an Array of MessageEntity')

@@ -1,7 +1,7 @@
 /** The HTML parse mode: tags become entities, character references become characters. */
 
 import { dateTimeFormat, readTextLink } from './link.ts'
-import { sortEntities } from './merge.ts'
+import { sortEntities } from './normalize.ts'
 import { asciiLower, byteOffset, isSpace, parseInteger, unparsable } from './scan.ts'
 import type { EntityKind, FormattedText, MessageEntity } from './types.ts'
 

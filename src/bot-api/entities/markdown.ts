@@ -1,7 +1,7 @@
 /** Both Markdown parse modes: MarkdownV2, whose entities nest, and the legacy mode without nesting. */
 
 import { readEmoji, readTextLink, readTime } from './link.ts'
-import { sortEntities } from './merge.ts'
+import { sortEntities } from './normalize.ts'
 import { byteOffset, isSpace, unparsable } from './scan.ts'
 import type { FormattedText, MessageEntity } from './types.ts'
 

@@ -5,8 +5,8 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { Arguments } from '../arguments.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { assertQuotable, replyOf } from '../reply.ts'
 import {
+  assertQuotable,
   delivery,
   deliveryOf,
   edit,
@@ -15,6 +15,7 @@ import {
   forBusiness,
   isInline,
   replying,
+  replyOf,
   withEffect,
 } from '../sending.ts'
 import { mediaContent } from './media.ts'

@@ -1,4 +1,4 @@
-/** Methods about chats and the account: who am I, what is this chat, typing, pressed buttons. */
+/** Methods about a chat: its description, typing, and the answer to a pressed button. */
 import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
 import { forBusiness, topicOf } from '../sending.ts'
@@ -21,17 +21,6 @@ const ACTIONS = [
 ]
 
 const ANSWER_LENGTH = 200
-
-const getMe: Method = {
-  name: 'getMe',
-  summary: 'The account behind the key',
-  scope: undefined,
-  operation: undefined,
-  unlimited: true,
-  parameters: {},
-  required: [],
-  run: async ({ key, world }) => result(await world.profile(key.facts.credentialId)),
-}
 
 const getChat: Method = {
   name: 'getChat',
@@ -86,4 +75,4 @@ const answerCallbackQuery: Method = {
   },
 }
 
-export const chatMethods = [getMe, getChat, sendChatAction, answerCallbackQuery]
+export const chatMethods = [getChat, sendChatAction, answerCallbackQuery]

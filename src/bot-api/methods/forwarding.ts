@@ -5,8 +5,16 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { assertQuotable, replyOf } from '../reply.ts'
-import { captioned, delivery, deliveryOf, effectOf, replying, withEffect } from '../sending.ts'
+import {
+  assertQuotable,
+  captioned,
+  delivery,
+  deliveryOf,
+  effectOf,
+  replying,
+  replyOf,
+  withEffect,
+} from '../sending.ts'
 import { captionOf } from '../text.ts'
 
 const MESSAGES = 100

@@ -1,10 +1,9 @@
 /** Methods that send one file: photos, videos, music, documents and their kind. */
 import type { Content, MediaKind } from '../../../machines/model/content.ts'
 import type { Arguments } from '../arguments.ts'
-import { ephemeralParameters } from '../ephemeral.ts'
 import { mediaOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
-import { captioned, send, sending } from '../sending.ts'
+import { captioned, ephemeralParameters, send, sending } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
 type Parameters = Readonly<Record<string, ParameterType>>

@@ -1,8 +1,7 @@
 /** Methods that send text. */
 import { draftOf, draftParameters } from '../draft.ts'
-import { ephemeralParameters } from '../ephemeral.ts'
 import { type Method, result } from '../method.ts'
-import { send, sending } from '../sending.ts'
+import { ephemeralParameters, send, sending } from '../sending.ts'
 import { previewed, previewOf, textOf } from '../text.ts'
 
 const sendMessageDraft: Method = {

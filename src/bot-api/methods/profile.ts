@@ -1,12 +1,103 @@
-/** Methods about the account as a bot: what the network keeps is changed there, the rest is kept by the gateway. */
-
-import type { Json } from '../../../actors/ports/platform.ts'
+/** Methods about the account as a bot: getMe, and its names and texts, which the network or the gateway keeps. */
+import type { AccountIdentity, Json, Platform } from '../../../actors/ports/platform.ts'
+import type { CredentialFacts } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
+import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'
-import { type Call, type Method, type ParameterType, result } from '../method.ts'
+import { type Call, type Method, type ParameterType, type ProfileStore, result } from '../method.ts'
 import { idIn, languageOf } from '../place.ts'
+
+/** The database stores no U+0000 and no half of a character. */
+const storable = (_: string, value: unknown) =>
+  typeof value === 'string' ? value.replaceAll('\0', ' ').toWellFormed() : value
+
+/** What clients say of their bot, kept by the gateway because no network keeps it. */
+export const profileStore = (db: Database): ProfileStore => ({
+  async read(credentialId, name) {
+    const [row] = await db.query<{ value: Json }>(
+      'select value from bot_profile where credential_id = $1 and name = $2',
+      [credentialId, name],
+    )
+    return row?.value
+  },
+  async write(credentialId, name, value) {
+    await db.query(
+      `insert into bot_profile (credential_id, name, value) values ($1, $2, $3)
+        on conflict (credential_id, name) do update set value = excluded.value`,
+      [credentialId, name, JSON.stringify(value, storable)],
+    )
+  },
+  async remove(credentialId, name) {
+    await db.query('delete from bot_profile where credential_id = $1 and name = $2', [
+      credentialId,
+      name,
+    ])
+  },
+})
+
+interface IdentitySource {
+  identity(credentialId: number): Promise<AccountIdentity | undefined>
+}
+
+interface AccountIds {
+  idOf(credentialId: number, native: string, facts: CredentialFacts | undefined): Promise<number>
+}
+
+interface RunningCredentials {
+  platformOf(credentialId: number): Promise<Platform>
+  factsOf(credentialId: number): CredentialFacts | undefined
+}
+
+/** Reads the account of a credential as getMe shows it. */
+export const profiles =
+  (store: IdentitySource, ids: AccountIds, credentials: RunningCredentials) =>
+  async (credentialId: number): Promise<Json> =>
+    profileOf(
+      await store.identity(credentialId),
+      await credentials.platformOf(credentialId),
+      (native) => ids.idOf(credentialId, native, credentials.factsOf(credentialId)),
+    )
+
+/** `accountId` is the integer that stands for the account in this credential's chats. */
+async function profileOf(
+  identity: AccountIdentity | undefined,
+  { capabilities }: Pick<Platform, 'capabilities'>,
+  accountId: (native: string) => Promise<number>,
+): Promise<Json> {
+  if (!identity) throw failed('unauthorized')
+  const { native, firstName, lastName, username } = identity
+  const id = await accountId(native)
+  return {
+    id,
+    is_bot: true,
+    first_name: firstName,
+    ...(lastName !== undefined && { last_name: lastName }),
+    username: username ?? `user${id}`,
+    can_join_groups: true,
+    can_read_all_group_messages: true,
+    can_connect_to_business: capabilities.operations.includes('for_business'),
+    supports_inline_queries: capabilities.operations.includes('answer_inline'),
+    supports_guest_queries: false,
+    has_main_web_app: false,
+    has_topics_enabled: false,
+    allows_users_to_create_topics: false,
+    can_manage_bots: false,
+    supports_join_request_queries: false,
+  }
+}
+
+const getMe: Method = {
+  name: 'getMe',
+  summary: 'The account behind the key',
+  scope: undefined,
+  operation: undefined,
+  unlimited: true,
+  parameters: {},
+  required: [],
+  run: async ({ key, world }) => result(await world.profile(key.facts.credentialId)),
+}
 
 interface Part {
   readonly name: string
@@ -154,6 +245,7 @@ async function nameShown(kept: Json | undefined, { key, world }: Call): Promise<
 }
 
 export const profileMethods: readonly Method[] = [
+  getMe,
   setName,
   getter(name, nameShown),
   setter(about, ({ args }) => within(args.text('description'), 512, 'description is too long')),

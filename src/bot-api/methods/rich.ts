@@ -1,10 +1,9 @@
 /** Methods that send rich messages: documents of headings, lists, tables, files and buttons. */
 import { draftOf, draftParameters } from '../draft.ts'
-import { ephemeralParameters } from '../ephemeral.ts'
 import { type Method, result } from '../method.ts'
 import { richContent, richMessageOf } from '../rich/content.ts'
 import { renderRich } from '../rich/render.ts'
-import { send, sending } from '../sending.ts'
+import { ephemeralParameters, send, sending } from '../sending.ts'
 
 const sendRichMessage: Method = {
   name: 'sendRichMessage',

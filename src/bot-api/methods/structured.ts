@@ -3,9 +3,8 @@
 import type { Content, Location, Venue } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
-import { ephemeralParameters } from '../ephemeral.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { send, sending } from '../sending.ts'
+import { ephemeralParameters, send, sending } from '../sending.ts'
 
 const DICE = ['🎲', '🎯', '🏀', '⚽', '🎳', '🎰']
 

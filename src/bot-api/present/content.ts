@@ -1,7 +1,7 @@
 /** Contents of messages in the reference's JSON: media, formatted texts and polls. */
 import type { Content, Media, Poll, StickerSet, Text } from '../../../machines/model/content.ts'
 import { detectEntities } from '../entities/detect.ts'
-import { mergeDetected } from '../entities/merge.ts'
+import { mergeDetected } from '../entities/normalize.ts'
 import type { MessageEntity } from '../entities/types.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
 import { type Names, present } from './chat.ts'

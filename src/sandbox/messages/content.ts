@@ -79,12 +79,12 @@ export async function prepareContent(
   given: Content,
 ): Promise<Content> {
   const content = checkedContent(given)
-  const holder = holderOf(sender, request)
+  const holder = () => holderOf(sender, request)
   switch (content.kind) {
     case 'media':
-      return { ...content, media: await storedMedia(context, content.media, holder) }
+      return { ...content, media: await storedMedia(context, content.media, holder()) }
     case 'rich':
-      return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
+      return { ...content, blocks: await withStoredFiles(context, content.blocks, holder()) }
     case 'dice':
       return { ...content, value: rollDice(content.emoji) }
     case 'poll':

@@ -20,17 +20,14 @@ const QUOTED = [
   ...['custom_emoji', 'date_time'],
 ]
 
-type Replying = Pick<
-  OperationOf<'send'>,
-  'chat' | 'replyTo' | 'replyFrom' | 'replyOptional' | 'quote'
->
+type Replying = Pick<OperationOf<'send'>, 'chat' | 'replyFrom' | 'replyOptional' | 'quote'>
 
 /** The parts of an outgoing message that depend on the message it answers. */
 export async function replyParts(
   { context, by }: Call,
-  { chat, replyTo, replyFrom = chat, replyOptional, quote }: Replying,
+  replyTo: string,
+  { chat, replyFrom = chat, replyOptional, quote }: Replying,
 ): Promise<Pick<OutgoingMessage, 'reply' | 'attributes'>> {
-  if (replyTo === undefined) return {}
   const message = parseMessageId(replyTo, 'be replied')
   if (!quote && replyFrom === chat) return { reply: message }
   const place = { chat: parseChatId(replyFrom), message }

@@ -203,7 +203,7 @@ export async function envelopeOf(
 ): Promise<Envelope> {
   const { person, session } = call.by
   const { request } = call
-  const { chat, replyOptional, isProtected, topic } = operation
+  const { chat, replyTo, replyOptional, isProtected, topic } = operation
   const buttons = 'buttons' in operation ? operation.buttons : undefined
   const native = parseChatId(chat)
   assertButtons(buttons, native)
@@ -214,7 +214,7 @@ export async function envelopeOf(
     ...(session !== undefined && { session }),
     native,
     request,
-    ...(await replyParts(call, operation)),
+    ...(replyTo !== undefined && (await replyParts(call, replyTo, operation))),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
     ...(topic !== undefined && { topic: parseTopicId(topic) }),

@@ -1,6 +1,6 @@
 /** How the `entities` parameter is read, and how a faulty one is answered. */
 import t from 'tap'
-import { formatText } from '../../../src/bot-api/entities/format.ts'
+import { formatText } from '../../../src/bot-api/text.ts'
 import { refusal, type Shown, show } from './outcome.ts'
 
 const format = (text: string, entities: unknown) =>

@@ -1,6 +1,6 @@
 /** The whole way of a text: limits and their units, cleaning, margins, and what is found last. */
 import t from 'tap'
-import { formatText } from '../../../src/bot-api/entities/format.ts'
+import { formatText } from '../../../src/bot-api/text.ts'
 import { refusal, show } from './outcome.ts'
 
 const text = (source: string, parseMode?: string, entities?: string) =>

@@ -1,12 +1,12 @@
 /** What holds for any text: markup round-trips, entities fit it, and nothing but a refusal is thrown. */
 
 import t from 'tap'
-import { clean } from '../../../src/bot-api/entities/clean.ts'
 import { detectEntities } from '../../../src/bot-api/entities/detect.ts'
-import { formatText } from '../../../src/bot-api/entities/format.ts'
 import { parseHtml } from '../../../src/bot-api/entities/html.ts'
 import { parseMarkdown, parseMarkdownV2 } from '../../../src/bot-api/entities/markdown.ts'
+import { clean } from '../../../src/bot-api/entities/normalize.ts'
 import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/types.ts'
+import { formatText } from '../../../src/bot-api/text.ts'
 import fc from '../../support/fast-check.ts'
 import { refusal } from './outcome.ts'
 

@@ -1,6 +1,10 @@
 /** Which entities may overlap or nest, and which are left when there are too many. */
 import t from 'tap'
-import { fixEntities, limitEntities, mergeDetected } from '../../../src/bot-api/entities/merge.ts'
+import {
+  fixEntities,
+  limitEntities,
+  mergeDetected,
+} from '../../../src/bot-api/entities/normalize.ts'
 import type { EntityKind, MessageEntity } from '../../../src/bot-api/entities/types.ts'
 
 type Brief = [type: EntityKind, offset: number, end: number]
