@@ -13,6 +13,8 @@
  *     ← {"id": 1, "failed": "why"}                            the library itself broke, for example in reading an answer
  *     ← {"update": {…}}                                       as the library's handler got it
  *     → {"stop": true}
+ *
+ * A program that only sends gets {"call": "notify", "parameters": {"chat_id", "title", "body", "attachment"}}.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,10 +24,13 @@ import { includes } from './includes.ts'
 /** What a library says, whatever its language: tests look into it without a schema. */
 export type Value = ReturnType<typeof JSON.parse>
 
+/** How updates come; a program that only sends gets none. */
+export type Mode = 'polling' | 'webhook' | 'sending'
+
 export interface Start {
   readonly address: string
   readonly key: string
-  readonly mode: 'polling' | 'webhook'
+  readonly mode: Mode
   readonly allowed_updates: readonly string[]
   readonly webhook?: {
     readonly port: number

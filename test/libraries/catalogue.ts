@@ -1,14 +1,20 @@
-/** The libraries that judge the service. */
+/** The libraries and programs that judge the service. */
+import type { Mode } from './bot-process.ts'
+import { attachmentSteps, noticeSteps } from './steps/notices.ts'
 import { pluginSteps } from './steps/plugins.ts'
 import type { Step } from './steps/step.ts'
-import type { Language } from './toolchains.ts'
+import type { Toolchain } from './toolchains.ts'
 
 export interface Library {
   readonly name: string
   readonly page: string
-  readonly language: Language
-  /** The file behind the protocol, in the folder of its language. */
+  readonly toolchain: Toolchain
+  /** The file behind the protocol, in the folder of its toolchain. */
   readonly adapter: string
+  /** By polling and by webhook unless told otherwise. */
+  readonly modes?: readonly Mode[]
+  /** In place of the common script: the steps of a program that does one thing. */
+  readonly script?: readonly Step[]
   /** Steps for what it alone has. */
   readonly more?: readonly Step[]
 }
@@ -17,86 +23,102 @@ export const libraries: readonly Library[] = [
   {
     name: 'python-telegram-bot',
     page: 'https://python-telegram-bot.org',
-    language: 'python',
+    toolchain: 'python',
     adapter: 'ptb.py',
   },
   {
     name: 'aiogram',
     page: 'https://aiogram.dev',
-    language: 'python',
+    toolchain: 'python',
     adapter: 'aiogram_bot.py',
   },
   {
     name: 'pyTelegramBotAPI',
     page: 'https://github.com/eternnoir/pyTelegramBotAPI',
-    language: 'python',
+    toolchain: 'python',
     adapter: 'telebot_bot.py',
   },
   {
     name: 'grammY',
     page: 'https://grammy.dev',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'grammy.mjs',
   },
   {
     name: 'grammY with plugins',
     page: 'https://grammy.dev/plugins',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'grammy-plugins.mjs',
     more: pluginSteps,
   },
   {
     name: 'Telegraf',
     page: 'https://telegraf.js.org',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'telegraf.mjs',
   },
   {
     name: 'GramIO',
     page: 'https://gramio.dev',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'gramio.mjs',
   },
   {
     name: 'puregram',
     page: 'https://github.com/nitreojs/puregram',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'puregram.mjs',
   },
   {
     name: 'node-telegram-bot-api',
     page: 'https://github.com/yagop/node-telegram-bot-api',
-    language: 'javascript',
+    toolchain: 'javascript',
     adapter: 'ntba.mjs',
   },
   {
     name: 'telebot',
     page: 'https://github.com/tucnak/telebot',
-    language: 'go',
+    toolchain: 'go',
     adapter: 'telebot/main.go',
   },
   {
     name: 'go-telegram/bot',
     page: 'https://github.com/go-telegram/bot',
-    language: 'go',
+    toolchain: 'go',
     adapter: 'gotelegram/main.go',
   },
   {
     name: 'telego',
     page: 'https://github.com/mymmrac/telego',
-    language: 'go',
+    toolchain: 'go',
     adapter: 'telego/main.go',
   },
   {
     name: 'frankenstein',
     page: 'https://github.com/ayrat555/frankenstein',
-    language: 'rust',
+    toolchain: 'rust',
     adapter: 'src/bin/frankenstein.rs',
   },
   {
     name: 'telegrambots',
     page: 'https://rubenlagus.github.io/TelegramBotsDocumentation/',
-    language: 'java',
+    toolchain: 'java',
     adapter: 'src/main/java/Telegrambots.java',
+  },
+  {
+    name: 'Apprise',
+    page: 'https://appriseit.com/services/telegram/',
+    toolchain: 'python',
+    adapter: 'apprise_notices.py',
+    modes: ['sending'],
+    script: [...noticeSteps, ...attachmentSteps],
+  },
+  {
+    name: 'Alertmanager',
+    page: 'https://prometheus.io/docs/alerting/latest/configuration/#telegram_config',
+    toolchain: 'alertmanager',
+    adapter: 'alertmanager.mjs',
+    modes: ['sending'],
+    script: noticeSteps,
   },
 ]

@@ -1,14 +1,11 @@
-/** The libraries of one language as tests: each step of each library is one. */
+/** The libraries of one toolchain as tests: each step of each library is one. */
 import t from 'tap'
 import { libraries } from './catalogue.ts'
 import { runLibrary } from './round.ts'
-import type { Language } from './toolchains.ts'
+import type { Toolchain } from './toolchains.ts'
 
-const ofLanguage = (language: Language) =>
-  libraries.filter((library) => library.language === language)
-
-export async function judge(language: Language): Promise<void> {
-  for (const library of ofLanguage(language)) {
+export async function judge(toolchain: Toolchain): Promise<void> {
+  for (const library of libraries.filter((library) => library.toolchain === toolchain)) {
     await t.test(library.name, { timeout: 180_000 }, async (t) => {
       const { missing, trials } = await runLibrary(library)
       if (missing !== undefined) {

@@ -1,14 +1,13 @@
 /** Writes docs/bot-libraries.md: how each library is given the address, and how far it came in the last run. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Mode } from './bot-process.ts'
 import { type Library, libraries } from './catalogue.ts'
-import { sourceFolder } from './toolchains.ts'
+import { sourceFolder, type Toolchain } from './toolchains.ts'
 
 /** Of the steps that the library and the sandbox both have, so many passed: `45/45`. */
-export interface Result {
+export interface Result extends Readonly<Partial<Record<Mode, string>>> {
   readonly version: string
-  readonly polling: string
-  readonly webhook: string
 }
 
 export type Results = Readonly<Record<string, Result>>
@@ -21,7 +20,14 @@ export const readResults = (): Results => JSON.parse(readFileSync(resultsFile, '
 const begin = '<!-- libraries: written by `npm run test:libraries -- --write` -->'
 const end = '<!-- end of libraries -->'
 
-const fences = { python: 'python', javascript: 'js', go: 'go', rust: 'rust', java: 'java' }
+const fences: Readonly<Record<Toolchain, string>> = {
+  python: 'python',
+  javascript: 'js',
+  go: 'go',
+  rust: 'rust',
+  java: 'java',
+  alertmanager: 'yaml',
+}
 
 /** The page with its generated part made anew. */
 export function withLibraries(page: string, results: Results): string {
@@ -30,20 +36,22 @@ export function withLibraries(page: string, results: Results): string {
   if (after === undefined) throw new Error('docs/bot-libraries.md has lost its markers')
   const shown = libraries.filter(({ name }) => results[name])
   const rows = shown.map((library) => row(library, results[library.name]!))
-  const head = '| Library | Version | Polling | Webhook |\n|---|---|---|---|'
+  const head = '| Library | Version | Polling | Webhook | Sending alone |\n|---|---|---|---|---|'
   const parts = [[head, ...rows].join('\n'), ...shown.map(section)]
   return `${before}${begin}\n\n${parts.join('\n\n')}\n\n${end}${after}`
 }
 
-const row = ({ name, page }: Library, { version, polling, webhook }: Result) =>
-  `| [${name}](${page}) | ${version} | ${polling} | ${webhook} |`
+function row({ name, page }: Library, { version, polling, webhook, sending }: Result): string {
+  const scores = [polling, webhook, sending].map((score) => score ?? '–')
+  return `| ${[`[${name}](${page})`, version, ...scores].join(' | ')} |`
+}
 
 const section = (library: Library) =>
-  `### ${library.name}\n\n\`\`\`${fences[library.language]}\n${snippetOf(library)}\n\`\`\``
+  `### ${library.name}\n\n\`\`\`${fences[library.toolchain]}\n${snippetOf(library)}\n\`\`\``
 
 /** The lines between the marks of the adapter, which are the ones that the test runs. */
-export function snippetOf({ language, adapter }: Library): string {
-  const lines = readFileSync(join(sourceFolder(language), adapter), 'utf8').split('\n')
+export function snippetOf({ toolchain, adapter }: Library): string {
+  const lines = readFileSync(join(sourceFolder(toolchain), adapter), 'utf8').split('\n')
   const first = lines.findIndex((line) => /^\s*(#|\/\/) snippet$/.test(line))
   const last = lines.findIndex((line) => /^\s*(#|\/\/) end$/.test(line))
   if (first < 0 || last < first) throw new Error(`${adapter} marks no snippet`)

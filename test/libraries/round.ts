@@ -1,9 +1,11 @@
 /** A round of libraries: each by polling and by webhook, and what came of it. */
+import type { Mode } from './bot-process.ts'
 import type { Library } from './catalogue.ts'
+import { allSteps } from './steps/all.ts'
 import { Missing, workshopOf } from './toolchains.ts'
-import { type Mode, runTrial, type StepResult, type Trial } from './trial.ts'
+import { runTrial, type StepResult, type Trial } from './trial.ts'
 
-const modes: readonly Mode[] = ['polling', 'webhook']
+const bothModes: readonly Mode[] = ['polling', 'webhook']
 
 export interface Report {
   readonly library: Library
@@ -14,20 +16,22 @@ export interface Report {
 }
 
 /** Those whose packages are fetched in seconds. */
-export const isQuick = ({ language }: Library): boolean =>
-  language === 'python' || language === 'javascript'
+export const isQuick = ({ toolchain }: Library): boolean =>
+  toolchain === 'python' || toolchain === 'javascript'
 
 export async function runLibrary(library: Library): Promise<Report> {
   try {
-    const workshop = await workshopOf(library.language)
+    const workshop = await workshopOf(library.toolchain)
     const program = workshop(library.adapter)
-    const [polling, webhook] = await Promise.all(
-      modes.map((mode) => runTrial(program, mode, library.more)),
+    const { modes = bothModes, script = [...allSteps, ...(library.more ?? [])] } = library
+    const trials = await Promise.all(
+      modes.map(async (mode) => [mode, await runTrial(program, mode, script)] as const),
     )
-    return report(library, { polling: polling!, webhook: webhook! })
+    return report(library, Object.fromEntries(trials))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    if (!(error instanceof Missing)) return report(library, { polling: failedTrial(reason) })
+    if (!(error instanceof Missing))
+      return report(library, { [library.modes?.[0] ?? 'polling']: failedTrial(reason) })
     const counts = { passed: 0, failed: 0, skipped: 1 }
     return { library, trials: {}, missing: reason, counts }
   }
@@ -65,7 +69,7 @@ export function summary(
 ): readonly string[] {
   if (missing !== undefined) return [`${library.name} skipped: ${missing}`]
   const ways = Object.entries(trials).map(([mode, trial]) => `${mode} ${score(trial)}`)
-  const lines = [`${library.name} ${trials.polling?.version} ${ways.join(' ')}`]
+  const lines = [`${library.name} ${versionOf(trials)} ${ways.join(' ')}`]
   for (const [mode, { steps }] of Object.entries(trials)) {
     for (const { name, verdict, reason } of steps) {
       const isTold = verdict === 'failed' || (tellsSkipped && verdict !== 'passed')
@@ -74,6 +78,9 @@ export function summary(
   }
   return lines
 }
+
+export const versionOf = (trials: Report['trials']): string =>
+  Object.values(trials)[0]?.version ?? ''
 
 /** Of the steps that the library and the sandbox both have. */
 export function score({ steps }: Trial): string {

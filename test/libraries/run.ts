@@ -5,7 +5,7 @@ import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
 import { ensureTemplate } from '../support/template.ts'
 import { libraries } from './catalogue.ts'
 import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
-import { isQuick, runLibraries, score, summary } from './round.ts'
+import { isQuick, runLibraries, score, summary, versionOf } from './round.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,11 +27,9 @@ const results: Record<string, Result> = { ...readResults() }
 const counts = { passed: 0, failed: 0, skipped: 0 }
 for await (const report of runLibraries(chosen)) {
   for (const line of summary(report, values.verbose)) print(line)
-  const { polling, webhook } = report.trials
-  if (polling && webhook) {
-    const { version } = polling
-    results[report.library.name] = { version, polling: score(polling), webhook: score(webhook) }
-  }
+  const version = versionOf(report.trials)
+  const scores = Object.entries(report.trials).map(([mode, trial]) => [mode, score(trial)])
+  if (version) results[report.library.name] = { version, ...Object.fromEntries(scores) }
   counts.passed += report.counts.passed
   counts.failed += report.counts.failed
   counts.skipped += report.counts.skipped

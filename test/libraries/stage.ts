@@ -29,6 +29,7 @@ const fileNames = {
   voice: 'voice.ogg',
   film: 'film.mp4',
   sticker: 'sticker.webp',
+  cup: 'cup.webp',
 }
 
 export interface Account {
@@ -60,6 +61,7 @@ async function writeFiles(folder: string): Promise<Account['files']> {
     voice: soundOf.ogg,
     film,
     sticker: await picture(512, 512),
+    cup: await picture(512, 512, '#885522'),
   }
   const uploads = Object.entries(fileNames).map(async ([kind, name]) => {
     const path = join(folder, name)

@@ -7,12 +7,13 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Program } from './bot-process.ts'
 
-export type Language = 'python' | 'javascript' | 'go' | 'rust' | 'java'
+/** A language, or a program that is built or installed as a whole. */
+export type Toolchain = 'python' | 'javascript' | 'go' | 'rust' | 'java' | 'alertmanager'
 
-/** Makes the program of one adapter: a file of the language's folder. */
+/** Makes the program of one adapter: a file of the toolchain's folder. */
 export type Workshop = (adapter: string) => Program
 
-/** Why the language cannot be run here. */
+/** Why the toolchain cannot be run here. */
 export class Missing extends Error {}
 
 const run = promisify(execFile)
@@ -20,7 +21,9 @@ const cacheFolder = join(
   process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
   'chapar-libraries',
 )
-export const sourceFolder = (language: Language) => join(import.meta.dirname, language)
+export const sourceFolder = (toolchain: Toolchain) => join(import.meta.dirname, toolchain)
+
+const alertmanagerVersion = 'v0.34.2'
 
 const minutes = (count: number) => count * 60_000
 
@@ -153,18 +156,50 @@ async function java(): Promise<Workshop> {
   return (adapter) => ({ command: 'java', args: ['-cp', path, basename(adapter, '.java')] })
 }
 
-const makers: Readonly<Record<Language, () => Promise<Workshop>>> = {
+/** Copies adapters in JavaScript, with the protocol, to where their program lies. */
+async function copyAdapters(source: string, folder: string): Promise<void> {
+  await cp(source, folder, { recursive: true })
+  await cp(join(sourceFolder('javascript'), 'wire.mjs'), join(folder, 'wire.mjs'))
+}
+
+/** The module has no built pages of the web interface, and embeds them: its own empty page stands in for them. */
+async function alertmanager(): Promise<Workshop> {
+  const source = sourceFolder('alertmanager')
+  const module = `github.com/prometheus/alertmanager@${alertmanagerVersion}`
+  const folder = await cached(`alertmanager-${await digest(source)}`, async (making) => {
+    await copyAdapters(source, making)
+    const options = { cwd: making, timeout: minutes(9) }
+    await fetch('go', ['mod', 'download', module], options)
+    const { stdout } = await run('go', ['env', 'GOMODCACHE'])
+    const unpacked = join(making, 'source')
+    await build('cp', ['-r', '--no-preserve=mode', join(stdout.trim(), module), unpacked])
+    const pages = join(unpacked, 'ui/app')
+    await cp(join(pages, 'index.html'), join(pages, 'dist/index.html'))
+    const told = `-X github.com/prometheus/common/version.Version=${alertmanagerVersion.slice(1)}`
+    const words = ['build', '-mod=readonly', '-ldflags', told, '-o', join(making, 'alertmanager')]
+    await build('go', [...words, './cmd/alertmanager'], { ...options, cwd: unpacked })
+    await rm(unpacked, { recursive: true })
+  })
+  return (adapter) => ({
+    command: process.execPath,
+    args: [join(folder, adapter)],
+    env: { ALERTMANAGER: join(folder, 'alertmanager') },
+  })
+}
+
+const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   python,
   javascript,
   go,
   rust,
   java,
+  alertmanager,
 }
-const made = new Map<Language, Promise<Workshop>>()
+const made = new Map<Toolchain, Promise<Workshop>>()
 
-/** Rejects with `Missing` where the language's tools or packages are not to be had. */
-export function workshopOf(language: Language): Promise<Workshop> {
-  const workshop = made.get(language) ?? makers[language]()
-  made.set(language, workshop)
+/** Rejects with `Missing` where the tools or packages are not to be had. */
+export function workshopOf(toolchain: Toolchain): Promise<Workshop> {
+  const workshop = made.get(toolchain) ?? makers[toolchain]()
+  made.set(toolchain, workshop)
   return workshop
 }

@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 import { startService } from '../support/service.ts'
-import { Absent, BotProcess, type Program, Refused, type Start } from './bot-process.ts'
+import { Absent, BotProcess, type Mode, type Program, Refused, type Start } from './bot-process.ts'
 import { type Account, openAccount, Stage } from './stage.ts'
-import { allSteps, updateKinds } from './steps/all.ts'
+import { updateKinds } from './steps/all.ts'
 import type { Step } from './steps/step.ts'
-
-export type Mode = Start['mode']
 
 /** `absent`: the library cannot; `pending`: the sandbox has no such method yet. */
 type Verdict = 'passed' | 'failed' | 'absent' | 'pending'
@@ -31,7 +29,7 @@ const secret = 'a-Secret_1'
 export async function runTrial(
   program: Program,
   mode: Mode,
-  more: readonly Step[] = [],
+  script: readonly Step[],
 ): Promise<Trial> {
   const closing: (() => Promise<void> | void)[] = []
   const t = { teardown: (work: () => Promise<void> | void) => void closing.unshift(work) }
@@ -45,7 +43,7 @@ export async function runTrial(
     t.teardown(() => bot.stop())
     const stage = new Stage(bot, account, start, () => service.restart())
     const steps: StepResult[] = []
-    for (const step of [...allSteps, ...more]) steps.push(await tryStep(stage, step))
+    for (const step of script) steps.push(await tryStep(stage, step))
     return { version: bot.version, steps }
   } finally {
     for (const close of closing) await close()
@@ -54,7 +52,7 @@ export async function runTrial(
 
 async function startOf(address: string, { key }: Account, mode: Mode): Promise<Start> {
   const start = { address, key, mode, allowed_updates: updateKinds }
-  if (mode === 'polling') return start
+  if (mode !== 'webhook') return start
   const port = await freePort()
   const path = '/hook'
   return { ...start, webhook: { port, path, url: `http://127.0.0.1:${port}${path}`, secret } }

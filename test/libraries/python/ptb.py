@@ -65,9 +65,24 @@ def inline_result(given):
     })
 
 
+def sticker(given):
+    return telegram.InputSticker(**given)
+
+
+def checklist(given):
+    tasks = [telegram.InputChecklistTask(**task) for task in given["tasks"]]
+    return telegram.InputChecklist(**{**given, "tasks": tasks})
+
+
 def converted(name, value):
     if isinstance(value, dict) and "upload" in value:
         return upload(value)
+    if name == "checklist":
+        return checklist(value)
+    if name == "stickers":
+        return [sticker(item) for item in value]
+    if name == "sticker" and isinstance(value, dict):
+        return sticker(value)
     if name == "reply_markup":
         return markup(value)
     if name == "media" and isinstance(value, dict):

@@ -17,8 +17,11 @@ CONVERTED = {
     "permissions": types.ChatPermissions,
     "options": types.InputPollOption,
     "prices": types.LabeledPrice,
+    "rich_message": types.InputRichMessage,
 }
-HANDLERS = {"inline_query": "inline_handler"}
+HANDLERS = {"inline_query": "inline_handler", "chosen_inline_result": "chosen_inline_handler"}
+# What the library calls parameters of the bot API.
+NAMES = {"sendInvoice": {"payload": "invoice_payload"}}
 MEDIA = {"photo": types.InputMediaPhoto, "document": types.InputMediaDocument}
 
 
@@ -41,9 +44,17 @@ def media(given):
     return MEDIA[given["type"]](**fields)
 
 
+def sticker(given):
+    return types.InputSticker(**given)
+
+
 def converted(name, value):
     if isinstance(value, dict) and "upload" in value:
         return types.InputFile(value["upload"], file_name=value["name"])
+    if name == "stickers":
+        return [sticker(item) for item in value]
+    if name == "sticker" and isinstance(value, dict):
+        return sticker(value)
     if name == "reply_markup":
         return markup(value)
     if name == "results":
@@ -102,11 +113,18 @@ def main():
         function = getattr(bot, snake(method), None)
         if function is None:
             raise Absent(f"pyTelegramBotAPI has no {method}")
+        if method == "sendChecklist":
+            raise Absent("send_checklist of pyTelegramBotAPI writes the name of a Python object")
         names = inspect.signature(function).parameters
+        own = NAMES.get(method, {})
+        parameters = {own.get(name, name): value for name, value in parameters.items()}
         for name in parameters:
             if name not in names:
                 raise Absent(f"{method} of pyTelegramBotAPI has no {name}")
         given = {name: converted(name, value) for name, value in parameters.items()}
+        # It has no default, although nothing reads it beside the sticker.
+        if method == "addStickerToSet":
+            given["emojis"] = None
         try:
             return plain(function(**given))
         except apihelper.ApiTelegramException as refused:

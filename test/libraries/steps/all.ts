@@ -27,4 +27,6 @@ export const updateKinds = [
   'chat_member',
   'chat_join_request',
   'inline_query',
+  'chosen_inline_result',
+  'pre_checkout_query',
 ]

@@ -1,9 +1,30 @@
-/** Steps: what the sandbox learns at present. A method that it still refuses counts as pending. */
+/** Steps: inline mode, web apps, payments, games, sticker sets, rich messages, checklists. */
 import { expect } from '../includes.ts'
+import type { Stage, Upload } from '../stage.ts'
 import type { Step } from './step.ts'
 
-const price = [{ label: 'Tea', amount: 300 }]
-const invoice = { title: 'Tea', description: 'A cup', payload: 'cup', currency: 'XTR' }
+const invoice = {
+  title: 'Tea',
+  description: 'A cup',
+  payload: 'cup',
+  currency: 'XTR',
+  provider_token: '',
+  prices: [{ label: 'Tea', amount: 300 }],
+}
+const checklist = {
+  title: 'To buy',
+  tasks: [
+    { id: 1, text: 'tea' },
+    { id: 2, text: 'cake' },
+  ],
+  others_can_mark_tasks_as_done: true,
+}
+
+/** The account acts for Ada's business from now on; resolves with the connection's id. */
+async function business(stage: Stage): Promise<string> {
+  const path = `/business/${stage.account.me.id}`
+  return (await stage.asAda('PUT', path, { rights: ['reply'] })).business_connection_id
+}
 
 export const newerSteps: readonly Step[] = [
   [
@@ -27,6 +48,8 @@ export const newerSteps: readonly Step[] = [
       expect(offered, [{ id: 'green', type: 'article', title: 'Green' }])
       await stage.asAda('POST', '/inline_choices', { inline_query_id, result_id: 'green' })
       await stage.sees({ text: 'Green tea', from: { id: ada.id } })
+      const choice = { result_id: 'green', query: 'tea', from: { id: ada.id } }
+      await stage.bot.hears({ chosen_inline_result: choice })
     },
   ],
   [
@@ -50,23 +73,33 @@ export const newerSteps: readonly Step[] = [
   [
     'invoice',
     async (stage) => {
-      const sent = await stage.send('sendInvoice', {
-        ...invoice,
-        provider_token: '',
-        prices: price,
-      })
+      const sent = await stage.send('sendInvoice', invoice)
       expect(sent.invoice, { title: 'Tea', currency: 'XTR', total_amount: 300 })
+    },
+  ],
+  [
+    'payment',
+    async (stage) => {
+      const { ada, me } = stage.account
+      const { message_id } = await stage.send('sendInvoice', { ...invoice, payload: 'paid cup' })
+      const paying = stage.asAda('POST', '/payments', { chat: me.id, message_id })
+      // It is awaited below, unless the bot does not agree.
+      paying.catch(() => undefined)
+      const shown = { currency: 'XTR', total_amount: 300, invoice_payload: 'paid cup' }
+      const asked = { pre_checkout_query: { ...shown, from: { id: ada.id } } }
+      const { pre_checkout_query: query } = await stage.bot.hears(asked)
+      const agreed = { pre_checkout_query_id: query.id, ok: true }
+      expect(await stage.call('answerPreCheckoutQuery', agreed), true)
+      const { state, charge_id } = await paying
+      expect(state, 'paid')
+      const successful_payment = { ...shown, telegram_payment_charge_id: charge_id }
+      await stage.bot.hears({ message: { successful_payment } })
     },
   ],
   [
     'invoice link',
     async (stage) => {
-      const link = await stage.call('createInvoiceLink', {
-        ...invoice,
-        provider_token: '',
-        prices: price,
-      })
-      expect(link, /^https?:/)
+      expect(await stage.call('createInvoiceLink', invoice), /^https?:/)
     },
   ],
   [
@@ -87,6 +120,48 @@ export const newerSteps: readonly Step[] = [
       await client.result('POST', '/sandbox/sticker_sets', set)
       const wanted = { name, title: 'Teapots', stickers: [{ emoji: '🫖', type: 'regular' }] }
       expect(await stage.call('getStickerSet', { name }), wanted)
+    },
+  ],
+  [
+    'sticker set of the bot',
+    async (stage) => {
+      const { ada, me, files } = stage.account
+      const of = { user_id: ada.id, name: `cups_by_${me.username}` }
+      const uploaded = async (sticker: Upload, emoji: string) => {
+        const given = { user_id: ada.id, sticker, sticker_format: 'static' }
+        const { file_id } = await stage.call('uploadStickerFile', given)
+        return { sticker: file_id, format: 'static', emoji_list: [emoji] }
+      }
+      const stickers = [await uploaded(files.sticker, '🍵')]
+      expect(await stage.call('createNewStickerSet', { ...of, title: 'Cups', stickers }), true)
+      const sticker = await uploaded(files.cup, '☕')
+      expect(await stage.call('addStickerToSet', { ...of, sticker }), true)
+      const { name } = of
+      const wanted = { name, title: 'Cups', stickers: [{ emoji: '🍵' }, { emoji: '☕' }] }
+      expect(await stage.call('getStickerSet', { name }), wanted)
+      expect(await stage.call('deleteStickerSet', { name }), true)
+    },
+  ],
+  [
+    'rich message',
+    async (stage) => {
+      const rich_message = { html: '<h1>Menu</h1><p>Tea and <b>cake</b></p>' }
+      const sent = await stage.send('sendRichMessage', { rich_message })
+      expect(sent.rich_message.blocks, [{ type: 'heading', text: 'Menu' }, { type: 'paragraph' }])
+      await stage.sees({ message_id: sent.message_id, text: 'Menu\n\nTea and cake' })
+    },
+  ],
+  [
+    'checklist',
+    async (stage) => {
+      const { kim, client } = stage.account
+      const business_connection_id = await business(stage)
+      const place = { business_connection_id, chat_id: kim.id }
+      const sent = await stage.call('sendChecklist', { ...place, checklist })
+      expect(sent, { business_connection_id, checklist })
+      const { messages } = await client.result('GET', `/sandbox/people/${kim.id}/inbox`)
+      const { tasks } = messages[0].checklist
+      expect(tasks, checklist.tasks)
     },
   ],
 ]
