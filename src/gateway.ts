@@ -1,4 +1,7 @@
 /** The composition root: builds the service stage by stage, and stops it in reverse order. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
@@ -10,15 +13,13 @@ import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
 import { warnOfMemory } from './credentials/memory-need.ts'
-import { startAll } from './credentials/start-all.ts'
+import { startAll } from './credentials/ownership.ts'
 import { createReadiness } from './http/health.ts'
 import { routesOf } from './http/routes.ts'
 import { listen } from './http/server.ts'
-import { rearm } from './jobs/jobs.ts'
-import { webhookReminders } from './jobs/webhook-reminders.ts'
+import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
-import { assertFree } from './net/free-port.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/start-failure.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -169,4 +170,13 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   const behind = await roster.start()
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(watchActors(core, { db, metrics, config, logger }))
+}
+
+/** Rejects with what keeps it from listening there. */
+async function assertFree(host: string, port: number): Promise<void> {
+  const server = createServer()
+  server.listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -9,10 +9,39 @@ import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
-import { exitCodes } from './process/exit-codes.ts'
-import { concerning, StartFailure } from './process/start-failure.ts'
+import { concerning, exitCodes, StartFailure } from './process/start-failure.ts'
 import { onUncaught } from './process/uncaught.ts'
-import { welcome } from './process/welcome.ts'
+
+const howToSignIn: Record<Config['otpSender']['kind'], string> = {
+  console: 'the code is printed here',
+  smtp: 'the code comes by e-mail',
+  http: 'the code comes by SMS',
+}
+
+function welcome(config: Config): string {
+  const { baseUrls, panelUrls, otpSender, sandbox, host } = config
+  const [panel] = panelUrls
+  const [home, abroad] = baseUrls
+  const lines = [
+    '',
+    'Chapar is running.',
+    `  Panel          ${panel}/dashboard`,
+    `  API            ${home}`,
+    ...(abroad === home ? [] : [`  International  ${abroad}`]),
+    `  Bot API        ${home}/bot<API_KEY>/<METHOD>`,
+    `  Documentation  ${home}/docs`,
+    ...(isLoopback(host) ? ['  Reachable from this machine only; HOST=0.0.0.0 opens it'] : []),
+    ...(sandbox ? [`  Sandbox        ${home}/sandbox/people`] : []),
+    '',
+    `Sign in (${howToSignIn[otpSender.kind]}):`,
+    `  curl ${home}/auth/sendOtp -H 'content-type: application/json' -d '{"phone":"+14155550123"}'`,
+    `  curl ${home}/auth/login -H 'content-type: application/json' -d '{"phone":"+14155550123","otp":"…"}'`,
+    '',
+  ]
+  return lines.join('\n')
+}
+
+const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
 /** Beside the time it stays open while it is not ready any more. */
 const STOP_WITHIN_MS = 20_000

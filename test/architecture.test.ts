@@ -273,7 +273,7 @@ t.test('programs go by the code and the reason of a failure, not by its text', a
 /** These match the words of Node.js, PostgreSQL, a network or a browser. */
 const matchesWordsOfOthers = [
   'src/database/embedded/launch.ts',
-  'src/database/unavailable.ts',
+  'src/database/failures.ts',
   'src/panel/ui/boundary.tsx',
   'src/platforms/telegram/operations/messages.ts',
 ]

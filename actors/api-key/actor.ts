@@ -1,9 +1,8 @@
 /** API keys as actors: all that live on this node, and the questions that each of them answers. */
 
 import type { Actor } from 'xstate'
-import type { Scope, UpdatePage } from '../../machines/api-key/events.ts'
+import { hasExpired, mayCall, type Scope, type UpdatePage } from '../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
-import { hasExpired, mayCall } from '../../machines/api-key/terms.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Wanted } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'

@@ -1,7 +1,11 @@
 /** The effects of an API key: reading updates for its polls, listening for new ones, and delivering to its webhook. */
-import type { ApiKeyEvent, ChangeWebhook, Poll } from '../../machines/api-key/events.ts'
+import {
+  type ApiKeyEvent,
+  type ChangeWebhook,
+  type Poll,
+  receivesAt,
+} from '../../machines/api-key/events.ts'
 import type { ApiKeyContext, HeldPoll } from '../../machines/api-key/setup.ts'
-import { receivesAt } from '../../machines/api-key/terms.ts'
 import { settle } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'

@@ -10,15 +10,18 @@ import {
   type ApiKeyEvent,
   type ChangeWebhook,
   EMPTY_PAGE,
+  hasExpired,
+  hasScope,
   type KeyChanged,
   type KeyTerms,
+  mayReceive,
   type Poll,
   type PollRead,
   type PollUpdates,
+  receivesAt,
   type Scope,
 } from './events.ts'
 import { otherPoll, unauthorized } from './refusals.ts'
-import { hasExpired, hasScope, mayReceive, receivesAt } from './terms.ts'
 
 export interface ApiKeyInput {
   readonly apiKeyId: number

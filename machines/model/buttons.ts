@@ -1,4 +1,4 @@
-/** The buttons under a message, in the terms of no particular network. */
+/** The buttons under a message, and keyboards in place of the reader's ordinary one, in the terms of no particular network. */
 
 /** How a button looks: `danger`, `success` or `primary`, and the custom emoji before its text. */
 export interface ButtonLook {
@@ -14,3 +14,30 @@ export type Button = { readonly text: string; readonly look?: ButtonLook } & (
 )
 
 export type Buttons = readonly (readonly Button[])[]
+
+interface Prompt {
+  /** Stands in the text field while nothing is written there. */
+  readonly placeholder?: string
+  /** Only for those whom the message speaks to. */
+  readonly isSelective?: boolean
+}
+
+/** Pressing it writes its text. */
+export interface Key {
+  readonly text: string
+  /** Its other fields, in the reference's names: no other network has such keys. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+export type ReplyKeyboard =
+  | (Prompt & {
+      readonly kind: 'keys'
+      readonly rows: readonly (readonly Key[])[]
+      readonly isPersistent?: boolean
+      /** As high as its keys need. */
+      readonly isFitted?: boolean
+      /** Gone once a key was pressed. */
+      readonly isForOnce?: boolean
+    })
+  | (Prompt & { readonly kind: 'answer' })
+  | { readonly kind: 'none'; readonly isSelective?: boolean }

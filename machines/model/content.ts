@@ -1,12 +1,11 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
-import type { ChatDetails } from './chat-details.ts'
 import type { Checklist, ChecklistTask } from './checklist.ts'
 import type { OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
 import type { Invoice, Receipt } from './payment.ts'
-import type { Person } from './person.ts'
+import type { ChatDetails, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
 import type { StickerType } from './sticker.ts'

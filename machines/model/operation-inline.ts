@@ -1,9 +1,8 @@
 /** Operations that answer people who use a bot: by buttons, in inline mode and in web apps. */
-import type { Buttons } from './buttons.ts'
+import type { Buttons, Key } from './buttons.ts'
 import type { Content, Text } from './content.ts'
 import type { InlineButton, InlinePlace, InlineResult } from './inline.ts'
 import type { Location } from './location.ts'
-import type { Key } from './reply-keyboard.ts'
 
 export const INLINE_OPERATIONS = [
   'answer_inline',

@@ -1,6 +1,7 @@
 /** The operations of platforms and their results, in the terms of no particular network; ids are native by default. */
 
 import type { BusinessConnection } from './business.ts'
+import type { ReplyKeyboard } from './buttons.ts'
 import type {
   Buttons,
   Chat,
@@ -56,7 +57,6 @@ import {
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
-import type { ReplyKeyboard } from './reply-keyboard.ts'
 import type { Topic } from './topic.ts'
 
 /** The kinds of all operations. */

@@ -1,4 +1,5 @@
-/** A person or a bot of a network. */
+/** A person or a bot of a network, and details of a chat that only few networks have. */
+
 export interface Person {
   readonly native: string
   readonly firstName: string
@@ -7,4 +8,13 @@ export interface Person {
   readonly phone?: string
   readonly languageCode?: string
   readonly isBot?: boolean
+}
+
+export interface ChatDetails {
+  /** The name of the supergroup's sticker set. */
+  readonly stickerSet?: string
+  /** Whether this account may set it. */
+  readonly maySetStickers?: boolean
+  /** Only for a private chat: the person's status; `until` is Unix time in seconds. */
+  readonly emojiStatus?: { readonly customEmojiId: string; readonly until?: number }
 }

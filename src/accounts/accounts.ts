@@ -14,12 +14,10 @@ import { Codes, type SentCode } from './codes.ts'
 import { defaultOtpLimits, type OtpLimits } from './limits.ts'
 import { PersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
-import type { Page, PageOf } from './records.ts'
-import { createRefreshTokens } from './refresh-tokens.ts'
 import type { OtpSender } from './senders/sender.ts'
-import { Sessions } from './sessions.ts'
+import { createRefreshTokens, Sessions } from './sessions.ts'
 import { LIFETIME_SECONDS, SigningKeys } from './signing-keys.ts'
-import { createUsers, type User } from './users.ts'
+import { createUsers, type Page, type PageOf, type User } from './users.ts'
 
 export interface AccountsOptions {
   readonly db: Database

@@ -6,14 +6,12 @@ import { OtpChallenge } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { sameHash } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import type { Client } from './client.ts'
-import { requesterOf } from './client.ts'
+import { type Client, requesterOf } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import type { OtpLimits } from './limits.ts'
 import { type Phone, phoneIndex } from './phone.ts'
-import { admitSending, admitTry } from './send-limits.ts'
 import type { CodeMessage, OtpSender } from './senders/sender.ts'
-import { findChallenge, forgive, takeTry, wrongCode } from './tries.ts'
+import { admitSending, admitTry, findChallenge, forgive, takeTry, wrongCode } from './tries.ts'
 
 interface CodesOptions {
   readonly db: Database

@@ -6,7 +6,7 @@ import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
-import { beforeId, type Page, type PageOf, toPage } from './records.ts'
+import { beforeId, type Page, type PageOf, toPage } from './users.ts'
 
 const DAY = 86_400
 const MAX_PER_USER = 100

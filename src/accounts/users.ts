@@ -1,5 +1,5 @@
-/** Users: known by their phone, which is stored sealed and found by a keyed hash. */
-import { failed } from '../../machines/model/failure.ts'
+/** Users, known by their phone, which is stored sealed and found by a keyed hash; and pages of what they own. */
+import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { AppUser } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
@@ -47,4 +47,33 @@ export function createUsers(db: Database, vault: Vault) {
       return toUser(found)
     },
   }
+}
+
+export interface Page {
+  readonly limit: number
+  /** The cursor that the page before this one ended with. */
+  readonly before?: string | undefined
+}
+
+export interface PageOf<Item> {
+  readonly items: readonly Item[]
+  readonly nextBefore: string | null
+}
+
+/** Ids grow with time, so they are the cursor. */
+export function beforeId({ before }: Page): { readonly id?: { readonly $lt: number } } {
+  if (before === undefined) return {}
+  if (!/^[1-9]\d{0,14}$/.test(before)) {
+    throw invalidField('before', 'is not a cursor of this list')
+  }
+  return { id: { $lt: Number(before) } }
+}
+
+/** `found` holds one more than the page, if there are more. */
+export function toPage<Item extends { readonly id: number }>(
+  found: readonly Item[],
+  limit: number,
+): PageOf<Item> {
+  const items = found.slice(0, limit)
+  return { items, nextBefore: found.length > limit ? `${items.at(-1)?.id}` : null }
 }

@@ -1,9 +1,14 @@
 /** Parses `reply_markup`: inline keyboards and reply keyboards. */
 
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Button, ButtonLook, Buttons } from '../../machines/model/buttons.ts'
+import type {
+  Button,
+  ButtonLook,
+  Buttons,
+  Key,
+  ReplyKeyboard,
+} from '../../machines/model/buttons.ts'
 import { failed, invalidField } from '../../machines/model/failure.ts'
-import type { Key, ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Arguments } from './arguments.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,6 @@
 /** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
 import { EventEmitter } from 'node:events'
-import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { ApiKeys } from '../../actors/api-key/actor.ts'
+import { type ApiKeyActor, ApiKeys } from '../../actors/api-key/actor.ts'
 import {
   CredentialSupervisor,
   idsOf,
@@ -24,7 +23,7 @@ import { PostgresCredentialStore } from '../credentials/store.ts'
 import { TimelineBuffer } from '../credentials/timeline.ts'
 import type { Database } from '../database/database.ts'
 import type { WriteWatch } from '../database/write-watch.ts'
-import type { WebhookReminders } from '../jobs/webhook-reminders.ts'
+import type { WebhookReminders } from '../jobs/jobs.ts'
 import { KeyGate } from '../keys/gate.ts'
 import { PostgresKeyStore } from '../keys/store.ts'
 import type { KeysWantedUpdates } from '../keys/wanted-updates.ts'
@@ -40,8 +39,8 @@ import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
 import { ReplyCalls } from '../webhooks/reply-call.ts'
 import { Roster } from '../webhooks/roster.ts'
+import type { AttemptCounts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
-import type { AttemptCounts } from '../webhooks/tally.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 
 /** Ends of accounts: nothing comes for them any more. */

@@ -1,6 +1,8 @@
-/** The credentials of this node: checked every second, and let go once another node has claimed them. */
+/** The credentials of this node: all are started with the service, and each is let go once another node has claimed it. */
 import type { CredentialSupervisor, Lease } from '../../actors/credential/supervisor.ts'
 import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
+import type { PostgresUpdateLog } from '../updates/log.ts'
+import type { PostgresCredentialStore } from './store.ts'
 
 interface OwnershipOptions {
   readonly store: Pick<CredentialStore, 'fenced'>
@@ -61,5 +63,27 @@ export class Ownership {
       if (lease.isValid) return
       logger.warn({ err }, 'nothing is sent before the database says what this node owns')
     }
+  }
+}
+
+const PAGE = 500
+
+/** Claims page by page; the start budget limits how many connect at once. Resolves with their number. */
+export async function startAll(
+  store: PostgresCredentialStore,
+  updates: PostgresUpdateLog,
+  supervisor: CredentialSupervisor,
+): Promise<number> {
+  let started = 0
+  let after = 0
+  for (;;) {
+    const page = await store.claimPage(after, PAGE)
+    for (const facts of page) {
+      updates.opened(facts.credentialId, facts.epoch, facts.next)
+      supervisor.adopt(facts)
+    }
+    started += page.length
+    after = page.at(-1)?.credentialId ?? after
+    if (page.length < PAGE) return started
   }
 }

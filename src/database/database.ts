@@ -4,7 +4,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { databaseFailure, isUnavailable } from './unavailable.ts'
+import { databaseFailure, isUnavailable } from './failures.ts'
 
 /** The types' object ids in every Postgres; pg names no arrays. */
 const INT8_ARRAY = 1016

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger, Storage } from '../../actors/ports/ports.ts'
-import { databaseFailure } from './unavailable.ts'
+import { databaseFailure } from './failures.ts'
 
 /** Below what a readiness check may take. */
 const LONGEST_MS = 800

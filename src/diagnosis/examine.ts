@@ -1,6 +1,6 @@
 /** The five steps of a diagnosis; the first three are here: the key, the account behind it, and a test message. */
 import type { Examination } from '../../actors/diagnosis/actor.ts'
-import { hasScope, keyStanding } from '../../machines/api-key/terms.ts'
+import { hasScope, keyStanding } from '../../machines/api-key/events.ts'
 import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import type { Sentence } from '../../machines/diagnosis/facts.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
@@ -8,9 +8,8 @@ import type { Failure } from '../../machines/model/protocol.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { sendingRefusal, troubleOf } from '../credentials/reasons.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { failing, hasFailed, passed, say, skipped } from './finding.ts'
 import { checkReceiveMode, checkWebhook } from './receiving.ts'
-import type { ExaminerWorld } from './world.ts'
+import { type ExaminerWorld, failing, hasFailed, passed, say, skipped } from './world.ts'
 
 /** Step 1: whether the key opens anything, and for which missing scope calls were refused. */
 async function checkKey(

@@ -1,16 +1,20 @@
 /** Steps 4 and 5: how a key receives, by polling, by a webhook or not at all, and how that goes. */
 
 import type { Examination } from '../../actors/diagnosis/actor.ts'
-import { mayReceive } from '../../machines/api-key/terms.ts'
+import { mayReceive } from '../../machines/api-key/events.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
-import { failing, hasFailed, passed, say, skipped } from './finding.ts'
 import {
   type ExaminerWorld,
+  failing,
+  hasFailed,
+  passed,
   type ReceivingFacts,
   type Refusal,
+  say,
+  skipped,
   TELLING,
   type WebhookState,
 } from './world.ts'

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
-import { databaseFailure, isUnavailable } from '../database/unavailable.ts'
+import { databaseFailure, isUnavailable } from '../database/failures.ts'
 import { type FieldProblem, problemsOf } from './validation.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {

@@ -1,10 +1,14 @@
-/** GET /health/live and /health/ready, and the checks that decide whether this node is ready. */
+/** What operators ask: GET /health/live, /health/ready and /metrics, and the checks that decide whether this node is ready. */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsync } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import { answers, ok } from './envelope.ts'
 
 /** Gives up waiting after a time, without leaving a timer behind. */
@@ -122,6 +126,34 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (
       if (reason !== null) throw failed('unavailable', reason, { retryAfterSeconds: 1 })
       const degraded = [...missing()]
       return ok({ status: 'ready' as const, ...(degraded.length > 0 && { degraded }) })
+    },
+  )
+}
+
+interface MetricsRouteOptions {
+  readonly metrics: Metrics
+  /** Asked for as `Authorization: Bearer`. */
+  readonly token?: string | undefined
+  /** Only for a server on a port of its own that the public cannot reach. */
+  readonly isPrivate?: boolean
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** Without a token and on a public server there is no such route. */
+export const metricsRoute: FastifyPluginAsync<MetricsRouteOptions> = async (
+  app,
+  { metrics, token, isPrivate = false },
+) => {
+  if (!isPrivate && !token) return
+  const expected = token ? digest(`Bearer ${token}`) : undefined
+  app.get(
+    '/metrics',
+    { config: { audit: false }, schema: { hide: true } },
+    async (request, reply) => {
+      const given = digest(request.headers.authorization ?? '')
+      if (expected && !timingSafeEqual(expected, given)) throw failed('unauthorized')
+      return reply.type(metrics.contentType).send(await metrics.text())
     },
   )
 }

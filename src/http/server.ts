@@ -1,5 +1,6 @@
 /** The HTTP server: limits, headers, one envelope for every failure; it listens on a public port and a private one. */
 
+import { readFileSync } from 'node:fs'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
@@ -13,11 +14,11 @@ import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { proxyCheck } from '../config/proxies.ts'
 import type { Logger } from '../observability/log.ts'
-import { VERSION } from '../process/version.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
+import { metricsRoute } from './health.ts'
 import {
   answerClientError,
   answerForNode,
@@ -27,7 +28,6 @@ import {
   parseJsonBodies,
   refuseUnclearLines,
 } from './malformed-requests.ts'
-import { metricsRoute } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -222,3 +222,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
   return app
 }
+
+const file = new URL('../../package.json', import.meta.url)
+
+const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version

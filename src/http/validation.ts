@@ -6,7 +6,7 @@ import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
-import { redact } from '../security/redact.ts'
+import { redactKeys } from '../security/redact.ts'
 
 /** Puts the validator's findings into words: one reason for each field, none for the other forms of a union. */
 const LONGEST_NAME = 100
@@ -44,7 +44,7 @@ function fieldOf({ instancePath, params }: FastifySchemaValidationError): string
 
 /** Clients choose names too: one may be long, or be a secret that got into the wrong place. */
 export const shown = (name: string): string => {
-  const clean = redact(name)
+  const clean = redactKeys(name)
   return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean
 }
 

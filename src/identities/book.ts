@@ -4,8 +4,16 @@ import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import type { GivenIds, NewChat, NewMessage, WantedIds } from './ids.ts'
-import { findChats, findMessages, newestMessage, nextChatNumber } from './store.ts'
+import {
+  findChats,
+  findMessages,
+  type GivenIds,
+  type NewChat,
+  type NewMessage,
+  newestMessage,
+  nextChatNumber,
+  type WantedIds,
+} from './store.ts'
 
 /** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
 const cached = { maxSize: 200_000, sizeCalculation: () => 1 }

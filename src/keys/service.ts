@@ -1,7 +1,7 @@
 /** Manages API keys: each change goes to the table first, then to the live actor. */
 import type { StateValue } from 'xstate'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { keyStanding } from '../../machines/api-key/terms.ts'
+import { keyStanding } from '../../machines/api-key/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import { type Out, outError } from '../credentials/reasons.ts'

@@ -1,4 +1,4 @@
-/** Link flows of users: begun on a platform, found again by their session id, one actor each. */
+/** Link flows of users: begun on a platform, found again by their session id or the token of their page, one actor each. */
 import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
@@ -13,6 +13,9 @@ import {
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { Database } from '../database/database.ts'
+import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
+import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { LinkGate } from './limits.ts'
 import type { PostgresLinkStore, StoredLink } from './store.ts'
 
@@ -155,4 +158,38 @@ export class LinkFlows {
 /** A flow that is over already has nothing to cancel. */
 const unlessRefused = (cause: unknown): void => {
   if (!(cause instanceof RequestFailed)) throw cause
+}
+
+interface PagePlace {
+  readonly sessionId: string
+  readonly userId: number
+}
+
+export class LinkPages {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** The token is in this answer and nowhere else; a flow's earlier one opens nothing any more. */
+  async create(sessionId: string): Promise<string> {
+    const token = newToken('lnk')
+    const page = { sessionId, hash: hashSecret(token), createdAt: databaseNow() }
+    await this.#db.records((em) => em.upsert(LinkPage, page))
+    return token
+  }
+
+  /** Rejects with `not_found` for every wrong token. */
+  async find(token: string): Promise<PagePlace> {
+    if (!isToken('lnk', token)) throw failed('not_found')
+    const hash = hashSecret(token)
+    const link = await this.#db.records(async (em) => {
+      const page = await em.findOne(LinkPage, { hash })
+      const live = page && { id: page.sessionId, expiresAt: { $gt: databaseNow() } }
+      return live && em.findOne(LinkSession, live, { fields: ['userId'] })
+    })
+    if (!link) throw failed('not_found')
+    return { sessionId: link.id, userId: link.userId }
+  }
 }

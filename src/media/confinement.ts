@@ -1,8 +1,33 @@
-/** Confines programs that work on hostile bytes: limits of the system, and bubblewrap's walls where it works. */
-import { access, realpath } from 'node:fs/promises'
-import { dirname } from 'node:path'
+/** Finds ffmpeg and ffprobe, and confines programs that work on hostile bytes: limits of the system, and bubblewrap's walls. */
+import { access, constants, realpath } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import { run } from './child.ts'
-import { find, type Tools } from './tools.ts'
+
+export interface Tools {
+  readonly ffmpeg: string
+  readonly ffprobe: string
+}
+
+/** Undefined unless both are there: one without the other does not help. */
+export async function findTools(searchPath: string): Promise<Tools | undefined> {
+  const [ffmpeg, ffprobe] = await Promise.all(
+    ['ffmpeg', 'ffprobe'].map((name) => find(name, searchPath)),
+  )
+  return ffmpeg && ffprobe ? { ffmpeg, ffprobe } : undefined
+}
+
+async function find(name: string, searchPath: string): Promise<string | undefined> {
+  const file = process.platform === 'win32' ? `${name}.exe` : name
+  for (const folder of searchPath.split(delimiter).filter((folder) => folder !== '')) {
+    const path = join(folder, file)
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+  }
+  return undefined
+}
 
 export interface Needs {
   /** Files that may be read. */

@@ -1,10 +1,15 @@
 /** Reads a range of an encrypted file: a thread decrypts the chunks that cover it, a few at a time. */
 import { Readable } from 'node:stream'
-import { CHUNK_BYTES, chunksIn, SEALED_CHUNK_BYTES, sealedSize } from './chunks.ts'
 import { giveBack, lend } from './give-back.ts'
 import type { ObjectStore, SealedBytes } from './object-store.ts'
 import type { MediaPool } from './pool.ts'
-import type { UnsealTask } from './tasks/unseal.ts'
+import {
+  CHUNK_BYTES,
+  chunksIn,
+  SEALED_CHUNK_BYTES,
+  sealedSize,
+  type UnsealTask,
+} from './tasks/chunks.ts'
 
 interface SealedFile {
   readonly object: string

@@ -1,13 +1,39 @@
-/** The worker threads for bytes: few of them, a bounded queue, and a time limit for every task. */
+/** The worker threads for bytes: few of them, a bounded queue, a time limit for every task; users take turns. */
 import { availableParallelism } from 'node:os'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import { failed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Run } from './child.ts'
-import { inTurn, tooMany } from './in-turn.ts'
+import type { UnsealTask } from './tasks/chunks.ts'
 import type { ProgramTask } from './tasks/program.ts'
-import type { UnsealTask } from './tasks/unseal.ts'
 import type * as tasks from './worker.ts'
+
+/** Who asks, and until when it is wanted. */
+export interface Asker {
+  readonly userId: number
+  readonly signal: AbortSignal
+}
+
+const tooMany = () =>
+  failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
+
+/** Rejects with `RequestFailed` when too many wait, and with the signal's reason once it aborts. */
+export async function inTurn<Result>(
+  semaphore: FairSemaphore,
+  { userId, signal }: Asker,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted()
+  if (semaphore.isFull(userId)) throw tooMany()
+  const waiting = semaphore.take(userId, signal)
+  if (waiting && !(await waiting)) throw signal.reason
+  try {
+    return await work()
+  } finally {
+    semaphore.release(userId)
+  }
+}
 
 type Tasks = typeof tasks
 type Task = Exclude<keyof Tasks, 'program' | 'unseal'>

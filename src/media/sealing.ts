@@ -1,10 +1,9 @@
 /** Encrypts a file, or bytes as they come, by several threads: a segment is a task with a place of its own. */
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { SEGMENT_BYTES } from './chunks.ts'
 import { giveBackLent } from './give-back.ts'
 import type { MediaPool } from './pool.ts'
-import type { SealTask } from './tasks/seal.ts'
+import { SEGMENT_BYTES, type SealTask } from './tasks/chunks.ts'
 
 interface Sealed {
   readonly size: number

@@ -11,11 +11,15 @@ import { assertByUrl, assertTaken, fetchUpload, urlFrom } from './by-url.ts'
 import { cleanName, isLookedInto, mimeOf } from './formats.ts'
 import { document } from './kinds/document.ts'
 import { animation, video, videoNote } from './kinds/film.ts'
-import type { Given, Picture, Prepare, Prepared } from './kinds/kind.ts'
-import { photo } from './kinds/photo.ts'
+import {
+  type Given,
+  ownThumbnail,
+  type Picture,
+  type Prepare,
+  type Prepared,
+} from './kinds/kind.ts'
+import { photo, sticker } from './kinds/picture.ts'
 import { audio, voice } from './kinds/sound.ts'
-import { sticker } from './kinds/sticker.ts'
-import { ownThumbnail } from './kinds/thumbnail.ts'
 import { type MediaLimits, urlLimit } from './limits.ts'
 import type { MediaMeasures } from './measures.ts'
 import type { Ingested, Ingestion, MediaService, Range, Upload } from './media.ts'

@@ -2,12 +2,10 @@
 import { stat } from 'node:fs/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
-import type { Confinement } from './confinement.ts'
-import { type Asker, inTurn } from './in-turn.ts'
+import type { Confinement, Tools } from './confinement.ts'
 import type { MediaMeasures } from './measures.ts'
-import type { MediaPool } from './pool.ts'
+import { type Asker, inTurn, type MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
-import type { Tools } from './tools.ts'
 
 interface Budget {
   /** Of the encoder, in milliseconds. */

@@ -1,13 +1,12 @@
 /** The tasks of the worker threads, by name. Each is loaded when it is first asked for: pictures take memory. */
 
 import type { Run } from './child.ts'
+import type { SealTask, UnsealFileTask, UnsealTask } from './tasks/chunks.ts'
 import type { FastStartTask } from './tasks/fast-start.ts'
 import type { Look, LookTask } from './tasks/look.ts'
 import type { Made, PictureTask } from './tasks/picture.ts'
 import type { ProgramTask } from './tasks/program.ts'
-import type { SealTask } from './tasks/seal.ts'
 import type { SniffTask } from './tasks/sniff.ts'
-import type { UnsealFileTask, UnsealTask } from './tasks/unseal.ts'
 
 export const fastStart = async (task: FastStartTask): Promise<boolean> =>
   (await import('./tasks/fast-start.ts')).fastStart(task)
@@ -22,13 +21,13 @@ export const program = async (task: ProgramTask): Promise<Run> =>
   (await import('./tasks/program.ts')).program(task)
 
 export const seal = async (task: SealTask): Promise<Uint8Array> =>
-  (await import('./tasks/seal.ts')).seal(task)
+  (await import('./tasks/chunks.ts')).seal(task)
 
 export const sniff = async (task: SniffTask): Promise<string | undefined> =>
   (await import('./tasks/sniff.ts')).sniff(task)
 
 export const unseal = async (task: UnsealTask): Promise<Uint8Array> =>
-  (await import('./tasks/unseal.ts')).unseal(task)
+  (await import('./tasks/chunks.ts')).unseal(task)
 
 export const unsealFile = async (task: UnsealFileTask): Promise<void> =>
-  (await import('./tasks/unseal.ts')).unsealFile(task)
+  (await import('./tasks/chunks.ts')).unsealFile(task)

@@ -1,6 +1,6 @@
 /** The statements that write the request log and the hourly usage figures, and keep both tables in shape. */
 import type { Queryable } from '../database/database.ts'
-import { redact } from './redact.ts'
+import { redact } from '../security/redact.ts'
 import type { RequestRecord, UsageRow } from './usage-tally.ts'
 
 /** Partitions are made two days ahead, so an upkeep that is late does no harm. */

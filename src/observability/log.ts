@@ -1,6 +1,6 @@
 /** The log of the process: one JSON object a line, without secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { redact } from './redact.ts'
+import { redact } from '../security/redact.ts'
 
 export type { Logger } from 'pino'
 

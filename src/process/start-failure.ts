@@ -1,4 +1,11 @@
-/** Why the service does not start, told in one line with the variable by which its operator can mend it. */
+/** Why the service does not start, in one line with the variable to change; and the codes it ends with. */
+
+export const exitCodes = {
+  /** Something that the start needs is not to be had: a port, the database, a disk (EX_UNAVAILABLE). */
+  cannotStart: 69,
+  /** The environment is wrong: another start would end the same way (EX_CONFIG). */
+  misconfigured: 78,
+} as const
 
 export class StartFailure extends Error {
   override readonly name = 'StartFailure'

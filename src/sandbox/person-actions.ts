@@ -1,7 +1,7 @@
 /** The actions of people by the sandbox's own routes: they write, edit, react, vote, forward, type and press buttons. */
 
 import type { BusinessConnection, BusinessRight } from '../../machines/model/business.ts'
-import type { Buttons } from '../../machines/model/buttons.ts'
+import type { Buttons, ReplyKeyboard } from '../../machines/model/buttons.ts'
 import type {
   Content,
   Media,
@@ -16,7 +16,6 @@ import type { Boost } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
 import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-topics.ts'
-import type { ReplyKeyboard } from '../../machines/model/reply-keyboard.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import { giveBoost, takeBoost } from './boosts/boosts.ts'
 import { connectBusiness, connectionsOf, disconnectBusiness } from './business/connections.ts'

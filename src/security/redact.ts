@@ -1,4 +1,4 @@
-/** Takes secrets and phone numbers out of text that is about to be logged. */
+/** Takes secrets and phone numbers out of any text that is about to be logged, stored or shown. */
 
 const replacements: readonly (readonly [secret: RegExp, replacement: string])[] = [
   // The key in a bot path, also a mistyped one: whatever stands there is treated as a secret, but for a route's
@@ -10,11 +10,54 @@ const replacements: readonly (readonly [secret: RegExp, replacement: string])[] 
   [/(?:\+|%2b)\d{3,11}(\d{4})(?!\d)/gi, '+[phone]$1'],
 ]
 
-export function redact(text: string): string {
+export function redactKeys(text: string): string {
   return replacements.reduce((clean, [secret, by]) => clean.replace(secret, by), text)
 }
 
 /** A phone number by its last four digits. */
 export function maskPhone(phone: string): string {
   return `+${'*'.repeat(Math.max(0, phone.length - 5))}${phone.slice(-4)}`
+}
+
+const hidden = '[redacted]'
+
+/** Field names whose values are secret wherever they occur, also in JSON that is quoted inside a string. */
+const secretFields = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'api_key',
+  'key',
+  'otp',
+  'one_time_code',
+  'password',
+  'phone',
+  'phone_number',
+  'pin',
+  'refresh_token',
+  'access_token',
+  'secret',
+  'secret_token',
+  'token',
+].join('|')
+
+/**
+ * Each pattern is linear in the text, since a log line may be long and hostile. None of them matches a quote or
+ * a backslash outside of whole JSON strings, so that a redacted JSON line is still one JSON line.
+ */
+const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [
+    new RegExp(`(\\\\*")(${secretFields})\\1\\s*:\\s*(?:\\1[^"\\\\]*\\1|-?\\d[\\d.]*)`, 'gi'),
+    `$1$2$1:$1${hidden}$1`,
+  ],
+  [new RegExp(`"(${secretFields})":"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `"$1":"${hidden}"`],
+  [new RegExp(`\\b(${secretFields}|code)=[^\\s&"'\\\\]+`, 'gi'), `$1=${hidden}`],
+  [/\b(otp|code|password)(\s*(?:is|:)\s*)\d{4,8}\b/gi, `$1$2${hidden}`],
+  [/\b(bearer|apikey|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${hidden}`],
+]
+
+export function redact(text: string): string {
+  let safe = redactKeys(text)
+  for (const [pattern, replacement] of patterns) safe = safe.replace(pattern, replacement)
+  return safe
 }

@@ -14,7 +14,7 @@ import type {
 import type { Happening } from '../../machines/model/happening.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
 import type { PastMessage } from '../../machines/model/operation-reading.ts'
-import type { WantedIds } from '../identities/ids.ts'
+import type { WantedIds } from '../identities/store.ts'
 
 type HappeningOf<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
 

@@ -15,13 +15,14 @@ import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
 import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'
 import { deletionDraft, draftOf, receivedDraft } from '../bot-api/present/update.ts'
-import { isIdentityConflict } from '../database/at-fault.ts'
 import type { Database } from '../database/database.ts'
+import { isIdentityConflict } from '../database/failures.ts'
 import { IdentityBook } from '../identities/book.ts'
-import type { GivenIds, Ids } from '../identities/ids.ts'
 import {
   findChats,
   findMessages,
+  type GivenIds,
+  type Ids,
   insertIdentities,
   nativeChat,
   nativeMessage,

@@ -1,9 +1,8 @@
 /** Stores each update once: drops drafts that are stored already, then writes all others in a single statement. */
 
-import { despiteRace } from '../database/at-fault.ts'
 import type { Database, Statement } from '../database/database.ts'
-import type { NewChat, NewMessage } from '../identities/ids.ts'
-import { unlessSame } from '../identities/store.ts'
+import { despiteRace } from '../database/failures.ts'
+import { type NewChat, type NewMessage, unlessSame } from '../identities/store.ts'
 import type { Draft } from './row.ts'
 
 const REMEMBERED = 1_000

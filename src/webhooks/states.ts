@@ -1,10 +1,10 @@
-/** Stores the states of endpoints and the ends of their attempts: buffered, only the newest of each key. */
+/** Counts the attempts of each key, and stores the states of endpoints and the ends of attempts: buffered, the newest of each key. */
 import type { Logger, Owned, OwnedKey } from '../../actors/ports/ports.ts'
-import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
+import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Latest } from '../database/write-behind.ts'
+import { Flusher, Latest } from '../database/write-behind.ts'
 
 type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
 
@@ -109,4 +109,37 @@ async function writeEnds(
       ends.map(([, { key }]) => key.epoch),
     ],
   )
+}
+
+export interface AttemptCounts {
+  readonly attempts: number
+  readonly failures: number
+}
+
+const TALLY_LAG_MS = 500
+
+export class AttemptTally {
+  readonly #flusher: Flusher
+  #counts = new Map<number, { key: WebhookKey; attempts: number; failures: number }>()
+
+  constructor(counted: (key: WebhookKey, counts: AttemptCounts) => void) {
+    this.#flusher = new Flusher(TALLY_LAG_MS, async () => {
+      const counts = this.#counts
+      this.#counts = new Map()
+      for (const { key, ...sums } of counts.values()) counted(key, sums)
+    })
+  }
+
+  add(key: WebhookKey, ok: boolean): void {
+    const sums = this.#counts.get(key.apiKeyId)
+    if (sums) {
+      sums.attempts++
+      if (!ok) sums.failures++
+    } else this.#counts.set(key.apiKeyId, { key, attempts: 1, failures: ok ? 0 : 1 })
+    this.#flusher.schedule()
+  }
+
+  flush(): Promise<void> {
+    return this.#flusher.flush()
+  }
 }

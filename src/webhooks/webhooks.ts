@@ -17,9 +17,8 @@ import { ProgressStore } from './progress-store.ts'
 import { webhookEnds } from './record.ts'
 import type { CallBack } from './reply-call.ts'
 import { SigningSecrets } from './secrets.ts'
-import { WebhookStates } from './states.ts'
+import { type AttemptCounts, AttemptTally, WebhookStates } from './states.ts'
 import { WebhookStore } from './store.ts'
-import { type AttemptCounts, AttemptTally } from './tally.ts'
 
 interface WebhookOptions {
   readonly db: Database

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { httpSender } from '../../src/accounts/senders/create.ts'
-import { kavenegar, twilio } from '../../src/accounts/senders/presets.ts'
 import type { HttpOptions } from '../../src/accounts/senders/sender.ts'
+import { kavenegar, twilio } from '../../src/config/sender.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Code "123456"\n@site #123456 ✓' }

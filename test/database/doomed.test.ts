@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { isUnavailable } from '../../src/database/unavailable.ts'
+import { isUnavailable } from '../../src/database/failures.ts'
 import { createLog } from '../../src/observability/log.ts'
 
 function message(type: string, body: Buffer): Buffer {

@@ -1,8 +1,7 @@
 /** GET /health/live, /health/ready and /metrics. */
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
-import { createReadiness, healthRoutes } from '../../src/http/health.ts'
-import { metricsRoute } from '../../src/http/metrics.ts'
+import { createReadiness, healthRoutes, metricsRoute } from '../../src/http/health.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
-import { metricsRoute } from '../../src/http/metrics.ts'
+import { metricsRoute } from '../../src/http/health.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { observedServer } from './observability-rig.ts'
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { CHUNK_BYTES } from '../../src/media/chunks.ts'
+import { CHUNK_BYTES } from '../../src/media/tasks/chunks.ts'
 import { refused } from '../actors/refused.ts'
 import fc from '../support/fast-check.ts'
 import { collect, forever, rig } from './rig.ts'

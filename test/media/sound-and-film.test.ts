@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import type { Media } from '../../machines/model/content.ts'
-import { findTools } from '../../src/media/tools.ts'
+import { findTools } from '../../src/media/confinement.ts'
 import { drawn, serviceRig } from './service-rig.ts'
 
 const searchPath = process.env.PATH ?? ''

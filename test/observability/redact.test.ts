@@ -1,7 +1,7 @@
 /** Redaction: what must never be stored or printed, in the forms it takes in text. */
 
 import t from 'tap'
-import { redact } from '../../src/observability/redact.ts'
+import { redact } from '../../src/security/redact.ts'
 import { busyMs } from '../support/busy.ts'
 import fc from '../support/fast-check.ts'
 

@@ -18,7 +18,7 @@ const { dependencies } = JSON.parse(read('package.json'))
 const hasTypes = (target: string) =>
   /^(src\/records|machines)\//.test(target) || target === 'src/http/sandbox/schemas.ts'
 /** Rules by which both decide; they need nothing of the service to run. */
-const rules = ['machines/api-key/terms.ts']
+const rules = ['machines/api-key/events.ts']
 const typesOf = (file: string) =>
   [...read(file).matchAll(/^import type [^'`]* from '([^']+)'/gm)].map(([, by = '']) => by)
 

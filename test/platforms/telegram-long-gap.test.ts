@@ -1,6 +1,6 @@
 /** Gaps that are too long for Telegram itself to list: what was missed is read from the chats. */
 import t, { type Test } from 'tap'
-import { fieldsOf } from '../../src/platforms/kit/stored.ts'
+import { fieldsOf } from '../../src/platforms/kit/platform.ts'
 import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
 import { quietLog } from '../support/log.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'

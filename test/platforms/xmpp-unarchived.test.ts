@@ -3,11 +3,11 @@ import { xml } from '@xmpp/client'
 import t from 'tap'
 import type { Json, SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/checkpoint.ts'
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
 import { Ledger } from '../../src/platforms/xmpp/ledger.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { Sent } from '../../src/platforms/xmpp/sent.ts'
-import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/unarchived.ts'
 
 const trust = { own: 'me@here.test', domain: 'here.test', archive: false }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
-import { findTools } from '../../src/media/tools.ts'
+import { findTools } from '../../src/media/confinement.ts'
 import { callWithFiles } from './files.ts'
 import { scene } from './scene.ts'
 

@@ -1,10 +1,8 @@
 /** Methods about the commands of a bot: kept by the gateway, for each scope and language. */
-
 import type { Json } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { Arguments } from '../arguments.ts'
+import { Arguments, chatFrom } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { idIn, languageOf } from '../place.ts'
 
 const COMMANDS = 100
 /** Whom each scope has to name. */
@@ -100,3 +98,14 @@ function commandsOf(args: Arguments): Json {
 }
 
 export const commandMethods = [setMyCommands, deleteMyCommands, getMyCommands]
+
+/** Empty for those whose language has nothing of its own. */
+export function languageOf(args: Arguments): string {
+  const language = args.text('language_code') ?? ''
+  if (/^([a-z]{2})?$/.test(language)) return language
+  throw failed('bad_request', 'LANG_CODE_INVALID')
+}
+
+/** Numbers and names as they are compared; `what` is told apart by the reference's name for it. */
+export const idIn = (args: Arguments, what: 'chat_id' | 'user_id'): string =>
+  what === 'user_id' ? `${args.userId()}` : `${chatFrom(args.text(what) ?? '')}`.toLowerCase()

@@ -1,10 +1,10 @@
 /** Every method that is carried out, by its lower-case name. */
-import type { Method } from '../method.ts'
+
+import type { Json } from '../../../actors/ports/platform.ts'
+import { type Method, type ParameterType, result } from '../method.ts'
 import { administrationMethods } from './administration.ts'
 import { albumMethods } from './albums.ts'
-import { emptyMethods } from './always-empty.ts'
 import { businessMethods } from './business.ts'
-import { chatSettingMethods } from './chat-settings.ts'
 import { chatMethods } from './chats.ts'
 import { checklistMethods } from './checklists.ts'
 import { commandMethods } from './commands.ts'
@@ -18,22 +18,49 @@ import { inlineMethods } from './inline.ts'
 import { inviteMethods } from './invites.ts'
 import { mediaMethods } from './media.ts'
 import { memberMethods } from './members.ts'
-import { draftMethods, messageMethods } from './messages.ts'
+import { messageMethods } from './messages.ts'
 import { paymentMethods } from './payments.ts'
 import { pollMethods } from './polls.ts'
 import { profileMethods } from './profile.ts'
 import { reactionMethods } from './reactions.ts'
 import { readingMethods } from './reading.ts'
 import { sessionMethods, updateMethods, webhookMethods } from './receiving.ts'
-import { richMethods } from './rich.ts'
 import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
 import { structuredMethods } from './structured.ts'
 
+/** Methods whose true answer is always "none": no network behind the gateway has these things. */
+const none = (
+  name: string,
+  summary: string,
+  parameters: Readonly<Record<string, ParameterType>>,
+  value: Json,
+): Method => ({
+  name,
+  summary,
+  scope: undefined,
+  operation: undefined,
+  parameters,
+  required: Object.keys(parameters).filter((parameter) => parameter.endsWith('_id')),
+  run: async ({ args }) => {
+    if ('user_id' in parameters) args.userId()
+    if ('chat_id' in parameters) args.chat()
+    return result(value)
+  },
+})
+
+const emptyMethods: readonly Method[] = [
+  none(
+    'getUserProfileAudios',
+    'The music of a profile',
+    { user_id: 'integer', offset: 'integer', limit: 'integer' },
+    { total_count: 0, audios: [] },
+  ),
+]
+
 export const methods: ReadonlyMap<string, Method> = new Map(
   [
     ...messageMethods,
-    ...richMethods,
     ...checklistMethods,
     ...structuredMethods,
     ...mediaMethods,
@@ -45,7 +72,6 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...reactionMethods,
     ...chatMethods,
     ...readingMethods,
-    ...chatSettingMethods,
     ...inlineMethods,
     ...paymentMethods,
     ...memberMethods,
@@ -55,7 +81,6 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...giftMethods,
     ...businessMethods,
     ...stickerSetMethods,
-    ...draftMethods,
     ...fileMethods,
     ...commandMethods,
     ...profileMethods,

@@ -1,30 +1,26 @@
-/** Methods that send text. */
-import { draftOf, draftParameters } from '../draft.ts'
+/** Methods that send text: plain, formatted and rich messages, and drafts of them. */
+
+import { failed } from '../../../machines/model/failure.ts'
+import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
+import { richContent, richMessageOf } from '../rich/content.ts'
+import { renderRich } from '../rich/render.ts'
 import { ephemeralParameters, send, sending } from '../sending.ts'
 import { previewed, previewOf, textOf } from '../text.ts'
 
-const sendMessageDraft: Method = {
-  name: 'sendMessageDraft',
-  summary: 'Shows a text while it is being written; sendMessage then sends it',
-  scope: 'bot:send',
-  operation: 'draft',
-  parameters: {
-    ...draftParameters,
-    text: 'string',
-    parse_mode: 'string',
-    entities: 'json',
-  },
-  required: ['chat_id', 'draft_id'],
-  run: async ({ args, perform }) => {
-    const draft = draftOf(args)
-    const text = args.has('text') ? textOf(args) : { text: '', entities: [] }
-    return result(await perform({ kind: 'draft', ...draft, text }))
-  },
-}
+const draftParameters = {
+  chat_id: 'chat',
+  message_thread_id: 'integer',
+  draft_id: 'integer',
+} as const
 
-/** Methods that show a message while it is being written. */
-export const draftMethods = [sendMessageDraft]
+function draftOf(args: Arguments) {
+  const chat = args.chat()
+  const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number
+  const draft = args.integer('draft_id', { min, max })
+  if (draft === 0) throw failed('bad_request', 'draft_id must be non-zero')
+  return { chat, draft }
+}
 
 const sendMessage: Method = {
   name: 'sendMessage',
@@ -47,4 +43,48 @@ const sendMessage: Method = {
   },
 }
 
-export const messageMethods = [sendMessage]
+const sendMessageDraft: Method = {
+  name: 'sendMessageDraft',
+  summary: 'Shows a text while it is being written; sendMessage then sends it',
+  scope: 'bot:send',
+  operation: 'draft',
+  parameters: {
+    ...draftParameters,
+    text: 'string',
+    parse_mode: 'string',
+    entities: 'json',
+  },
+  required: ['chat_id', 'draft_id'],
+  run: async ({ args, perform }) => {
+    const draft = draftOf(args)
+    const text = args.has('text') ? textOf(args) : { text: '', entities: [] }
+    return result(await perform({ kind: 'draft', ...draft, text }))
+  },
+}
+
+const sendRichMessage: Method = {
+  name: 'sendRichMessage',
+  summary: 'Sends a document of headings, lists, tables, files and buttons',
+  scope: 'bot:send',
+  operation: 'send',
+  sends: true,
+  parameters: { ...sending, ...ephemeralParameters, rich_message: 'json' },
+  required: ['chat_id', 'rich_message'],
+  run: async (call) => result(await send(call, () => richContent(call))),
+}
+
+const sendRichMessageDraft: Method = {
+  name: 'sendRichMessageDraft',
+  summary: 'Shows a rich message while it is being written; sendRichMessage then sends it',
+  scope: 'bot:send',
+  operation: 'draft',
+  parameters: { ...draftParameters, rich_message: 'json' },
+  required: ['chat_id', 'draft_id', 'rich_message'],
+  run: async (call) => {
+    const draft = draftOf(call.args)
+    const { text, entities } = renderRich((await richMessageOf(call)).blocks)
+    return result(await call.perform({ kind: 'draft', ...draft, text: { text, entities } }))
+  },
+}
+
+export const messageMethods = [sendMessage, sendMessageDraft, sendRichMessage, sendRichMessageDraft]

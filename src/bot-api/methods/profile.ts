@@ -7,7 +7,7 @@ import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, type ProfileStore, result } from '../method.ts'
-import { idIn, languageOf } from '../place.ts'
+import { idIn, languageOf } from './commands.ts'
 
 /** The database stores no U+0000 and no half of a character. */
 const storable = (_: string, value: unknown) =>

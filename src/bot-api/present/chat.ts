@@ -3,7 +3,7 @@
 import type { Chat, Person, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
-import type { Ids } from '../../identities/ids.ts'
+import type { Ids } from '../../identities/store.ts'
 import type { NamedFile } from '../file-id.ts'
 
 /** What things are called towards a client: the integers of chats and messages, and the ids of files. */

@@ -1,10 +1,13 @@
-/** Contents of messages in the reference's JSON: media, formatted texts and polls. */
+/** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
+
+import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content, Media, Poll, StickerSet, Text } from '../../../machines/model/content.ts'
+import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import { detectEntities } from '../entities/detect.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import type { MessageEntity } from '../entities/types.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { type Names, present } from './chat.ts'
+import { type Names, present, userJson } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
@@ -71,7 +74,7 @@ export function mediaJson(content: Content & { kind: 'media' }, ids: Names): obj
 export const photoJson = (photo: Media, ids: Names): object[] =>
   [...(photo.sizes ?? []), photo].map((size) => sizeJson(size, ids, 'photo'))
 
-export function memberOf(media: Media, ids: Names): object {
+function memberOf(media: Media, ids: Names): object {
   switch (media.kind) {
     case 'photo':
       return { photo: photoJson(media, ids) }
@@ -178,4 +181,48 @@ export function file(media: Media, ids: Names, kind: FileKind = media.kind) {
     file_unique_id: uniqueFileId(unique),
     ...present({ file_size: media.size }),
   }
+}
+
+export const taskJson = ({ id, text, doneBy, doneAt }: ChecklistTask, ids: Names) => ({
+  id,
+  text: text.text,
+  ...markedJson('text_entities', text, ids),
+  ...present({
+    completed_by_user: doneBy && userJson(doneBy, ids),
+    completion_date: doneAt,
+  }),
+})
+
+export const checklistJson = (checklist: Checklist, ids: Names) => ({
+  title: checklist.title.text,
+  ...markedJson('title_entities', checklist.title, ids),
+  tasks: checklist.tasks.map((task) => taskJson(task, ids)),
+  ...(checklist.othersMayAdd && { others_can_add_tasks: true }),
+  ...(checklist.othersMayMark && { others_can_mark_tasks_as_done: true }),
+})
+
+export const richJson = ({ blocks, isRtl }: RichMessage, ids: Names): object => ({
+  blocks: blocks.map((block) => blockJson(block, ids)),
+  ...(isRtl && { is_rtl: true }),
+})
+
+function blockJson(block: RichBlock, ids: Names): object {
+  const { media, blocks, items, ...rest } = block
+  return {
+    ...rest,
+    ...(media && { [block.type]: fileJson(block.type, media, ids) }),
+    ...(blocks && { blocks: blocks.map((one) => blockJson(one, ids)) }),
+    ...(items && { items: items.map((item) => itemJson(item, ids)) }),
+  }
+}
+
+const itemJson = (item: RichListItem, ids: Names) => ({
+  ...item,
+  blocks: item.blocks.map((block) => blockJson(block, ids)),
+})
+
+/** A file stands under the name of its block, as that of a message stands under the name of its kind. */
+function fileJson(type: string, media: NonNullable<RichBlock['media']>, ids: Names): unknown {
+  const shown: Readonly<Record<string, unknown>> = { ...memberOf(media, ids) }
+  return shown[type === 'voice_note' ? 'voice' : type] ?? shown[media.kind]
 }

@@ -11,13 +11,19 @@ import type {
 } from '../../../machines/model/content.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
-import type { Names } from './chat.ts'
-import { chatJson, present, userJson } from './chat.ts'
-import { checklistJson, taskJson } from './checklist.ts'
-import { entitiesJson, markedJson, mediaJson, photoJson, pollJson } from './content.ts'
+import { chatJson, type Names, present, userJson } from './chat.ts'
+import {
+  checklistJson,
+  entitiesJson,
+  markedJson,
+  mediaJson,
+  photoJson,
+  pollJson,
+  richJson,
+  taskJson,
+} from './content.ts'
 import { giftInfoJson } from './gifts.ts'
 import { invoiceJson, receiptJson } from './payment.ts'
-import { richJson } from './rich.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>

@@ -10,8 +10,7 @@ import { ApiKeyRecord } from '../../records/api-key.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
-import { idBefore, pageOf } from './page.ts'
-import { timeOf } from './time.ts'
+import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
   minItems: 1,

@@ -1,4 +1,4 @@
-/** Pages of lists, newest first: their cursors by id, or by time and then id. */
+/** Pages of lists, newest first: their cursors by id, or by time and then id; and the times that clients give. */
 import { invalidField } from '../../../machines/model/failure.ts'
 
 /** `found` is one more than the page takes, if there are so many: then another page follows. */
@@ -33,4 +33,15 @@ export function positionOf(cursor: string): Position {
   const [, at, id] = form.exec(cursor) ?? []
   if (!at || !id) throw invalidField('before', 'is not a cursor of this list')
   return { at: Number(at), id: Number(id) }
+}
+
+/** As far as four digits of a year go. */
+const FIRST = Date.parse('0001-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** In milliseconds since 1970. */
+export function timeOf(field: string, text: string): number {
+  const at = Date.parse(text)
+  if (at >= FIRST && at <= LAST) return at
+  throw invalidField(field, 'must be a time such as 2026-01-31T12:00:00Z')
 }

@@ -7,7 +7,7 @@ import { readUsage, stepMs, type UsageStep, usageSeries } from '../../observabil
 import { Time, UsageReport } from '../../records/usage.ts'
 import { answers, ok } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'
-import { timeOf } from './time.ts'
+import { timeOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 

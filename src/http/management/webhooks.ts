@@ -12,8 +12,7 @@ import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import type { UserRecordsOptions } from './logs.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
-import { cursorOf, pageOf, positionOf } from './page.ts'
-import { timeOf } from './time.ts'
+import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 

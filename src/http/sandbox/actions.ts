@@ -1,5 +1,4 @@
 /** /sandbox/people/{person}/…: deletes, forwards, reads, reacts, votes, types and presses buttons as a person. */
-
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
@@ -222,6 +221,46 @@ export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { params } = request
       return ok(pollBody(await network(request).actions.stopPoll(params.person, params)))
+    },
+  )
+}
+
+const Ids = Type.Array(Id, { maxItems: 30, default: [] })
+const Marks = Type.Object({ done: Ids, undone: Ids }, strict)
+const NewTask = Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }, strict)
+
+export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
+  app.put(
+    '/people/:person/chats/:chat/messages/:message/tasks',
+    {
+      schema: {
+        ...described('Mark tasks of a checklist as done, and others as not done'),
+        params: MessageParams,
+        body: Marks,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      await network(request).actions.markTasks(params.person, params, body)
+      return ok(true as const)
+    },
+  )
+
+  app.post(
+    '/people/:person/chats/:chat/messages/:message/tasks',
+    {
+      schema: {
+        ...described('Add a task to a checklist'),
+        params: MessageParams,
+        body: NewTask,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      await network(request).actions.addTask(params.person, params, body.text)
+      return ok(true as const)
     },
   )
 }

@@ -5,11 +5,16 @@ import { Type } from 'typebox'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
-import { messageRoutes, reactionRoutes, readingRoutes, typingAndPressRoutes } from './actions.ts'
+import {
+  checklistRoutes,
+  messageRoutes,
+  reactionRoutes,
+  readingRoutes,
+  typingAndPressRoutes,
+} from './actions.ts'
 import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
 import { businessRoutes, giftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
-import { checklistRoutes } from './checklists.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'

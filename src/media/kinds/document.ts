@@ -1,6 +1,12 @@
 /** Documents: any bytes, untouched, with a thumbnail where there is something to see. */
-import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
-import { stillOf } from './thumbnail.ts'
+import {
+  type Given,
+  type MediaTools,
+  type Prepared,
+  smaller,
+  stillOf,
+  THUMBNAIL_SIDE,
+} from './kind.ts'
 
 export async function document(given: Given, tools: MediaTools): Promise<Prepared> {
   return await asDocument(given, tools)

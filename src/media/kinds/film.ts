@@ -4,9 +4,15 @@ import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { isTooCostly } from '../transcoder.ts'
 import { asDocument } from './document.ts'
-import { type Given, type MediaTools, type Prepared, smaller, THUMBNAIL_SIDE } from './kind.ts'
+import {
+  type Given,
+  type MediaTools,
+  type Prepared,
+  smaller,
+  stillOf,
+  THUMBNAIL_SIDE,
+} from './kind.ts'
 import { called, lasting } from './sound.ts'
-import { stillOf } from './thumbnail.ts'
 
 const MP4 = 'video/mp4'
 const GIF = 'image/gif'

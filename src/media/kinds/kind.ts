@@ -1,13 +1,13 @@
-/** What a kind of media is made from, with what, and what comes of it. */
-
+/** A kind of media: what it is made from, the tools, the result, and its thumbnail. */
 import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Ingestion } from '../media.ts'
+import type { Ingestion, Upload } from '../media.ts'
 import type { Runner } from '../pool.ts'
+import * as recipes from '../recipes.ts'
 import type { Look } from '../tasks/look.ts'
 import type { Made } from '../tasks/picture.ts'
 import type { TempFolder } from '../temporary.ts'
-import type { Transcoder } from '../transcoder.ts'
+import type { Recording, Transcoder } from '../transcoder.ts'
 
 export interface Given extends Look {
   readonly path: string
@@ -60,4 +60,36 @@ export async function smaller(
   const wanted = boxes.map((box) => ({ target: tempFolder.file(), box, format: 'jpeg' as const }))
   const made = await pool.run('picture', { source, wanted }, signal)
   return made?.map(({ target, ...picture }) => ({ path: target, ...picture }))
+}
+
+/** One picture of a film, or the cover of a song. Undefined when there is none, or no tool to make it. */
+export async function stillOf(
+  recording: Recording,
+  tools: MediaTools,
+): Promise<Picture | undefined> {
+  const { transcoder, tempFolder, pool, signal } = tools
+  const path = tempFolder.file()
+  if (!(await transcoder.make(recording, recipes.still, path, tools))) return undefined
+  const { size, picture } = await pool.run('look', { path }, signal)
+  return picture && { path, size, width: picture.width, height: picture.height }
+}
+
+/** The reference's. */
+const MAX_BYTES = 204_799
+
+/** A thumbnail that the sender gives: a JPEG, small in bytes, made small in size. */
+export async function ownThumbnail(
+  upload: Upload | undefined,
+  tools: MediaTools,
+): Promise<Picture | undefined> {
+  if (!upload) return undefined
+  const { size, path } = upload
+  if (size > MAX_BYTES) {
+    const limit = `the maximum size is ${MAX_BYTES} bytes`
+    throw failed('bad_request', `file of size ${size} bytes is too big for a thumbnail; ${limit}`)
+  }
+  const { picture } = await tools.pool.run('look', { path }, tools.signal)
+  const [made] = (picture && (await smaller(path, [THUMBNAIL_SIDE], tools))) ?? []
+  if (!made) throw noPicture()
+  return made
 }

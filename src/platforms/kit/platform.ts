@@ -82,3 +82,9 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
     },
   }
 }
+
+/** The fields of what a session has stored as JSON (secrets, a checkpoint); of anything but an object, none. */
+export function fieldsOf(stored: Json | undefined): { readonly [key: string]: Json } {
+  const isObject = typeof stored === 'object' && stored !== null && !Array.isArray(stored)
+  return isObject ? (stored as { readonly [key: string]: Json }) : {}
+}

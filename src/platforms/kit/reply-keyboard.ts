@@ -1,5 +1,5 @@
 /** Keyboards in the place of the ordinary one, as the reference writes them. */
-import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
+import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 
 interface ReplyKeyboardJson {
   readonly keyboard?: { text: string }[][]

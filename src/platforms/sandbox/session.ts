@@ -8,7 +8,7 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import { isUnavailable } from '../../database/unavailable.ts'
+import { isUnavailable } from '../../database/failures.ts'
 import type { Reader } from '../../sandbox/delivery/event-page.ts'
 import { disturbed, type Faults, loseAnswer } from '../../sandbox/delivery/faults.ts'
 import type { Hub, LinkedSession, SessionEnd } from '../../sandbox/delivery/hub.ts'

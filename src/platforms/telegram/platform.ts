@@ -1,8 +1,7 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
 
 import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
-import { definePlatform, noFurtherStep } from '../kit/platform.ts'
-import { fieldsOf } from '../kit/stored.ts'
+import { definePlatform, fieldsOf, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
 import { createClient } from './client.ts'
 import { facts } from './facts.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { fieldsOf } from '../kit/stored.ts'
+import { fieldsOf } from '../kit/platform.ts'
 import { type Answer, type Client, refusalIn } from './client.ts'
 import { Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'

@@ -1,7 +1,8 @@
-/** Somebody's name and number, shared as a card (XEP-0292); read also from a card that is sent as a text (RFC 6350). */
+/** Cards of people: shared as a contact (XEP-0292, RFC 6350), and the name on somebody's own card (XEP-0054). */
 import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'
+import { type RequestOptions, RequestRefused, type Requests } from './requests.ts'
 
 type Contact = Content & { readonly kind: 'contact' }
 
@@ -75,3 +76,27 @@ const fullName = ({ firstName, lastName }: Contact) =>
 
 const unescaped = (value: string | undefined) =>
   value?.replace(/\\n/gi, '\n').replace(/\\([,;\\])/g, '$1')
+
+const cardMilliseconds = 4_000
+
+/** `undefined` when there is none or its server is slow; `whom` absent: the account's own. */
+export async function nicknameOf(
+  requests: Requests,
+  whom: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const options: RequestOptions = {
+    signal,
+    milliseconds: cardMilliseconds,
+    ...(whom !== undefined && { to: whom }),
+  }
+  try {
+    const answer = await requests.ask('get', xml('vCard', ns.vcard), options)
+    const card = answer.getChild('vCard', ns.vcard)
+    return card?.getChildText('NICKNAME') || card?.getChildText('FN') || undefined
+  } catch (cause) {
+    const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError'
+    if (cause instanceof RequestRefused || isSlow) return undefined
+    throw cause
+  }
+}

@@ -10,7 +10,7 @@ import { parseAddress } from './address.ts'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { recovered } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
-import { idOf, targetOf } from './message-identity.ts'
+import { idOf, storable, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { privateChat } from './people.ts'
 import type { Place } from './places.ts'
@@ -18,7 +18,6 @@ import { contentOf } from './reading.ts'
 import { RequestRefused, type Requests } from './requests.ts'
 import type { Room } from './rooms/room.ts'
 import type { Rooms } from './rooms/rooms.ts'
-import { storable } from './storable.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20

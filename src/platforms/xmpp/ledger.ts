@@ -4,14 +4,21 @@ import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
 import { RecentMap } from '../kit/recent-map.ts'
-import { type Checkpoint, type Checkpoints, checkpointJson, withCheckpoint } from './checkpoint.ts'
+import {
+  type Checkpoint,
+  type Checkpoints,
+  checkpointJson,
+  Repeats,
+  type Unarchived,
+  unarchivedOf,
+  withCheckpoint,
+} from './checkpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
 import type { Sent } from './sent.ts'
-import { Repeats, type Unarchived, unarchivedOf } from './unarchived.ts'
 
 /** Within this time a server has shown all that it gave an id before. */
 const settledMilliseconds = 5_000

@@ -6,12 +6,12 @@ import { invalidField, missingField } from '../../../machines/model/failure.ts'
 import type { FailureReason, Reason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/platform.ts'
 import { nameOf, parseAddress, parseServer } from './address.ts'
+import { nicknameOf } from './contact.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import type { Login } from './transport.ts'
-import { nicknameOf } from './vcard.ts'
 
 type Refusal = Extract<LinkStep, { kind: 'refused' }>
 

@@ -1,10 +1,9 @@
 /** Finds messages that the session does not remember by reading back in the archive. */
 import type { Element } from '@xmpp/client'
 import type { Archive, ArchivedMessage } from './archive.ts'
-import { idOf, keyOf, marked, networkId, targetOf } from './message-identity.ts'
+import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
 import type { Sent } from './sent.ts'
-import { storable } from './storable.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20

@@ -4,7 +4,6 @@ import type { Element } from '@xmpp/client'
 import { RecentMap } from '../kit/recent-map.ts'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
-import { storable } from './storable.ts'
 
 interface Copy {
   readonly message: Element
@@ -117,3 +116,12 @@ export const unchanged = (
 export const marked = (id: string, key: string): string => `${id}${separator}${hash(key)}`
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)
+
+/** Beyond some 2,700 bytes the database takes none, and the event with it; what clients make is far shorter. */
+const longest = 256
+
+/** The same for the same id. */
+export function storable(id: string): string {
+  if (id.length <= longest && !id.includes('\0')) return id
+  return `long:${createHash('sha256').update(id).digest('base64url')}`
+}

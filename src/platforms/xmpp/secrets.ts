@@ -1,6 +1,6 @@
 /** What is kept of a link, encrypted: enough to log in again as the same device. */
 import type { Json } from '../../../actors/ports/platform.ts'
-import { fieldsOf } from '../kit/stored.ts'
+import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
 import type { SaltedKeys } from './sasl/salted-keys.ts'
 import type { Login } from './transport.ts'

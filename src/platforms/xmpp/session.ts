@@ -11,7 +11,7 @@ import type { Operation, OperationResult } from '../../../machines/model/operati
 import { SessionLife } from '../kit/session-life.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
-import { parseCheckpoints } from './checkpoint.ts'
+import { parseCheckpoints, parseUnarchived } from './checkpoint.ts'
 import { type Delivery, delivered, recovered } from './delivery.ts'
 import { endingOf } from './endings.ts'
 import { conditionOf } from './failures.ts'
@@ -32,7 +32,6 @@ import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
 import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
-import { parseUnarchived } from './unarchived.ts'
 import { receipt } from './writing.ts'
 
 export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | 'tendMilliseconds'> {

@@ -9,8 +9,7 @@ import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson, SERVICE_PERSON } from '../delivery/rows.ts'
 import type { ActingPerson } from '../network/context.ts'
 import { MEMBER_PERMISSIONS, type Role } from './access.ts'
-import type { ChatTransaction } from './transaction.ts'
-import { announce } from './transaction.ts'
+import { announce, type ChatTransaction } from './transaction.ts'
 
 interface MemberRow {
   readonly person: PersonRow

@@ -1,7 +1,8 @@
 /** Reply keyboards: checked before they are sent, and found for the people who see them in place of the ordinary one. */
+
+import type { Key, ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Key, ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'

@@ -1,9 +1,9 @@
 /** Keys by which a person shares people, chats or the data of a web app with the sender of a keyboard. */
 import { randomBytes } from 'node:crypto'
+import type { Key } from '../../../machines/model/buttons.ts'
 import type { Content, Service } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import type { Key } from '../../../machines/model/reply-keyboard.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { parseChatId } from '../delivery/mapping.ts'

@@ -1,8 +1,8 @@
 /** The values that the code of the messenger works with: its services, the network of one user, and the acting person. */
 
 import type { Logger } from '../../../actors/ports/ports.ts'
+import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
 import type { Capacity } from './capacity.ts'

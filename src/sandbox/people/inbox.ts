@@ -1,7 +1,7 @@
 /** The inbox of a person: messages, drafts, typing, keyboards, and the one-time codes sent to them. */
 
+import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat, Message, Reaction } from '../../../machines/model/content.ts'
-import type { ReplyKeyboard } from '../../../machines/model/reply-keyboard.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { chatOf, messageOf } from '../delivery/mapping.ts'

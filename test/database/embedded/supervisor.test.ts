@@ -4,7 +4,7 @@ import t from 'tap'
 import { openDatabase } from '../../../src/database/database.ts'
 import { eventually, isAlive } from '../../../src/database/embedded/processes.ts'
 import { keepRunning } from '../../../src/database/embedded/supervisor.ts'
-import { isUnavailable } from '../../../src/database/unavailable.ts'
+import { isUnavailable } from '../../../src/database/failures.ts'
 import { embeddedFolder } from '../../support/embedded.ts'
 import { quietLog as log } from '../../support/log.ts'
 

@@ -1,17 +1,15 @@
 /** An example of a network, to begin a new one from: texts in private chats, as JSON over HTTP, with a held poll for events. */
 
-import type {
-  LinkedAccount,
-  LinkStep,
-  Platform,
-  Session,
-  SessionReport,
-} from '../../../actors/ports/platform.ts'
 import {
   type Handlers,
   handle,
+  type LinkedAccount,
+  type LinkStep,
   operationsOf,
+  type Platform,
   type Request,
+  type Session,
+  type SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { contentName } from '../../../machines/model/content-name.ts'
@@ -19,11 +17,15 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { EventLine } from '../../../src/platforms/kit/event-line.ts'
 import { sessionOver } from '../../../src/platforms/kit/failures.ts'
-import { definePlatform, linkInOneStep, refused } from '../../../src/platforms/kit/platform.ts'
+import {
+  definePlatform,
+  fieldsOf,
+  linkInOneStep,
+  refused,
+} from '../../../src/platforms/kit/platform.ts'
 import { RecentMap } from '../../../src/platforms/kit/recent-map.ts'
 import { SessionLife } from '../../../src/platforms/kit/session-life.ts'
 import { lostBy, steadily } from '../../../src/platforms/kit/steadily.ts'
-import { fieldsOf } from '../../../src/platforms/kit/stored.ts'
 import type { Event, Letter } from '../kit/network.ts'
 import {
   ask,

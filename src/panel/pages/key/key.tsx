@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
-import { keyStanding } from '../../../../machines/api-key/terms.ts'
+import { keyStanding } from '../../../../machines/api-key/events.ts'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'

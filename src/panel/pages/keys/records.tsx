@@ -1,7 +1,7 @@
 /** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
 
 import { Link } from 'react-router'
-import { keyStanding, type Standing } from '../../../../machines/api-key/terms.ts'
+import { keyStanding, type Standing } from '../../../../machines/api-key/events.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'

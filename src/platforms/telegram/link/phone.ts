@@ -2,8 +2,7 @@
 import type { tl } from '@mtcute/node'
 import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed, invalidField } from '../../../../machines/model/failure.ts'
-import { refused } from '../../kit/platform.ts'
-import { fieldsOf } from '../../kit/stored.ts'
+import { fieldsOf, refused } from '../../kit/platform.ts'
 import { wordOf } from '../failures.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
 

@@ -1,6 +1,6 @@
 /** What is kept of a link, encrypted: the keys agreed on with each data centre, and which is the account's own. */
 import type { Json } from '../../../../actors/ports/platform.ts'
-import { fieldsOf } from '../../kit/stored.ts'
+import { fieldsOf } from '../../kit/platform.ts'
 
 export interface Secrets {
   /** Keys by the number of their data centre, in base64. */

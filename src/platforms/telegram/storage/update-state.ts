@@ -1,6 +1,6 @@
 /** How far the account's events were seen, as the library counts it; what of it is committed is the checkpoint. */
 import type { Json } from '../../../../actors/ports/platform.ts'
-import { fieldsOf } from '../../kit/stored.ts'
+import { fieldsOf } from '../../kit/platform.ts'
 
 const PREFIX = 'updates_'
 const CHANNEL = 'channel:'

@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import { openUrl } from '../../../net/fetch.ts'
 import { wrongFile } from '../../kit/failures.ts'
 import { fileIn, rangeFrom } from '../../kit/ranged-file.ts'
-import { isLink, nameInLink } from './links.ts'
+import { isLink, nameInLink } from './shared.ts'
 
 const downloadMilliseconds = 10 * 60_000
 const redirects = 3

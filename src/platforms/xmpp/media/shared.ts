@@ -3,7 +3,6 @@ import { type Element, xml } from '@xmpp/client'
 import type { Content, Media, MediaKind } from '../../../../machines/model/content.ts'
 import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
-import { isLink, nameInLink } from './links.ts'
 
 type Facts = Pick<
   Media,
@@ -128,5 +127,25 @@ export function sharedFile(message: Element, text: string | undefined): Content 
     kind: 'media',
     media: { kind, file: { native: link }, ...(name && { name }), ...facts },
     caption: isPlain ? { text: caption, entities: [] } : readStyled(caption),
+  }
+}
+
+/** The link becomes a part of the file's public id. */
+const longestLink = 1_500
+
+export function isLink(link: string | undefined): link is string {
+  if (!link || link.length > longestLink || !URL.canParse(link)) return false
+  return /^https?:$/.test(new URL(link).protocol)
+}
+
+/** What the file behind a link is called: the end of its path. */
+export function nameInLink(link: string): string | undefined {
+  const { pathname } = new URL(link)
+  const last = pathname.slice(pathname.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(last) || undefined
+  } catch {
+    // Not every link is escaped as it should be.
+    return last
   }
 }

@@ -9,8 +9,7 @@ import { RecentMap } from '../../kit/recent-map.ts'
 import { discover, discoverItems, formField, hasFeature } from '../discovery.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
-import { isLink } from './links.ts'
-import { nameFor } from './shared.ts'
+import { isLink, nameFor } from './shared.ts'
 
 /** Whoever waits for a file gives up earlier, once it moves no more. */
 const uploadMilliseconds = 60 * 60_000

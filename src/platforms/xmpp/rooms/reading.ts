@@ -4,14 +4,13 @@ import type { Element } from '@xmpp/client'
 import type { Chat, Message, Person } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import type { Delivery } from '../delivery.ts'
-import { idOf, type MessageNames, marked, targetOf } from '../message-identity.ts'
+import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { personAt } from '../people.ts'
 import { albumOf, contentOf, forwardOf, receiptIn, repliedTo } from '../reading.ts'
-import { storable } from '../storable.ts'
-import type { Ids } from './ids.ts'
 
 interface RoomView {
   readonly chat: Chat
@@ -144,3 +143,30 @@ function actorOf({ jid, nick }: Element['attrs'], { chat, person }: Standing): P
 }
 
 const theRoom = ({ native, title = native }: Chat): Person => ({ native, firstName: title })
+
+const mostRemembered = 1_000
+
+export class Ids {
+  readonly #natives = new RecentMap<string, string>(mostRemembered)
+
+  get isEmpty(): boolean {
+    return this.#natives.size === 0
+  }
+
+  /** The same id by two writers is two messages: nobody can change what another one wrote. */
+  remember(writer: string, id: string, native: string) {
+    this.#natives.set(key(writer, id), native)
+  }
+
+  find(writer: string, id: string): string | undefined {
+    return this.#natives.get(key(writer, id))
+  }
+
+  wrote(writer: string, native: string): boolean {
+    return [...this.#natives].some(
+      ([place, known]) => known === native && place.startsWith(`${writer}\n`),
+    )
+  }
+}
+
+const key = (writer: string, id: string) => `${writer}\n${id}`

@@ -18,11 +18,10 @@ import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
 import { Entrance } from './entrance.ts'
 import type { RoomFacts } from './facts.ts'
-import { Ids } from './ids.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
-import { readRoom, removal, stampsOf } from './reading.ts'
+import { Ids, readRoom, removal, stampsOf } from './reading.ts'
 
 /** How many of its last words a room is asked for at first. */
 const mostRecalled = 100

@@ -1,5 +1,4 @@
-/** Tells a database that cannot be reached, where trying again may help, from a failed statement. */
-
+/** Why the database failed: it cannot be reached, the values are at fault, or another statement was in the way. */
 import pg from 'pg'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
@@ -53,4 +52,41 @@ function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as NodeJS.ErrnoException
   return code !== undefined && states.test(code) ? code : codeOf(error.cause)
+}
+
+/** SQLSTATE: data exceptions, and limits that no row gets past. */
+const ofValues = /^(22|54)/
+
+/** Undefined for what is no answer of the database at all. */
+export function failedOfItsValues(error: unknown): boolean | undefined {
+  return error instanceof pg.DatabaseError ? ofValues.test(error.code ?? '') : undefined
+}
+
+/** An integer was given twice, or a native id has another one: violations of the tables that map them. */
+export function isIdentityConflict(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  const isMapped = error.table === 'chat_identity' || error.table === 'message_identity'
+  return isMapped && (error.code === '23505' || error.code === '23502')
+}
+
+/**
+ * Runs it again after such a conflict, once. PostgreSQL arbitrates by one unique index of a table: two who store the
+ * same new pair in one moment meet at the other index, and the second try finds the pair stored. A real conflict stays.
+ */
+export async function despiteRace<Result>(store: () => Promise<Result>): Promise<Result> {
+  try {
+    return await store()
+  } catch (error) {
+    if (!isIdentityConflict(error)) throw error
+    return store()
+  }
+}
+
+/** Deadlock, and a lock that was waited for too long. */
+const blocked = ['40P01', '55P03']
+
+/** It had to give way to another statement: a moment later it may go through. */
+export function wasBlocked(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return blocked.includes(error.code ?? '')
+  return error instanceof Error && wasBlocked(error.cause)
 }

@@ -1,9 +1,0 @@
-/** Details of a chat that only few networks have. */
-export interface ChatDetails {
-  /** The name of the supergroup's sticker set. */
-  readonly stickerSet?: string
-  /** Whether this account may set it. */
-  readonly maySetStickers?: boolean
-  /** Only for a private chat: the person's status; `until` is Unix time in seconds. */
-  readonly emojiStatus?: { readonly customEmojiId: string; readonly until?: number }
-}

@@ -1,0 +1,77 @@
+/** Pictures: photos become JPEG without the camera's notes, in several sizes; stickers become WebP with a side of 512. */
+
+import { failed } from '../../../machines/model/failure.ts'
+import {
+  type Given,
+  type MediaTools,
+  noPicture,
+  type Prepared,
+  smaller,
+  THUMBNAIL_SIDE,
+} from './kind.ts'
+
+const SMALLER_SIDES = [90, 320, 800]
+const LARGEST_SIDE = 2_560
+/** The reference's. */
+const SIDES_TOGETHER = 10_000
+const RATIO = 20
+
+export async function photo(given: Given, tools: MediaTools): Promise<Prepared> {
+  const { size, picture } = given
+  if (size > tools.photoBytes) {
+    const limit = `the maximum size is ${tools.photoBytes} bytes`
+    throw failed('bad_request', `file of size ${size} bytes is too big for a photo; ${limit}`)
+  }
+  if (!picture) throw noPicture()
+  const sides = [picture.width, picture.height] as const
+  const [short, long] = [Math.min(...sides), Math.max(...sides)]
+  if (short + long > SIDES_TOGETHER || long > RATIO * short) {
+    throw failed('bad_request', 'PHOTO_INVALID_DIMENSIONS')
+  }
+  const boxes = [...SMALLER_SIDES.filter((side) => side < long), LARGEST_SIDE]
+  const sizes = await smaller(given.path, boxes, tools)
+  const largest = sizes?.pop()
+  if (!sizes || !largest) throw noPicture()
+  const { path, width, height } = largest
+  const isSmaller = width < picture.width
+  const notes = [
+    ...(given.mime === 'image/jpeg' ? [] : ['the picture was made a JPEG']),
+    ...(isSmaller ? [`the photo was made smaller: ${width} by ${height}`] : []),
+  ]
+  return { kind: 'photo', path, mime: 'image/jpeg', width, height, sizes, notes }
+}
+
+const SIDE = 512
+const TGS = 'application/x-tgsticker'
+const moving = ['video/webm', TGS]
+
+export async function sticker(given: Given, tools: MediaTools): Promise<Prepared> {
+  const { path, picture, hints } = given
+  // A packed file can be no other sticker, whatever its name is.
+  const mime = given.mime === 'application/gzip' ? TGS : given.mime
+  if (moving.includes(mime)) {
+    const { width = SIDE, height = SIDE } = hints
+    return { kind: 'sticker', path, mime, width, height, notes: [] }
+  }
+  if (!picture) throw noPicture()
+  const wanted = [
+    { target: tools.tempFolder.file(), box: SIDE, format: 'webp' as const, enlarge: true },
+  ]
+  const made = await tools.pool.run('picture', { source: path, wanted }, tools.signal)
+  const [webp] = made ?? []
+  const [thumbnail] = (await smaller(path, [THUMBNAIL_SIDE], tools)) ?? []
+  if (!webp) throw noPicture()
+  const { target, width, height } = webp
+  return {
+    kind: 'sticker',
+    path: target,
+    mime: 'image/webp',
+    width,
+    height,
+    ...(thumbnail && { thumbnail }),
+    notes: [
+      ...(mime === 'image/webp' ? [] : ['the picture was made a WebP']),
+      ...(picture.frames > 1 ? ['of the moving picture only the first frame is left'] : []),
+    ],
+  }
+}
