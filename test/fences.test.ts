@@ -27,7 +27,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'media/downloads.ts media_path_count': 'a count that only grows',
   'bot-api/idempotency.ts idempotent_call':
     'the key of a call is taken once, whichever node is asked',
-  'bot-api/profile.ts bot_profile': user,
+  'bot-api/methods/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/journal-tables.ts request_log': history,
   'observability/journal-tables.ts usage_hour':
