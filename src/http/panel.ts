@@ -56,7 +56,7 @@ function toNone(cause: NodeJS.ErrnoException): never[] {
   throw cause
 }
 
-/** Nothing but what this service serves itself, and no markup from strings. */
+/** Nothing but what this service serves itself, and no markup from strings; web apps of bots only in frames. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -64,6 +64,7 @@ const policy = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
+  'frame-src http: https:',
   "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",

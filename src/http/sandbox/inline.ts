@@ -6,11 +6,11 @@ import type { InlineButton, InlineResult } from '../../../machines/model/inline.
 import type { OpenedWebApp } from '../../sandbox/inline/prepared.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
-import { ShownKeyboard } from './keyboard-schemas.ts'
+import { Answer, OpenWebApp, type Result } from './inline-schemas.ts'
 import { locationOf } from './parse.ts'
 import { contentBody, keyboardBody, messageBody, nameBody, present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Addressee, Id, Message, Place, shownContent } from './schemas.ts'
+import { Addressee, Id, Message, Place } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -28,32 +28,6 @@ const Query = Type.Object(
   },
   strict,
 )
-
-const Result = Type.Object({
-  id: Type.String(),
-  type: Type.String({ description: '`article`, `photo` …' }),
-  title: optional(Type.String()),
-  description: optional(Type.String()),
-  url: optional(Type.String()),
-  thumbnail_url: optional(Type.String()),
-  media_url: optional(Type.String({ description: 'A file that is fetched when it is sent' })),
-  inline_keyboard: optional(ShownKeyboard),
-  ...shownContent,
-})
-
-const Answer = Type.Object({
-  inline_query_id: Type.String(),
-  answered: Type.Boolean(),
-  results: Type.Array(Result),
-  next_offset: Type.String({ description: 'Empty: there are no more results' }),
-  button: optional(
-    Type.Object({
-      text: Type.String(),
-      start_parameter: optional(Type.String()),
-      web_app: optional(Type.Object({ url: Type.String() })),
-    }),
-  ),
-})
 
 const Choice = Type.Object(
   {
@@ -78,12 +52,6 @@ const WebApp = Type.Object(
   },
   strict,
 )
-
-const OpenWebApp = Type.Object({
-  query_id: Type.String({ description: 'For answerWebAppQuery, once' }),
-  url: Type.String({ description: 'What a client opens: with the data of the person' }),
-  init_data: Type.String({ description: 'Unsigned: the sandbox does not know the keys of bots' }),
-})
 
 /** The address of a web app as clients open it, and what the app reads there. */
 function opened({ id, person, at, chat }: OpenedWebApp, address: string) {

@@ -29,7 +29,15 @@ export const ShownKeyboard = Type.Array(
       copy_text: optional(Type.Object({ text: Type.String() })),
       switch_inline_query: optional(Type.String()),
       switch_inline_query_current_chat: optional(Type.String()),
-      switch_inline_query_chosen_chat: optional(Type.Object({ query: optional(Type.String()) })),
+      switch_inline_query_chosen_chat: optional(
+        Type.Object({
+          query: optional(Type.String()),
+          allow_user_chats: optional(Type.Boolean()),
+          allow_bot_chats: optional(Type.Boolean()),
+          allow_group_chats: optional(Type.Boolean()),
+          allow_channel_chats: optional(Type.Boolean()),
+        }),
+      ),
       callback_game: optional(Type.Object({})),
       pay: optional(Type.Boolean()),
       disabled: optional(Type.Object({})),

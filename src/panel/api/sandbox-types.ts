@@ -1,5 +1,6 @@
 /** The records of the built-in messenger, derived from the schemas that its routes answer by. */
 import type { Static } from 'typebox'
+import type * as inline from '../../http/sandbox/inline-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
@@ -19,6 +20,9 @@ export type Entity = Static<typeof schemas.Entity>
 export type Media = Static<typeof schemas.ShownMedia>
 export type Poll = Static<typeof schemas.PollBody>
 export type InlineButton = NonNullable<Message['inline_keyboard']>[number][number]
+export type InlineAnswer = Static<typeof inline.Answer>
+export type InlineResult = Static<typeof inline.Result>
+export type OpenWebApp = Static<typeof inline.OpenWebApp>
 export type StandingKeyboard = Static<typeof schemas.StandingKeyboard>
 
 /** A key of a keyboard in the place of the ordinary one, with what it asks for. The schema leaves that open. */
@@ -27,8 +31,8 @@ export interface Key {
   readonly request_contact?: boolean
   readonly request_location?: boolean
   readonly request_poll?: { readonly type?: string }
-  readonly request_users?: object
-  readonly request_chat?: object
+  readonly request_users?: { readonly request_id: number; readonly max_quantity?: number }
+  readonly request_chat?: { readonly request_id: number; readonly chat_is_channel?: boolean }
   readonly request_managed_bot?: object
-  readonly web_app?: object
+  readonly web_app?: { readonly url: string }
 }

@@ -1,7 +1,16 @@
 /** What the people of the built-in messenger are, see and do. */
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
-import type { Faults, Group, Message, Person, Poll, Role } from './sandbox-types.ts'
+import type {
+  Faults,
+  Group,
+  InlineAnswer,
+  Message,
+  OpenWebApp,
+  Person,
+  Poll,
+  Role,
+} from './sandbox-types.ts'
 import type { RecordPage } from './types.ts'
 
 const MANY = 1000
@@ -67,6 +76,20 @@ interface PressAnswer {
   readonly url?: string
 }
 
+interface Shared {
+  readonly to: number
+  readonly request_id: number
+  readonly user_ids?: readonly number[]
+  readonly chat_id?: number
+}
+
+export interface InlineQuery {
+  readonly bot: number
+  readonly chat: number
+  readonly query: string
+  readonly offset: string
+}
+
 /** What one person does. */
 export function handsOf(person: number) {
   const own = `/sandbox/people/${person}`
@@ -95,6 +118,15 @@ export function handsOf(person: number) {
           callback_data,
         },
       }),
+    share: (body: Shared) => call<Message>('POST', `${own}/shares`, { body }),
+    openWebApp: (body: { readonly bot: number; readonly chat: number; readonly url: string }) =>
+      call<OpenWebApp>('POST', `${own}/web_apps`, { body }),
+    sendWebAppData: (to: number, button_text: string, data: string) =>
+      call<Message>('POST', `${own}/web_app_data`, { body: { to, button_text, data } }),
+    askInline: (body: InlineQuery, signal: AbortSignal) =>
+      call<InlineAnswer>('POST', `${own}/inline_queries`, { body, signal }),
+    pickInline: (inline_query_id: string, result_id: string) =>
+      call<Message>('POST', `${own}/inline_choices`, { body: { inline_query_id, result_id } }),
     putFault: (fault: string, details: object) =>
       call<Faults>('PUT', `${own}/faults/${fault}`, { body: details }),
     clearFault: (fault: string) => call<Faults>('DELETE', `${own}/faults/${fault}`),

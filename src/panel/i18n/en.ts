@@ -3,6 +3,7 @@ import type { Facts, FindingCode } from '../../../machines/diagnosis/facts.ts'
 import type { SentWay } from '../../../machines/link/events.ts'
 import type { FailureReason, LinkReason, Reason } from '../../../machines/model/reason.ts'
 import account from './en/account.json'
+import bots from './en/bots.json'
 import common from './en/common.json'
 import credentials from './en/credentials.json'
 import diagnosis from './en/diagnosis.json'
@@ -28,6 +29,7 @@ export const en = {
   ...linking,
   ...keys,
   ...sandbox,
+  ...bots,
   ...account,
   ...diagnosis,
   ...invitation,

@@ -1,6 +1,7 @@
 /** The Persian catalogue, loaded when somebody reads Persian. */
 import type { Catalogue } from './en.ts'
 import account from './fa/account.json'
+import bots from './fa/bots.json'
 import common from './fa/common.json'
 import credentials from './fa/credentials.json'
 import diagnosis from './fa/diagnosis.json'
@@ -17,6 +18,7 @@ export const fa: Catalogue = {
   ...linking,
   ...keys,
   ...sandbox,
+  ...bots,
   ...account,
   ...diagnosis,
   ...invitation,

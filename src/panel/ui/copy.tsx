@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 const SHOWN_MS = 2_000
 
 /** The clipboard of an insecure page is out of reach of scripts, but not of a selection. */
-async function copy(text: string): Promise<boolean> {
+export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

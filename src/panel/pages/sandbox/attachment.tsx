@@ -9,14 +9,14 @@ import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-const isPicture = ({ type, mime_type = '' }: Media) =>
+export const isPicture = ({ type, mime_type = '' }: Media) =>
   type === 'photo' || (type === 'sticker' && !/video|json/.test(mime_type))
 
 export function Attachment({ media }: { readonly media: Media }) {
   return isPicture(media) ? <Picture media={media} /> : <Other media={media} />
 }
 
-function Picture({ media }: { readonly media: Media }) {
+export function Picture({ media }: { readonly media: Media }) {
   const t = useT()
   const { data, isError } = useQuery({
     queryKey: ['sandbox', 'file', media.file],

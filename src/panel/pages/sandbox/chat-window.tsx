@@ -1,20 +1,20 @@
 /** An open chat: who it is with, what was written, and where one writes. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { groupsQuery, type Hands, handsOf } from '../../api/sandbox.ts'
+import { groupsQuery, handsOf } from '../../api/sandbox.ts'
 import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { ActingContext } from './acting.ts'
 import { type Aim, Composer } from './composer.tsx'
 import { lineKey, linesIn, messagesIn } from './conversations.ts'
 import { FaultsDialog } from './faults.tsx'
 import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
 import { chatName, handlesOf, personName } from './names.ts'
+import { PickChatDialog } from './pick.tsx'
 
 interface ChatHeadProps {
   readonly chat: Chat
@@ -66,51 +66,6 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
   )
 }
 
-interface ForwardProps {
-  readonly message: Message
-  readonly hands: Hands
-  readonly chats: readonly Chat[]
-  onClose(): void
-}
-
-/** Where a message is passed on to. */
-function ForwardDialog({ message, hands, chats, onClose }: ForwardProps) {
-  const t = useT()
-  const toast = useToast()
-  const forwarding = useMutation({
-    mutationFn: (to: Chat) => hands.forward(message, to.id),
-    onSuccess(_, to) {
-      toast(t('messenger.forwardedTo', { name: chatName(to) }))
-      onClose()
-    },
-  })
-  return (
-    <Dialog title={t('messenger.forwardTo')} open onClose={onClose}>
-      <ul className="records pick">
-        {chats.map((chat) => (
-          <li key={chat.id}>
-            <button
-              type="button"
-              className="record"
-              disabled={forwarding.isPending}
-              onClick={() => forwarding.mutate(chat)}
-            >
-              <span className="grow clip label">
-                <bdi>{chatName(chat)}</bdi>
-              </span>
-              <span className="quiet small">{t.word('messenger.type', chat.type)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <Wrong cause={forwarding.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{t('cancel')}</Button>
-      </div>
-    </Dialog>
-  )
-}
-
 interface ChatWindowProps {
   readonly person: Person
   readonly people: readonly Person[]
@@ -120,11 +75,14 @@ interface ChatWindowProps {
   readonly isLost: boolean
   /** Where a message may be passed on to. */
   readonly chats: readonly Chat[]
+  open(chat: number): void
   back(): void
 }
 
-export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }: ChatWindowProps) {
+export function ChatWindow(props: ChatWindowProps) {
+  const { person, people, chat, inbox, isLost, chats, open, back } = props
   const t = useT()
+  const toast = useToast()
   const [aim, setAim] = useState<Aim>()
   const [passing, setPassing] = useState<Message>()
   const hands = useMemo(() => handsOf(person.id), [person.id])
@@ -137,47 +95,52 @@ export function ChatWindow({ person, people, chat, inbox, isLost, chats, back }:
     if (!aimed) setAim({ act: 'reply', message })
   })
   return (
-    <section className="window" aria-label={t('messenger.chat')}>
-      <Bar chat={chat} person={person} people={people} back={back} />
-      {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
-      <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
-        <ol className="lines">
-          {lines.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
-          {lines.map((message, place) => (
-            <Bubble
-              key={lineKey(message)}
-              message={message}
-              person={person.id}
-              repliedTo={byId.get(message.reply_to_message_id ?? 0)}
-              isJoined={isOneAlbum(message, lines[place - 1])}
-              hands={hands}
-              reply={() => setAim({ act: 'reply', message })}
-              edit={() => setAim({ act: 'edit', message })}
-              forward={() => setPassing(message)}
-            />
-          ))}
-        </ol>
-      </div>
-      <Typing chat={chat} inbox={inbox} isLost={isLost} />
-      <Composer
-        key={chat.id}
-        chat={chat.id}
-        person={person}
-        hands={hands}
-        standing={standing}
-        aim={aimed}
-        release={() => setAim(undefined)}
-        resume={setAim}
-      />
-      {passing && (
-        <ForwardDialog
-          message={passing}
+    <ActingContext value={{ person, people, chats, hands, open }}>
+      <section className="window" aria-label={t('messenger.chat')}>
+        <Bar chat={chat} person={person} people={people} back={back} />
+        {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
+        <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
+          <ol className="lines">
+            {lines.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
+            {lines.map((message, place) => (
+              <Bubble
+                key={lineKey(message)}
+                message={message}
+                person={person.id}
+                repliedTo={byId.get(message.reply_to_message_id ?? 0)}
+                isJoined={isOneAlbum(message, lines[place - 1])}
+                hands={hands}
+                reply={() => setAim({ act: 'reply', message })}
+                edit={() => setAim({ act: 'edit', message })}
+                forward={() => setPassing(message)}
+              />
+            ))}
+          </ol>
+        </div>
+        <Typing chat={chat} inbox={inbox} isLost={isLost} />
+        <Composer
+          key={chat.id}
+          chat={chat.id}
+          person={person}
           hands={hands}
-          chats={chats}
-          onClose={() => setPassing(undefined)}
+          standing={standing}
+          aim={aimed}
+          release={() => setAim(undefined)}
+          resume={setAim}
         />
-      )}
-    </section>
+        {passing && (
+          <PickChatDialog
+            title={t('messenger.forwardTo')}
+            chats={chats}
+            pick={async (to) => {
+              await hands.forward(passing, to.id)
+              toast(t('messenger.forwardedTo', { name: chatName(to) }))
+            }}
+            onClose={() => setPassing(undefined)}
+          />
+        )}
+      </section>
+    </ActingContext>
   )
 }
 

@@ -1,14 +1,6 @@
 /** Where one writes: text, files, an answer to a message, or another text for one. */
 import { useMutation } from '@tanstack/react-query'
-import {
-  type KeyboardEvent,
-  type SetStateAction,
-  useCallback,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Hands, Written } from '../../api/sandbox.ts'
 import type { Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -16,26 +8,9 @@ import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { Attach, areTooLarge, areTooMany, Chip, contentOf } from './attach.tsx'
 import { useSummary } from './content.tsx'
+import { useDraft } from './drafts.ts'
+import { InlineResults, useInlineText } from './inline-results.tsx'
 import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
-
-const kept = new Map<string, string>()
-
-/** What is written and not sent yet: kept for each person and chat, until the page is left. */
-function useDraft(person: number, chat: number) {
-  const key = `${person}:${chat}`
-  const [text, setText] = useState(() => kept.get(key) ?? '')
-  /** Also works when the chat is no longer open: a message that could not be sent is there when one comes back. */
-  const change = useCallback(
-    (next: SetStateAction<string>) => {
-      const value = typeof next === 'function' ? next(kept.get(key) ?? '') : next
-      if (value === '') kept.delete(key)
-      else kept.set(key, value)
-      setText(value)
-    },
-    [key],
-  )
-  return [text, change] as const
-}
 
 export interface Aim {
   readonly act: 'reply' | 'edit'
@@ -79,6 +54,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
   const isEditing = aim?.act === 'edit'
   const keys = useKeys(isEditing ? undefined : standing)
   const keysId = useId()
+  const inline = useInlineText(isEditing ? '' : text)
   const current = useRef(aim)
   current.current = aim
 
@@ -188,6 +164,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
               : reason(sending.error)}
         </p>
       )}
+      {inline && <InlineResults {...inline} chat={chat} onPicked={() => setText('')} />}
       <div className="entry">
         <Attach disabled={isEditing} take={setFiles} write={writeAtOnce} />
         <textarea
@@ -221,7 +198,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
           aria-label={t(isEditing ? 'save' : 'messenger.send')}
         />
       </div>
-      {keys.isOpen && <ReplyKeyboard id={keysId} person={person} rows={keys.rows} write={press} />}
+      {keys.isOpen && <ReplyKeyboard id={keysId} chat={chat} rows={keys.rows} write={press} />}
     </form>
   )
 }

@@ -135,10 +135,27 @@ export function Content({ message, vote, mark }: ContentProps) {
   return <em className="quiet">{t('messenger.unsupported')}</em>
 }
 
+type Shown = Pick<
+  Message,
+  | 'text'
+  | 'caption'
+  | 'media'
+  | 'checklist'
+  | 'poll'
+  | 'dice'
+  | 'contact'
+  | 'location'
+  | 'venue'
+  | 'shared'
+  | 'web_app_data'
+> & { readonly service?: string }
+
 /** One line of it, for lists and quotations. */
-export function useSummary(): (message: Message) => string {
+export function useSummary(): (shown: Shown) => string {
   const t = useT()
-  return ({ text, caption, media, checklist, service, poll, dice, contact, location, venue }) => {
+  return (shown) => {
+    const { text, caption, media, checklist, service, poll, dice, contact, location, venue } = shown
+    if (shown.web_app_data) return t('messenger.appData', shown.web_app_data)
     if (text !== undefined) return text
     if (media) return caption || t.word('messenger.kind', media.type)
     if (service !== undefined) return t.word('messenger.service', service)

@@ -1,71 +1,15 @@
 /** One message in a chat. */
 import { useMutation } from '@tanstack/react-query'
 import type { Hands } from '../../api/sandbox.ts'
-import type { InlineButton, Message } from '../../api/sandbox-types.ts'
+import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { Content, useSummary } from './content.tsx'
+import { InlineKeyboard } from './inline-keyboard.tsx'
 import { MessageMenu } from './message-menu.tsx'
 import { personName } from './names.ts'
-import { Outside } from './rich-text.tsx'
-
-interface KeyboardProps {
-  readonly message: Message
-  readonly rows: readonly (readonly InlineButton[])[]
-  readonly hands: Hands
-}
-
-/** Inline buttons under a message: pressed, and the bot's answer shown as a messenger does. */
-function Keyboard({ message, rows, hands }: KeyboardProps) {
-  const t = useT()
-  const reason = useReason()
-  const toast = useToast()
-  const pressing = useMutation({
-    mutationFn: (data: string) => hands.press(message, data),
-    onSuccess({ answered, text, show_alert }) {
-      if (!answered) toast(t('messenger.unanswered'), 'bad')
-      else if (text && !show_alert) toast(text)
-    },
-    onError: (cause) => toast(reason(cause), 'bad'),
-  })
-  const alert = pressing.data?.show_alert ? pressing.data.text : undefined
-  return (
-    <div className="keyboard">
-      {rows.map((row) => (
-        <div key={JSON.stringify(row)} className="keys">
-          {row.map(({ text, callback_data, url }) =>
-            url !== undefined ? (
-              <Outside key={text} address={url} className="button slim">
-                {text}
-              </Outside>
-            ) : (
-              <Button
-                key={text}
-                size="slim"
-                busy={pressing.isPending && pressing.variables === callback_data}
-                onClick={() => pressing.mutate(callback_data ?? text)}
-              >
-                {text}
-              </Button>
-            ),
-          )}
-        </div>
-      ))}
-      <Dialog title={t('messenger.alert')} open={alert !== undefined} onClose={pressing.reset}>
-        <p dir="auto">{alert}</p>
-        <div className="actions">
-          <Button kind="first" onClick={pressing.reset}>
-            {t('close')}
-          </Button>
-        </div>
-      </Dialog>
-    </div>
-  )
-}
 
 interface BubbleProps {
   readonly message: Message
@@ -109,7 +53,7 @@ export function Bubble(props: BubbleProps) {
           vote={(options) => acting.mutate(() => hands.vote(message, options))}
         />
         <Foot message={message} />
-        {rows.length > 0 && <Keyboard message={message} rows={rows} hands={hands} />}
+        {rows.length > 0 && <InlineKeyboard message={message} rows={rows} />}
       </div>
       {message.receiver === undefined && (
         <MessageMenu
@@ -144,6 +88,11 @@ function Above({
       {message.forwarded_from && (
         <span className="quiet tiny">
           {t('messenger.forwarded', { name: message.forwarded_from })}
+        </span>
+      )}
+      {message.via_bot && (
+        <span className="quiet tiny">
+          {t('messenger.via', { name: personName(message.via_bot) })}
         </span>
       )}
       {message.receiver && (

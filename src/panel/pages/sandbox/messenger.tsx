@@ -158,6 +158,7 @@ export function Messenger({ person, people }: MessengerProps) {
           inbox={inbox}
           isLost={failure !== undefined}
           chats={chatsOf(conversations, others)}
+          open={show}
           back={() => show()}
         />
       ) : (

@@ -5,18 +5,24 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import type { NewContentProps } from './new-place.tsx'
 
 const MOST_OPTIONS = 12
 
-export function NewPollDialog({ write, onClose }: NewContentProps) {
+interface NewPollProps extends NewContentProps {
+  /** One option is right. */
+  readonly isQuiz?: boolean
+}
+
+export function NewPollDialog({ write, isQuiz = false, onClose }: NewPollProps) {
   const t = useT()
   const id = useId()
   const [question, setQuestion] = useState('')
   const [lines, setLines] = useState('')
   const [isMultiple, setMultiple] = useState(false)
+  const [right, setRight] = useState('0')
   const options = lines
     .split('\n')
     .map((line) => line.trim())
@@ -24,7 +30,15 @@ export function NewPollDialog({ write, onClose }: NewContentProps) {
   const isChoice = options.length >= 2 && options.length <= MOST_OPTIONS
   const sending = useMutation({
     mutationFn: () =>
-      write({ poll: { question: question.trim(), options, allows_multiple_answers: isMultiple } }),
+      write({
+        poll: {
+          question: question.trim(),
+          options,
+          ...(isQuiz
+            ? { type: 'quiz', correct_option_ids: [Number(right)] }
+            : { allows_multiple_answers: isMultiple }),
+        },
+      }),
     onSuccess: onClose,
   })
   return (
@@ -54,7 +68,16 @@ export function NewPollDialog({ write, onClose }: NewContentProps) {
             {t('messenger.optionsHint', { most: MOST_OPTIONS })}
           </span>
         </div>
-        <Toggle label={t('messenger.multiple')} on={isMultiple} onChange={setMultiple} />
+        {isQuiz ? (
+          <Choice
+            label={t('messenger.rightOption')}
+            value={right}
+            options={options.map((option, place) => [`${place}`, option])}
+            onChange={setRight}
+          />
+        ) : (
+          <Toggle label={t('messenger.multiple')} on={isMultiple} onChange={setMultiple} />
+        )}
         <Wrong cause={sending.error} />
         <div className="actions">
           <Button onClick={onClose}>{t('cancel')}</Button>

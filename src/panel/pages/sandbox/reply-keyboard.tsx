@@ -2,36 +2,37 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Written } from '../../api/sandbox.ts'
-import type { Key, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
+import type { Chat, Key, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { useActing } from './acting.ts'
 import { NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
+import { PickChatDialog, PickPeopleDialog } from './pick.tsx'
+import { WebAppDialog } from './web-app.tsx'
 
 interface ReplyKeyboardProps {
   readonly id: string
-  readonly person: Person
+  readonly chat: number
   readonly rows: NonNullable<StandingKeyboard['keyboard']>
   write(content: Omit<Written, 'to'>): Promise<unknown>
 }
 
-export function ReplyKeyboard({ id, person, rows, write }: ReplyKeyboardProps) {
+export function ReplyKeyboard({ id, chat, rows, write }: ReplyKeyboardProps) {
+  const { person } = useActing()
   const t = useT()
   const reason = useReason()
   const toast = useToast()
-  const [making, setMaking] = useState<'place' | 'poll'>()
-  const close = () => setMaking(undefined)
+  const [opened, setOpened] = useState<Key>()
   const pressing = useMutation({
     mutationFn: ({ key }: Placed) =>
       write(key.request_contact ? { contact: contactOf(person) } : { text: key.text }),
     onError: (cause) => toast(reason(cause), 'bad'),
   })
   const press = (placed: Placed) => {
-    const { request_location, request_poll } = placed.key
-    if (request_location) setMaking('place')
-    else if (request_poll) setMaking('poll')
+    if (opensDialog(placed.key)) setOpened(placed.key)
     else if (!pressing.isPending) pressing.mutate(placed)
   }
   return (
@@ -56,10 +57,62 @@ export function ReplyKeyboard({ id, person, rows, write }: ReplyKeyboardProps) {
           })}
         </div>
       ))}
-      {making === 'place' && <NewPlaceDialog write={write} onClose={close} />}
-      {making === 'poll' && <NewPollDialog write={write} onClose={close} />}
+      {opened && (
+        <Opened asked={opened} chat={chat} write={write} onClose={() => setOpened(undefined)} />
+      )}
     </div>
   )
+}
+
+const opensDialog = (key: Key): boolean =>
+  [key.request_location, key.request_poll, key.request_users, key.request_chat, key.web_app].some(
+    Boolean,
+  )
+
+interface OpenedProps extends Pick<ReplyKeyboardProps, 'chat' | 'write'> {
+  /** The key, by what it asks for. */
+  readonly asked: Key
+  onClose(): void
+}
+
+/** The dialog in which a person makes or chooses what a key asks for. */
+function Opened({ asked, chat, write, onClose }: OpenedProps) {
+  const { hands, person, people, chats } = useActing()
+  const { text, request_users: users, request_chat: wanted, request_poll, web_app } = asked
+  if (web_app) {
+    const send = (data: string) => hands.sendWebAppData(chat, text, data)
+    const bot = people.find(({ id }) => id === chat) ?? { id: chat }
+    return <WebAppDialog bot={bot} chat={chat} url={web_app.url} send={send} onClose={onClose} />
+  }
+  if (users) {
+    const share = { to: chat, request_id: users.request_id }
+    return (
+      <PickPeopleDialog
+        title={text}
+        people={people.filter(({ id }) => id !== person.id)}
+        most={users.max_quantity ?? 1}
+        pick={(user_ids) => hands.share({ ...share, user_ids })}
+        onClose={onClose}
+      />
+    )
+  }
+  if (wanted) {
+    const share = { to: chat, request_id: wanted.request_id }
+    const isWanted = ({ type }: Chat) =>
+      wanted.chat_is_channel ? type === 'channel' : type !== 'channel' && type !== 'private'
+    return (
+      <PickChatDialog
+        title={text}
+        chats={chats.filter(isWanted)}
+        pick={({ id: chat_id }) => hands.share({ ...share, chat_id })}
+        onClose={onClose}
+      />
+    )
+  }
+  if (request_poll) {
+    return <NewPollDialog write={write} isQuiz={request_poll.type === 'quiz'} onClose={onClose} />
+  }
+  return <NewPlaceDialog write={write} onClose={onClose} />
 }
 
 /** Two keys may say the same: a key is known by where it is. */
@@ -71,12 +124,8 @@ interface Placed {
 const placedIn = (rows: ReplyKeyboardProps['rows']): readonly (readonly Placed[])[] =>
   rows.map((row, y) => row.map((key, x) => ({ place: `${y} ${x}`, key })))
 
-/** Here is nobody to be chosen, no app to be opened, and no quiz to be made. */
-const canBePressed = (key: Key): boolean => {
-  const { request_users, request_chat, request_managed_bot, web_app, request_poll } = key
-  const beyond = request_users || request_chat || request_managed_bot || web_app
-  return !beyond && request_poll?.type !== 'quiz'
-}
+/** Bots are not made here. */
+const canBePressed = (key: Key): boolean => !key.request_managed_bot
 
 const contactOf = ({ id, phone, first_name, last_name }: Person) => ({
   phone_number: phone,
