@@ -24,14 +24,14 @@ export class Covering {
     this.#tests = files.filter((file) => file.endsWith('.test.ts') && !isLeftOut(file)).sort()
   }
 
-  /** A test that plays with fewer parts says more of each; names that are alike say that it is meant. */
+  /** A test that imports the file itself, plays with fewer parts or is named alike says more of it. */
   testsFor(file: string): string[] {
     return this.#tests
       .map((test) => ({ test, ...this.#distances(test, file) }))
       .filter(({ steps }) => steps !== undefined)
       .map(({ test, steps = 0, parts }) => ({
         test,
-        rank: steps + parts / 50 - 16 * likeness(test, file),
+        rank: (steps === 1 ? 0 : 16) + steps + parts / 50 - 16 * likeness(test, file),
       }))
       .sort((one, other) => one.rank - other.rank)
       .map(({ test }) => test)

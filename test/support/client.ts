@@ -40,7 +40,11 @@ export class Client {
   static async signIn(url: string, phone: string, codes: Map<string, string>): Promise<Client> {
     codes.delete(phone)
     // Two codes for one phone keep a distance of some seconds.
-    await until(async () => (await ask(url, 'POST', '/auth/sendOtp', { phone })).status !== 429)
+    await until(async () => {
+      const { status, body } = await ask(url, 'POST', '/auth/sendOtp', { phone })
+      if (status !== 200 && status !== 429) throw new Error(`no code: ${JSON.stringify(body)}`)
+      return status === 200
+    })
     const otp = await until(() => codes.get(phone))
     codes.delete(phone)
     const { body } = await ask(url, 'POST', '/auth/login', { phone, otp })

@@ -61,6 +61,9 @@ t.test('whatever happens to it, it holds what it says that it holds', async (t) 
 t.test('neither long texts nor many of them grow beyond twice the measure', async (t) => {
   const [long, many] = [new Tail(FIRST), new Tail(FIRST)]
   let [longest, most] = [0, 0]
+  const filling = new Tail(FIRST)
+  for (let n = 0; n < 1_999; n++) filling.push(row(FIRST + n, 0))
+  t.equal(held(filling).length, 1_999, 'it is not cut for each update')
   for (let n = 0; n < 100; n++) {
     long.push(row(FIRST + n, 100_000))
     longest = Math.max(longest, long.bytes)
