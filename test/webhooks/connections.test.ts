@@ -113,6 +113,8 @@ t.test('who waits for a place and is cut gives it up', async (t) => {
   const attempts = await Promise.all(delivering)
   t.ok(attempts.every(({ ok, error }) => !ok && error === 'Read timeout expired'))
   t.equal(receiver.received.length, 1, 'the others were never sent')
+  const unsent = attempts.filter(({ durationMs }) => durationMs === 0)
+  t.equal(unsent.length, KEYS * EACH - 1, 'and took no time')
   held.shift()?.()
   const [next] = deliver(false)
   await until(() => {
