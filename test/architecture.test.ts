@@ -66,6 +66,7 @@ const sandboxRooms = [
     'topics',
     'stories',
     'people',
+    'bots',
   ],
 ]
 const sandboxRoomOf = (path: string) => /^src\/sandbox\/(\w+)\//.exec(path)?.[1]

@@ -87,6 +87,8 @@ const LOOKS: readonly OperationKind[] = [
   'star_transactions',
   'custom_emoji',
   'topic_icons',
+  'personal_messages',
+  'managed_bot_access',
 ]
 
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */

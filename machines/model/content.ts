@@ -45,6 +45,8 @@ export interface Chat extends ChatDetails {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
+  /** Only for a private chat: the channel in the person's profile. */
+  readonly personal?: Chat
 }
 
 export interface StickerSet {
@@ -109,6 +111,8 @@ export type Service =
   /** A key asked for them; the names are there where it asked for those, too. */
   | { readonly fact: 'users_shared'; readonly request: number; readonly people: readonly Shared[] }
   | { readonly fact: 'chat_shared'; readonly request: number; readonly chat: Chat }
+  /** Made by way of a key, for the account that manages it. */
+  | { readonly fact: 'managed_bot_created'; readonly bot: Person }
   | { readonly fact: 'paid' | 'refunded'; readonly receipt: Receipt }
   | { readonly fact: 'web_app_data'; readonly button: string; readonly data: string }
 

@@ -92,6 +92,8 @@ export type Happening =
       readonly person: Person
       readonly bio?: string
       readonly invite?: Invite
+      /** Only for the bot that answers in the administrators' place: the name of its query. */
+      readonly query?: string
     })
   /** An update of a network that speaks the bot API itself, as it came. */
   | (Happened & {
@@ -157,6 +159,8 @@ export type Happening =
       readonly payload: string
       readonly state: 'canceled' | 'active'
     })
+  /** A bot was made for the account, which manages it, or its owner has replaced its token. */
+  | (Happened & { readonly kind: 'managed_bot'; readonly person: Person; readonly bot: Person })
 
 /** The source key of a poll's end: some networks report it to the account that stopped the poll, too. */
 export const endKey = ({ id, voters }: Poll): string | undefined =>

@@ -22,6 +22,7 @@ import {
   ADMINISTRATION_OPERATIONS,
   type AdministrationOperation,
 } from './operation-administration.ts'
+import { BOT_OPERATIONS, type BotOperation, type BotOutcome } from './operation-bots.ts'
 import {
   BUSINESS_OPERATIONS,
   type BusinessOperation,
@@ -91,6 +92,7 @@ export const OPERATION_KINDS = [
   'pass',
   ...GIFT_OPERATIONS,
   ...BUSINESS_OPERATIONS,
+  ...BOT_OPERATIONS,
 ] as const
 
 export type OperationKind = (typeof OPERATION_KINDS)[number]
@@ -177,6 +179,7 @@ export type Operation<Place = string, Item = string> =
   | StoryOperation<Place>
   | GiftOperation<Place>
   | BusinessOperation<Item>
+  | BotOperation<Place>
   /** Carries an operation out as the owner of the business. */
   | ({ readonly kind: 'for_business' } & ForBusiness<Operation<Place, Item>>)
   /** Removes the reactions of another person. */
@@ -241,6 +244,7 @@ export type OperationResult =
   | { readonly kind: 'story'; readonly story: Story }
   | InlineOutcome
   | PaymentOutcome
+  | BotOutcome
   | Passed
   /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

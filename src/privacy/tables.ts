@@ -93,6 +93,8 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_payment', 'id', ofPeople),
   ofUser('sandbox_invoice', 'slug', within('bot_id', 'sandbox_person')),
   ofUser('sandbox_prepared_key', 'id', ofPeople),
+  ofUser('sandbox_managed_bot', 'bot_id', within('bot_id', 'sandbox_person'), { omit: ['token'] }),
+  ofUser('sandbox_passport_error', 'person_id bot_id', ofPeople),
   ofUser('sandbox_challenge', 'id', ofPeople, { omit: ['code'] }),
   ofUser('sandbox_session', 'id', ofPeople, { omit: ['token_hash'] }),
   ofUser('sandbox_event', 'person_id seq', ofPeople),

@@ -2,9 +2,12 @@
 import { type Handlers, handle } from '../../actors/ports/platform.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { listBoosts } from './boosts/boosts.ts'
+import { managedBotAccess, managedBotToken, setManagedBotAccess } from './bots/managed-bots.ts'
+import { setPassportErrors } from './bots/passport-errors.ts'
 import { actForBusiness, deleteForBusiness } from './business/act-for-business.ts'
 import { reportToBusiness } from './business/connections.ts'
 import { manageInvite } from './chats/invites.ts'
+import { answerJoinQuery, showJoinApp } from './chats/join-queries.ts'
 import { answerJoin } from './chats/joining.ts'
 import { describe, resolve, resolvePhone } from './chats/lookup.ts'
 import {
@@ -14,7 +17,7 @@ import {
   moderate,
 } from './chats/moderation.ts'
 import { pin, unpin, unpinAll } from './chats/pins.ts'
-import { listChats, markRead, readHistory } from './chats/reading.ts'
+import { listChats, markRead, personalMessages, readHistory } from './chats/reading.ts'
 import {
   leave,
   setChatStickers,
@@ -166,6 +169,13 @@ export const handlers: Handlers<Call> = {
   star_transactions: starTransactions,
   refund_stars: refundStars,
   change_subscription: changeSubscription,
+  answer_join_query: answerJoinQuery,
+  show_join_app: showJoinApp,
+  personal_messages: personalMessages,
+  managed_bot_token: managedBotToken,
+  managed_bot_access: managedBotAccess,
+  set_managed_bot_access: setManagedBotAccess,
+  passport_errors: setPassportErrors,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */

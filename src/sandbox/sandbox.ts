@@ -5,10 +5,12 @@ import type { Gift } from '../../machines/model/gift.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import type { Database } from '../database/database.ts'
 import type { Range } from '../media/media.ts'
+import { BotTasks } from './bots/bot-tasks.ts'
 import { BusinessConnections } from './business/connections.ts'
 import { Chats } from './chats/chats.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
+import { endSessions } from './delivery/sessions.ts'
 import { openFile } from './files/files.ts'
 import { availableGifts, makeGift } from './gifts/gifts.ts'
 import { InlineMode } from './inline/inline-mode.ts'
@@ -34,6 +36,7 @@ export interface Network {
   topics(chat: number): Promise<readonly (Topic & { readonly isClosed: boolean })[]>
   readonly actions: PersonActions
   readonly inline: InlineMode
+  readonly bots: BotTasks
   readonly checkout: Checkout
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
@@ -87,7 +90,12 @@ export function createSandbox({
   const capacity = new Capacity(db, limits, now)
   const outbox = new BatchedOutbox(db, wake)
   const business = new BusinessConnections(db)
-  const services = { db, business, logger, media, capacity, outbox, pollTimer, wake, now }
+  const signOut = async (person: number) => {
+    await endSessions(db, person, 'revoked')
+    for (const session of hub.of(person)) session.end('revoked')
+  }
+  const common = { db, business, logger, media, capacity, outbox, pollTimer }
+  const services = { ...common, wake, signOut, now }
   const members = new NetworkMembers(db)
   const cleaner = new NetworkCleaner({ db: database, hub, capacity, members })
   return {
@@ -116,6 +124,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     chats: new Chats(context),
     topics: (chat) => listTopics(context, chat),
     actions: new PersonActions(context, hub, assertIn),
+    bots: new BotTasks(context, assertIn),
     inline: new InlineMode(context, hub, assertIn),
     checkout: new Checkout(context, hub, assertIn),
     inboxes: new Inboxes({ db, hub, now, assertIn }),

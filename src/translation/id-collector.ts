@@ -53,6 +53,8 @@ function peopleIn(result: OperationResult): readonly Person[] {
       return result.boosts.map(({ person }) => person)
     case 'invite':
       return [result.invite.creator]
+    case 'access':
+      return result.people
     case 'transactions':
       return result.transactions.map(({ person }) => person)
     default:
@@ -135,7 +137,9 @@ export class IdCollector implements WantedIds {
       case 'shipping_query':
       case 'checkout_query':
       case 'subscription':
+      case 'managed_bot':
         this.addPerson(happening.person)
+        if (happening.kind === 'managed_bot') this.addPerson(happening.bot)
         break
       case 'member':
         this.addChat(happening.chat)
@@ -186,6 +190,7 @@ export class IdCollector implements WantedIds {
         break
       case 'chat':
         this.addChat(result.chat)
+        if (result.chat.personal) this.addChat(result.chat.personal)
         if (result.chat.pinned) this.#addMentioned(result.chat.pinned)
         break
       case 'history':
@@ -244,6 +249,7 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
     if (content.fact === 'users_shared')
       for (const one of content.people) this.#addNative(one.native)
+    if (content.fact === 'managed_bot_created') this.addPerson(content.bot)
     if (content.fact === 'chat_shared') this.addChat(content.chat)
     if (content.fact === 'gift' && content.gift.sender) this.addPerson(content.gift.sender)
     if (content.fact === 'left') this.addPerson(content.person)

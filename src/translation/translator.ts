@@ -78,6 +78,10 @@ class OperationTranslator {
     if ('person' in operation) {
       native.person = await this.#person(credentialId, operation.person, resolve)
     }
+    if ('added' in operation) {
+      const added = operation.added.map((one) => this.#person(credentialId, one, resolve))
+      native.added = await Promise.all(added)
+    }
     if ('receiver' in operation && operation.receiver !== undefined) {
       native.receiver = await this.#person(credentialId, operation.receiver, resolve)
     }

@@ -5,6 +5,7 @@ import { businessRows } from '../service/business-rows.ts'
 import { ephemeralRows } from '../service/ephemeral-rows.ts'
 import { type MethodRow, methodRows } from '../service/method-rows.ts'
 import { botMethodRows } from '../service/method-rows-bots.ts'
+import { botTaskRows } from '../service/method-rows-tasks.ts'
 import type { MethodStage, Value } from '../service/method-stage.ts'
 import { richRows } from '../service/rich-rows.ts'
 import { stickerRows } from '../service/sticker-rows.ts'
@@ -13,6 +14,7 @@ import { stickerRows } from '../service/sticker-rows.ts'
 const areas: readonly ((stage: MethodStage) => Readonly<Record<string, MethodRow>>)[] = [
   stickerRows,
   botMethodRows,
+  botTaskRows,
   administrationRows,
   ephemeralRows,
   richRows,

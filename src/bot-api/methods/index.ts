@@ -4,6 +4,7 @@ import type { Json } from '../../../actors/ports/platform.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 import { administrationMethods } from './administration.ts'
 import { albumMethods } from './albums.ts'
+import { botTaskMethods } from './bot-tasks.ts'
 import { businessMethods } from './business.ts'
 import { chatMethods } from './chats.ts'
 import { checklistMethods } from './checklists.ts'
@@ -73,6 +74,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...chatMethods,
     ...readingMethods,
     ...inlineMethods,
+    ...botTaskMethods,
     ...paymentMethods,
     ...memberMethods,
     ...inviteMethods,

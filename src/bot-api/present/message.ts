@@ -227,6 +227,8 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
       return usersSharedJson(content, ids)
     case 'chat_shared':
       return chatSharedJson(content, ids)
+    case 'managed_bot_created':
+      return { managed_bot_created: { bot: userJson(content.bot, ids) } }
     case 'paid':
       return { successful_payment: receiptJson(content.receipt, false) }
     case 'refunded':

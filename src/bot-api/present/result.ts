@@ -31,6 +31,7 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     description: chat.surface === 'private' ? undefined : chat.description,
     emoji_status_custom_emoji_id: chat.emojiStatus?.customEmojiId,
     emoji_status_expiration_date: chat.emojiStatus?.until,
+    personal_chat: chat.personal && chatJson(chat.personal, ids),
     sticker_set_name: chat.stickerSet,
     can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],
@@ -148,6 +149,13 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.link
     case 'transactions':
       return transactionsJson(result.transactions, ids)
+    case 'token':
+      return result.token
+    case 'access': {
+      const { isRestricted: is_access_restricted, people } = result
+      const added_users = people.map((person) => userJson(person, ids))
+      return { is_access_restricted, ...(is_access_restricted && { added_users }) }
+    }
     case 'number':
       return result.number
     case 'photos':

@@ -130,7 +130,7 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     case 'boost_removed':
       return boostShown(happening, ids)
     case 'join_request': {
-      const { chat, person, bio, invite } = happening
+      const { chat, person, bio, invite, query } = happening
       return [
         'chat_join_request',
         ids.chat(chat.native),
@@ -139,7 +139,11 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
           from: userJson(person, ids),
           user_chat_id: ids.chat(person.native),
           date: happening.at,
-          ...present({ bio, invite_link: invite && inviteJson(invite, ids) }),
+          ...present({
+            bio,
+            invite_link: invite && inviteJson(invite, ids),
+            query_id: query,
+          }),
         },
       ]
     }
@@ -147,6 +151,10 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     case 'inline_choice':
     case 'inline_callback':
       return inlineJson(happening, ids)
+    case 'managed_bot': {
+      const [user, bot] = [userJson(happening.person, ids), userJson(happening.bot, ids)]
+      return ['managed_bot', ids.chat(happening.person.native), { user, bot }]
+    }
     case 'shipping_query':
     case 'checkout_query':
     case 'subscription': {

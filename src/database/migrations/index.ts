@@ -40,6 +40,8 @@ import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
 import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
+import { SandboxJoinQueries } from './0057-sandbox-join-queries.ts'
+import { SandboxManagedBots } from './0058-sandbox-managed-bots.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -88,4 +90,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0050-ephemeral-messages', class: EphemeralMessages },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
+  { name: '0057-sandbox-join-queries', class: SandboxJoinQueries },
+  { name: '0058-sandbox-managed-bots', class: SandboxManagedBots },
 ]

@@ -13,6 +13,7 @@ import {
   typingAndPressRoutes,
 } from './actions.ts'
 import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
+import { joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
 import { businessRoutes, giftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
@@ -60,6 +61,9 @@ const all = [
   chatRoutes,
   memberRoutes,
   joinRoutes,
+  joinQueryRoutes,
+  managedBotRoutes,
+  passportRoutes,
   topicRoutes,
   topicChangeRoutes,
   photoRoutes,

@@ -47,6 +47,7 @@ export const capabilities: Capabilities = {
     'deleted_business_messages',
     'chat_boost',
     'removed_chat_boost',
+    'managed_bot',
     'deleted_messages',
     'message_read',
   ],

@@ -1,4 +1,4 @@
-/** Linking by phone number: a code in the person's inbox, then their password if they have one. */
+/** Linking by phone number: a code in the person's inbox, then their password if they have one. Bots link by token. */
 import type {
   AccountIdentity,
   Json,
@@ -8,6 +8,7 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
+import { botWithToken } from '../../sandbox/bots/managed-bots.ts'
 import { SERVICE_PERSON } from '../../sandbox/delivery/rows.ts'
 import { beginSession } from '../../sandbox/delivery/sessions.ts'
 import type { Outbox, Services } from '../../sandbox/network/context.ts'
@@ -72,6 +73,7 @@ export class Linking {
     method: string,
     fields: Readonly<Record<string, string>>,
   ): Promise<LinkAttempt> {
+    if (method === 'token') return this.#withToken(network, fields.token ?? '')
     if (method !== 'phone') throw failed('bad_request', 'unknown link method')
     const phone = phoneNumber(fields.phone)
     const [person] = await this.#people('user_id = $1 and phone = $2', network ?? null, phone)
@@ -87,6 +89,17 @@ export class Linking {
     const challenge = await beginChallenge(this.#db, person.id, this.#now())
     await this.#sendCode(challenge)
     return this.#attempt(this.#codeStep(challenge), challenge.id)
+  }
+
+  async #withToken(network: number | undefined, token: string): Promise<LinkAttempt> {
+    const bot = await botWithToken(this.#db, network, token)
+    if (bot === undefined) return this.#attempt(refused('bad_credentials', 'no bot has this token'))
+    const [account] = await this.#people('id = $1', bot)
+    return this.#attempt({
+      kind: 'done',
+      account: identityOf(account!),
+      secrets: { token: await beginSession(this.#db, bot) },
+    })
   }
 
   async resume(stored: Json): Promise<LinkAttempt> {

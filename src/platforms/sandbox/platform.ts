@@ -12,6 +12,7 @@ export function sandboxPlatform({ services, hub }: Pick<Sandbox, 'services' | 'h
     name: 'Sandbox',
     linkMethods: [
       { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
+      { method: 'token', fields: [{ name: 'token', label: 'Token of a bot', required: true }] },
     ],
     capabilities,
     ids: 'integer',

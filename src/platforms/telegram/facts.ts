@@ -3,6 +3,7 @@ import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
 import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
+import { BOT_OPERATIONS } from '../../../machines/model/operation-bots.ts'
 import { BUSINESS_OPERATIONS } from '../../../machines/model/operation-business.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
 import { GIFT_OPERATIONS } from '../../../machines/model/operation-gifts.ts'
@@ -25,6 +26,7 @@ const LACKING: readonly OperationKind[] = [
   ...EPHEMERAL_OPERATIONS,
   ...GIFT_OPERATIONS,
   ...BUSINESS_OPERATIONS,
+  ...BOT_OPERATIONS,
   'repost_story',
 ]
 

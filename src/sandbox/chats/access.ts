@@ -118,3 +118,9 @@ export const MEMBER_PERMISSIONS =
 export const MAY_WRITE_WHEN_CLOSED = `(
   m.role = 'owner' or tp.creator_id = m.person_id
   or m.role = 'admin' and (m.rights is null or 'manage_topics' = any(m.rights)))`
+
+/** SQL: whether the one with the id `native` is a bot that keeps `sender` out. */
+export const keepsOut = (native: string, sender: string) => `exists (
+  select from sandbox_managed_bot mb
+  where mb.bot_id = ${native} and mb.is_restricted and mb.owner_id <> ${sender}
+    and mb.manager_id <> ${sender} and not ${sender} = any(mb.added))`

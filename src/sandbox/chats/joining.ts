@@ -1,11 +1,12 @@
-/** Joining a chat by an invite link or a public name: at once, or after an administrator has approved. */
+/** Joining a chat by an invite link or a public name: at once, or after an administrator or a bot has approved. */
+import { randomBytes } from 'node:crypto'
 
 import { failed } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import type { Call, NetworkContext } from '../network/context.ts'
+import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertMay } from './access.ts'
 import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
 import { type ChatKey, changeMember, isInside, memberOf } from './members.ts'
@@ -26,6 +27,7 @@ export async function joinChat(
   person: number,
   way: string,
 ): Promise<Joined> {
+  const { now } = context
   const isName = way.startsWith('@')
   const [chat] = await context.db.query<FoundChat>(
     isName
@@ -37,11 +39,17 @@ export async function joinChat(
   )
   if (!chat) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
   return lockChat(context, { chat: chat.id, person }, async (transaction) => {
-    if (isName) return enter(transaction, chat, person, chat.asks)
+    if (isName) return enter({ ...transaction, now }, chat, person, chat.asks)
     const row = await openInvite(transaction, way)
     // Before the person is in: without Stars nobody joins.
     await paySubscription(transaction.db, person, row)
-    const joined = await enter(transaction, chat, person, row.needs_approval, inviteOf(row))
+    const joined = await enter(
+      { ...transaction, now },
+      chat,
+      person,
+      row.needs_approval,
+      inviteOf(row),
+    )
     await beginSubscription(transaction.db, chat.id, person, row)
     return joined
   })
@@ -56,7 +64,7 @@ async function openInvite({ db }: ChatTransaction, link: string): Promise<Stored
 }
 
 async function enter(
-  transaction: ChatTransaction,
+  { now, ...transaction }: ChatTransaction & Pick<NetworkContext, 'now'>,
   chat: ChatKey,
   person: number,
   asks: boolean,
@@ -73,21 +81,25 @@ async function enter(
     await changeMember(transaction, { person }, chat, person, change, way)
     return 'in'
   }
-  await db.query(
-    `insert into sandbox_join_request (chat_id, person_id, link) values ($1, $2, $3)
-     on conflict (chat_id, person_id) do update set link = excluded.link, at = now()`,
-    [chat.id, person, invite?.link ?? null],
+  const [request] = await db.query<{ readonly query: string; readonly bot: number | null }>(
+    `insert into sandbox_join_request (chat_id, person_id, link, at, query, bot_id)
+     select $1, $2, $3, to_timestamp($4), $5, join_bot_id from sandbox_chat where id = $1
+     on conflict (chat_id, person_id) do update set (link, at, query, bot_id, web_app_url) =
+       (excluded.link, excluded.at, excluded.query, excluded.bot_id, null)
+     returning query, bot_id as bot`,
+    [chat.id, person, invite?.link ?? null, now() / 1000, randomBytes(12).toString('base64url')],
   )
   const [about] = await db.query<{ about: string | null }>(
     'select about from sandbox_person where id = $1',
     [person],
   )
   const facts = { person: member.person, ...way, ...(about?.about && { bio: about.about }) }
-  await notify(
-    transaction,
-    { kind: 'join_request', chat: chat.id, actor: person, facts },
-    { administrators: true },
-  )
+  const { query, bot } = request!
+  const asking = { kind: 'join_request' as const, chat: chat.id, actor: person }
+  await notify(transaction, { ...asking, facts }, { administrators: true, except: bot })
+  if (bot !== null) {
+    await notify(transaction, { ...asking, facts: { ...facts, query } }, { people: [bot] })
+  }
   return 'asked'
 }
 
@@ -97,8 +109,18 @@ export async function answerJoin(
 ): Promise<OperationResult> {
   const access = await accessOf(context.db, by.person, parseChatId(chat))
   assertMay(access, 'manage chat join requests', 'invite_users')
-  const asker = parseChatId(person)
-  const place = access.chat
+  await decideJoin(context, by, access.chat, parseChatId(person), approves)
+  return { kind: 'done' }
+}
+
+/** Rejects where the person has not asked. */
+export async function decideJoin(
+  context: NetworkContext,
+  by: ActingPerson,
+  place: ChatKey,
+  asker: number,
+  approves: boolean,
+): Promise<void> {
   await lockChat(context, { chat: place.id, person: asker }, async (transaction) => {
     const { db } = transaction
     const [request] = await db.query<{ link: string | null }>(
@@ -112,5 +134,4 @@ export async function answerJoin(
     const way = row ? { invite: inviteOf(row) } : { viaRequest: true }
     await changeMember(transaction, by, place, asker, change, way)
   })
-  return { kind: 'done' }
 }

@@ -126,9 +126,12 @@ async function ofPerson(db: Queryable, person: number): Promise<Partial<Chat>> {
     about: string | null
     photo: Media | null
     status: Chat['emojiStatus'] | null
+    personal: ChatRow | null
   }>(
     `select about, case when coalesce((emoji_status ->> 'until')::bigint, 1e18)
-         > extract(epoch from now()) then emoji_status end as status, (select photo from sandbox_photo where person_id = $1 order by id desc limit 1)
+         > extract(epoch from now()) then emoji_status end as status,
+       (select photo from sandbox_photo where person_id = $1 order by id desc limit 1),
+       (select ${chatJson('c')} from sandbox_chat c where c.id = personal_chat_id) as personal
      from sandbox_person where id = $1`,
     [person],
   )
@@ -136,6 +139,7 @@ async function ofPerson(db: Queryable, person: number): Promise<Partial<Chat>> {
     ...(row?.about && { description: row.about }),
     ...(row?.photo && { photo: row.photo }),
     ...(row?.status && { emojiStatus: row.status }),
+    ...(row?.personal && { personal: chatOf(row.personal, null) }),
   }
 }
 

@@ -16,7 +16,7 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
-import type { Call } from '../network/context.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, readAccessOf } from './access.ts'
 import { lockChat } from './transaction.ts'
 
@@ -113,6 +113,40 @@ export async function readHistory(
     ...[person, access.chat.id, before, limit],
   ])
   return { kind: 'history', messages: views.map((view) => pastOf(view, person)) }
+}
+
+/** The channel in a person's profile is public: whoever sees the profile reads it. */
+export async function personalMessages(
+  { context: { db, network }, by }: Call,
+  { person, limit }: OperationOf<'personal_messages'>,
+): Promise<OperationResult> {
+  const [found] = await db.query<{ readonly chat: number | null }>(
+    'select personal_chat_id as chat from sandbox_person where id = $1 and user_id = $2',
+    [parseChatId(person), network],
+  )
+  if (!found) throw failed('bad_request', 'user not found')
+  if (found.chat === null) return { kind: 'history', messages: [] }
+  const newest = [by.person, found.chat, null, limit]
+  const views = await db.query<MessageView>(showing(PAST), newest)
+  return { kind: 'history', messages: views.map((view) => pastOf(view, by.person)) }
+}
+
+/** Shows a channel with a public name in the person's profile; null: none. */
+export async function setPersonalChat(
+  { db, network }: NetworkContext,
+  person: number,
+  chat: number | null,
+): Promise<void> {
+  const changed = await db.query(
+    `update sandbox_person p set personal_chat_id = c.id
+     from (values (1)) as one left join sandbox_chat c on c.native = $2 and c.user_id = $3
+       and c.kind = 'channel' and c.username is not null
+       and exists (select from sandbox_member m
+         where m.chat_id = c.id and m.person_id = $1 and m.role in ('owner', 'admin'))
+     where p.id = $1 and ($2::bigint is null or c.id is not null) returning p.id`,
+    [person, chat, network],
+  )
+  if (changed.length === 0) throw failed('bad_request', 'PERSONAL_CHANNEL_INVALID')
 }
 
 function pastOf(view: MessageView, person: number): PastMessage {

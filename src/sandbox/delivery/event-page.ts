@@ -129,6 +129,7 @@ const WITHOUT_CHAT: readonly Happening['kind'][] = [
   'shipping_query',
   'checkout_query',
   'subscription',
+  'managed_bot',
 ]
 
 /** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */

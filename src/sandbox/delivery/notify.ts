@@ -24,14 +24,15 @@ interface Event<Kind extends NewsKind> {
   readonly facts: Facts<Kind>
 }
 
-/** The people of `$5`, and with `$6` the administrators of the chat. */
+/** The people of `$5`, and with `$6` the administrators of the chat but the one of `$7`. */
 const audience = `
     select change.*, p.id as person_id, ${step}
     from change
     join sandbox_person p on ${hasOtherDevice}
     where p.id = any($5::bigint[]) or $6 and exists (
       select from sandbox_member m
-      where m.chat_id = change.chat_id and m.person_id = p.id and m.role in ('owner', 'admin'))`
+      where m.chat_id = change.chat_id and m.person_id = p.id and m.role in ('owner', 'admin')
+        and m.person_id is distinct from $7::bigint)`
 
 const statement = (kind: NewsKind) => `
   with change as (
@@ -43,13 +44,18 @@ const statement = (kind: NewsKind) => `
 export async function notify<Kind extends NewsKind>(
   { db, wake }: { readonly db: Queryable; readonly wake: Wake },
   { kind, chat, actor, session, facts }: Event<Kind>,
-  to: { readonly people?: readonly number[]; readonly administrators?: boolean },
+  to: {
+    readonly people?: readonly number[]
+    readonly administrators?: boolean
+    /** An administrator who is left out. */
+    readonly except?: number | null
+  },
 ): Promise<void> {
   const [row] = await db.query<{ woken: number[] }>(
     { name: `sandbox_tell_${kind}`, text: statement(kind) },
     [
       ...[chat, actor, session ?? null, JSON.stringify(facts)],
-      ...[to.people ?? [], to.administrators ?? false],
+      ...[to.people ?? [], to.administrators ?? false, to.except ?? null],
     ],
   )
   wake(row?.woken ?? [])

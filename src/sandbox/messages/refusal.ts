@@ -2,7 +2,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
-import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
 import { chatCondition } from '../delivery/rows.ts'
 import type { OutgoingMessage } from '../network/context.ts'
 import { allows, sendingWords } from './content.ts'
@@ -13,6 +13,7 @@ interface Circumstances {
   readonly is_ended: boolean
   readonly is_gone: boolean
   readonly is_blocked: boolean
+  readonly is_kept_out: boolean
   /** The permissions of this member, and those of ordinary members; null: everything. */
   readonly ownLimits: readonly Permission[] | null
   readonly chatLimits: readonly Permission[] | null
@@ -27,6 +28,7 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
     `select c.kind, m.role, me.deactivated or me.banned as is_ended,
        coalesce(o.deactivated, false) as is_gone,
        exists (select from sandbox_block where person_id = $2 and blocked_id = $1) as is_blocked,
+       ${keepsOut('$2::bigint', '$1::bigint')} as is_kept_out,
        ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits",
        $3::bigint is null or tp.id is not null as is_topic_known,
        (case when tp.id is null then c.general_closed else tp.is_closed end) is not true
@@ -45,6 +47,7 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
   if (found.is_ended || found.is_gone)
     return failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' })
   if (found.is_blocked) return failed('forbidden', 'bot was blocked by the user')
+  if (found.is_kept_out) return failed('forbidden', 'BOT_ACCESS_FORBIDDEN')
   if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
   if (role === null || role === 'left')
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)

@@ -85,7 +85,7 @@ const used = `exists (
     or jsonb_path_exists(k.keyboard, '$.rows[*][*] ? (@.text == $text)',
       jsonb_build_object('text', u.content -> 'text'))
     or (u.content ->> 'kind' in ('contact', 'location', 'poll')
-        or u.content ->> 'fact' in ('users_shared', 'chat_shared', 'web_app_data'))
+        or u.content ->> 'fact' in ('users_shared', 'chat_shared', 'web_app_data', 'managed_bot_created'))
       and jsonb_path_exists(k.keyboard, '$.rows[*][*].more')))`
 
 const shown = `

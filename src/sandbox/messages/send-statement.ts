@@ -1,6 +1,6 @@
 /** The SQL statement that admits, numbers, stores and queues any number of messages. */
 
-import { MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
 import { queueing, woken } from '../delivery/queue.ts'
 import { byKey, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
 
@@ -54,6 +54,7 @@ const place = `
         or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
       and (select 1 from sandbox_block b
         where b.person_id = given.native and b.blocked_id = given.sender) is null
+      and not ${keepsOut('given.native', 'given.sender')}
       and (select 1 from sandbox_message d
         where d.sender_id = given.sender and d.request_id = given.request) is null
   )`

@@ -58,6 +58,16 @@ export async function sharedContent(
   throw bad('no key asks for this')
 }
 
+/** Rejects where no key of the account asks the person to make a bot for it. */
+export async function assertBotAsked(
+  context: NetworkContext,
+  person: number,
+  share: Pick<Share, 'to' | 'prepared' | 'request'>,
+): Promise<void> {
+  const keys = await keysFor(context, person, share)
+  if (!asked(keys, 'request_managed_bot', share.request)) throw bad('no key asks for this')
+}
+
 /** The data that a web app sends; it was opened by a key with this text. */
 export async function webAppData(
   { db }: NetworkContext,
@@ -80,7 +90,7 @@ async function standingKeys(db: Queryable, person: number, to: number): Promise<
 async function keysFor(
   { db, now }: NetworkContext,
   person: number,
-  { to, prepared }: Share,
+  { to, prepared }: Pick<Share, 'to' | 'prepared'>,
 ): Promise<readonly Key[]> {
   if (prepared === undefined) return standingKeys(db, person, to)
   const rows = await db.query<{ key: Key }>(
@@ -93,7 +103,7 @@ async function keysFor(
 
 function asked<Asked extends { readonly request_id: number }>(
   keys: readonly Key[],
-  name: 'request_users' | 'request_chat',
+  name: 'request_users' | 'request_chat' | 'request_managed_bot',
   request: number,
 ): Asked | undefined {
   return keys

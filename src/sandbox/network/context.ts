@@ -69,6 +69,8 @@ export interface Services {
   readonly pollTimer: PollTimer
   readonly business: BusinessLinks
   readonly wake: Wake
+  /** Ends the sessions of all linked devices of a person. */
+  readonly signOut: (person: number) => Promise<void>
   /** Unix milliseconds. */
   readonly now: () => number
 }

@@ -126,4 +126,16 @@ export const sandboxOperations = {
     },
   }),
   transfer_stars: () => ({ kind: 'transfer_stars', stars: 1 }),
+  answer_join_query: () => ({ kind: 'answer_join_query', query: 'x', decision: 'approve' }),
+  show_join_app: () => ({ kind: 'show_join_app', query: 'x', url: 'https://app.invalid' }),
+  managed_bot_token: (chat) => ({ kind: 'managed_bot_token', person: chat, isReplaced: false }),
+  managed_bot_access: (chat) => ({ kind: 'managed_bot_access', person: chat }),
+  set_managed_bot_access: (chat) => ({
+    kind: 'set_managed_bot_access',
+    person: chat,
+    isRestricted: true,
+    added: [],
+  }),
+  passport_errors: (chat) => ({ kind: 'passport_errors', person: chat, errors: [] }),
+  personal_messages: (chat) => ({ kind: 'personal_messages', person: chat, limit: 1 }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -1,0 +1,86 @@
+/** A bot that answers those who ask to join, in the place of a chat's administrators. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import { chatOf } from '../delivery/mapping.ts'
+import { type ChatRow, chatJson } from '../delivery/rows.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
+import { accessOf, assertMay } from './access.ts'
+import { decideJoin } from './joining.ts'
+
+/** How long a bot has for its first answer. */
+const ANSWER_SECONDS = 10
+
+const bad = (description: string) => failed('bad_request', description)
+const tooOld = () => bad('query is too old and response timeout expired or query ID is invalid')
+
+/** Whether the request `r` still waits for the bot `$2`: with a web app in front of the person it waits longer. */
+const OPEN = `r.query = $1 and r.bot_id = $2
+  and (r.web_app_url is not null or r.at > to_timestamp($3) - interval '${ANSWER_SECONDS} seconds')`
+
+export async function answerJoinQuery(
+  { context, by }: Call,
+  { query, decision }: OperationOf<'answer_join_query'>,
+): Promise<OperationResult> {
+  const { db, now } = context
+  const open = [query, by.person, now() / 1000]
+  const [asked] = await db.query<{ readonly person: number; readonly native: number }>(
+    decision === 'queue'
+      ? `update sandbox_join_request r set query = null, web_app_url = null
+         from sandbox_chat c where ${OPEN} and c.id = r.chat_id
+         returning r.person_id as person, c.native`
+      : `select r.person_id as person, c.native
+         from sandbox_join_request r join sandbox_chat c on c.id = r.chat_id where ${OPEN}`,
+    open,
+  )
+  if (!asked) throw tooOld()
+  if (decision === 'queue') return { kind: 'done' }
+  const access = await accessOf(db, by.person, asked.native)
+  assertMay(access, 'manage chat join requests', 'invite_users')
+  await decideJoin(context, by, access.chat, asked.person, decision === 'approve')
+  return { kind: 'done' }
+}
+
+export async function showJoinApp(
+  { context: { db, now }, by }: Call,
+  { query, url }: OperationOf<'show_join_app'>,
+): Promise<OperationResult> {
+  if (!url.startsWith('https://') || !URL.canParse(url)) throw bad('WEBAPP_URL_INVALID')
+  const shown = await db.query(
+    `update sandbox_join_request r set web_app_url = $4 where ${OPEN} returning r.person_id`,
+    [query, by.person, now() / 1000, url],
+  )
+  if (shown.length === 0) throw tooOld()
+  return { kind: 'done' }
+}
+
+/** From now on the bot answers those who ask to join; null: the administrators do. */
+export async function assignJoinBot(
+  { db }: NetworkContext,
+  person: number,
+  chat: number,
+  bot: number | null,
+): Promise<void> {
+  const access = await accessOf(db, person, chat)
+  assertMay(access, 'manage chat join requests', 'invite_users')
+  if (access.chat.kind === 'private') throw bad('chat not found')
+  if (bot !== null) {
+    assertMay(await accessOf(db, bot, chat), 'manage chat join requests', 'invite_users')
+  }
+  await db.query('update sandbox_chat set join_bot_id = $2 where id = $1', [access.chat.id, bot])
+}
+
+/** The chats that a person has asked to join, the oldest request first. */
+export async function joinRequestsOf({ db }: NetworkContext, person: number) {
+  const rows = await db.query<{
+    readonly chat: ChatRow
+    readonly at: number
+    readonly app: string | null
+  }>(
+    `select ${chatJson('c')} as chat, floor(extract(epoch from r.at))::bigint as at,
+       r.web_app_url as app
+     from sandbox_join_request r join sandbox_chat c on c.id = r.chat_id
+     where r.person_id = $1 order by r.at, c.id limit 100`,
+    [person],
+  )
+  return rows.map(({ chat, at, app }) => ({ chat: chatOf(chat, null), at, app }))
+}
