@@ -74,7 +74,7 @@ async function linkAll(prosody: Prosody, users: readonly string[]): Promise<Seed
   const noFiles = () => Promise.reject(new Error('no files here'))
   const media = { open: noFiles, facts: noFiles }
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: true,
     media,
     rooms: new MemoryRooms(),

@@ -86,7 +86,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   await accounts.start()
   await begin({ config, storage, core, services, logger }, opened)
 
-  const readiness = createReadiness({ database: storage.db, log: logger })
+  const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
   const parts = { config, storage, accounts, core, services, sandbox, readiness }
@@ -138,7 +138,7 @@ function openAccounts(
     limits: { ...usual, ...otp },
     callLimit: callsPerUser,
     ...(codeLength && { codeLength }),
-    log: logger,
+    logger,
   })
 }
 

@@ -92,14 +92,14 @@ try {
 
 async function embeddedPostgres(): Promise<KeptPostgres> {
   await prepared
-  return keepRunning({ dir: join(config.dataDir, 'postgres'), log: logger })
+  return keepRunning({ dir: join(config.dataDir, 'postgres'), logger })
 }
 
 async function start(): Promise<Gateway> {
   await prepared
   const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
   if (config.databaseUrl !== undefined) {
-    await assertDurable({ url: databaseUrl, production: config.production, log: logger })
+    await assertDurable({ url: databaseUrl, production: config.production, logger })
   }
   return startGateway({ config, databaseUrl, logger, print })
 }

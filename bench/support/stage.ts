@@ -28,14 +28,14 @@ export interface Theatre {
   close(): Promise<void>
 }
 
-const log = createLog({ level: 'error' })
+const logger = createLog({ level: 'error' })
 
 /** Dropping a database ends connections that are about to end by themselves. */
-const ended = (err: Error) => log.debug({ err }, 'a connection was ended')
+const ended = (err: Error) => logger.debug({ err }, 'a connection was ended')
 
 export async function openTheatre(note: (text: string) => void): Promise<Theatre> {
   await mkdir(dataDir, { recursive: true })
-  const server = await startEmbeddedPostgres({ dir: join(dataDir, 'postgres'), log })
+  const server = await startEmbeddedPostgres({ dir: join(dataDir, 'postgres'), logger })
   const admin = new pg.Pool({ connectionString: server.url('postgres'), max: 1 })
   admin.on('error', ended)
   return {
@@ -47,11 +47,11 @@ export async function openTheatre(note: (text: string) => void): Promise<Theatre
       await admin.query(`create database ${database}`)
       const databaseUrl = server.url(database)
       await migrate(databaseUrl)
-      const db = openDatabase({ url: databaseUrl, log })
+      const db = openDatabase({ url: databaseUrl, logger })
       const sql = new pg.Pool({ connectionString: databaseUrl, max: 4, types })
       sql.on('error', ended)
       try {
-        const vault = await openVault({ db, keyFile: join(ownDir, 'keys'), log })
+        const vault = await openVault({ db, keyFile: join(ownDir, 'keys'), logger })
         return await play({ databaseUrl, db, sql, vault, dataDir: ownDir, note })
       } finally {
         await db.close()

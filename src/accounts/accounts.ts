@@ -26,7 +26,7 @@ export interface AccountsOptions {
   readonly sender: OtpSender
   /** The public address of the service: names it in access tokens and in the messages with codes. */
   readonly issuer: string
-  readonly log: Logger
+  readonly logger: Logger
   readonly clock?: Clock
   readonly limits?: Partial<OtpLimits>
   /** Digits of a code; eight where it goes by SMS, which others may read on the way. */
@@ -52,7 +52,7 @@ export class Accounts {
   readonly calls: Gcra<number>
   readonly #db: Database
   readonly #jobs: Jobs
-  readonly #log: Logger
+  readonly #logger: Logger
   readonly #clock: Clock
   readonly #codes: Codes
   readonly #users: ReturnType<typeof createUsers>
@@ -61,18 +61,18 @@ export class Accounts {
   readonly #accessTokens: ReturnType<typeof createAccessTokens>
 
   constructor(options: AccountsOptions) {
-    const { db, vault, jobs, sender, issuer, log, clock = () => new Date() } = options
+    const { db, vault, jobs, sender, issuer, logger, clock = () => new Date() } = options
     const limits = { ...defaultOtpLimits, ...options.limits }
     const codeLength = options.codeLength ?? (sender.channel === 'sms' ? 8 : 6)
     const domain = new URL(issuer).hostname
     this.#db = db
     this.#jobs = jobs
-    this.#log = log
+    this.#logger = logger
     this.#clock = clock
-    this.#codes = new Codes({ db, vault, jobs, sender, limits, codeLength, domain, clock, log })
+    this.#codes = new Codes({ db, vault, jobs, sender, limits, codeLength, domain, clock, logger })
     this.#users = createUsers(db, vault)
     this.#sessions = new Sessions(db, clock)
-    this.#refreshTokens = createRefreshTokens(db, this.#sessions, clock, log)
+    this.#refreshTokens = createRefreshTokens(db, this.#sessions, clock, logger)
     this.signingKeys = new SigningKeys(db, vault, clock)
     this.#accessTokens = createAccessTokens(this.signingKeys, issuer, clock)
     this.tokens = new PersonalTokens(db, clock)
@@ -88,7 +88,7 @@ export class Accounts {
     await this.#upkeep()
     await codes.resume()
     jobs.onBack(() => {
-      codes.resume().catch((err) => this.#log.warn({ err }, 'codes were not handed over again'))
+      codes.resume().catch((err) => this.#logger.warn({ err }, 'codes were not handed over again'))
     })
   }
 

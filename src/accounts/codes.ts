@@ -23,7 +23,7 @@ interface CodesOptions {
   /** The site that may fill the code in by itself; named in the message. */
   readonly domain: string
   readonly clock: Clock
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 export interface SentCode {
@@ -77,7 +77,7 @@ export class Codes {
 
   /** The same answer for every phone, whether an account has it or not. */
   async send(phone: Phone, purpose: CodePurpose, { ip }: Client): Promise<SentCode> {
-    const { db, jobs, sender, limits, clock, log } = this.#options
+    const { db, jobs, sender, limits, clock, logger } = this.#options
     const now = clock()
     const index = this.indexOf(phone.number)
     const id = randomBytes(16).toString('hex')
@@ -87,7 +87,7 @@ export class Codes {
     const resendIn = await db.transaction(async (tx) => {
       const requester = await requesterOf(tx, index, ip)
       const sending = { phoneKey: index.toString('hex'), country: phone.country, requester }
-      const delay = await admitSending(tx, sending, limits, now, log)
+      const delay = await admitSending(tx, sending, limits, now, logger)
       const mac = this.#macOf(id, phone.number, code)
       const expiresAt = secondsAfter(now, limits.lifetime)
       const row = [index, purpose, requester.network, id, mac, sealed, now, expiresAt]

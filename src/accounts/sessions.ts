@@ -138,7 +138,12 @@ const use = `
 
 const invalidRefresh = () => failed('unauthorized', 'the refresh token is not valid')
 
-export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clock, log: Logger) {
+export function createRefreshTokens(
+  db: Database,
+  sessions: Sessions,
+  clock: Clock,
+  logger: Logger,
+) {
   async function issue(tx: Queryable, sessionId: number): Promise<string> {
     const token = newToken('ref')
     await tx.query(add, [hashSecret(token), sessionId, clock()])
@@ -160,7 +165,10 @@ export function createRefreshTokens(db: Database, sessions: Sessions, clock: Clo
   async function noticeReuse(hash: Buffer): Promise<void> {
     const token = await find(hash)
     if (!token?.usedAt || secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) return
-    log.warn({ session: token.sessionId }, 'a refresh token was used twice; its session is ended')
+    logger.warn(
+      { session: token.sessionId },
+      'a refresh token was used twice; its session is ended',
+    )
     await sessions.end(token.sessionId)
   }
 

@@ -26,7 +26,7 @@ export async function admitSending(
   { phoneKey, country, requester }: Sending,
   limits: OtpLimits,
   now: Date,
-  log: Logger,
+  logger: Logger,
 ): Promise<number> {
   // Strangers share what a phone may be sent; a network that its owner uses has a share of its own.
   const { ip, network, isKnown } = requester
@@ -41,8 +41,12 @@ export async function admitSending(
   await useQuota(tx, `send:ip:${narrow}`, limits.sendsPerNetwork, now)
   if (wide) await useQuota(tx, `send:ip:${wide}`, timesFour(limits.sendsPerNetwork), now)
 
-  await alarmed(log, country, useQuota(tx, `send:country:${country}`, limits.sendsPerCountry, now))
-  await alarmed(log, 'all', useQuota(tx, 'send:all', limits.sendsInAll, now))
+  await alarmed(
+    logger,
+    country,
+    useQuota(tx, `send:country:${country}`, limits.sendsPerCountry, now),
+  )
+  await alarmed(logger, 'all', useQuota(tx, 'send:all', limits.sendsInAll, now))
   return delayAfter(day.length, limits)
 }
 
@@ -62,12 +66,12 @@ function delayAfter(sends: number, { resendDelays }: OtpLimits): number {
 }
 
 /** Reaching one of the two spending caps means an attack, or a success that the caps do not fit any more. */
-async function alarmed(log: Logger, scope: string, use: Promise<unknown>): Promise<void> {
+async function alarmed(logger: Logger, scope: string, use: Promise<unknown>): Promise<void> {
   try {
     await use
   } catch (error) {
     if (error instanceof RequestFailed) {
-      log.error({ alarm: 'otp_cap', scope }, 'no more one-time codes are sent for now')
+      logger.error({ alarm: 'otp_cap', scope }, 'no more one-time codes are sent for now')
     }
     throw error
   }

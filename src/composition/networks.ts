@@ -35,20 +35,20 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
 
   const upstreams = [
-    createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, log: logger }),
-    createBotApi({ flavour: bale, ...config.botApi.bale, wanted, log: logger }),
+    createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, logger }),
+    createBotApi({ flavour: bale, ...config.botApi.bale, wanted, logger }),
   ]
   for (const { close } of upstreams) opened.defer(close)
   const platforms = [
     ...(sandbox ? [sandboxPlatform(sandbox)] : []),
     // A server on loopback is for trying out: in production it would be a way into this machine.
     xmppPlatform({
-      log: logger,
+      logger,
       media,
       rooms: new PostgresRooms({ db, vault }),
       allowPrivate: !config.production,
     }),
-    await telegramOf(config.telegram, { db, media, log: logger }),
+    await telegramOf(config.telegram, { db, media, logger }),
     ...upstreams.map(({ platform }) => platform),
     ...more,
   ]
@@ -62,7 +62,7 @@ async function telegramOf(
 ): Promise<Platform> {
   if (!application) {
     const remedy = 'set TELEGRAM_API_ID and TELEGRAM_API_HASH, from https://my.telegram.org'
-    options.log.info({ remedy }, 'accounts of Telegram cannot be linked')
+    options.logger.info({ remedy }, 'accounts of Telegram cannot be linked')
     return unconfiguredTelegram()
   }
   const { telegramPlatform } = await import('../platforms/telegram/platform.ts')

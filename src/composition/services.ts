@@ -132,7 +132,7 @@ function eraserOf(
   return new Eraser({
     db,
     vault,
-    log: logger,
+    logger,
     deleteAccount: async (credentialId) => {
       const actor = await core.supervisor.find(credentialId)
       await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))

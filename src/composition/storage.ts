@@ -28,16 +28,16 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const migrated = await concerning(store, migrate(databaseUrl))
   for (const name of migrated) logger.info({ migration: name }, 'migrated')
 
-  const probe = openWriteProbe({ url: databaseUrl, node: config.node, log: logger })
+  const probe = openWriteProbe({ url: databaseUrl, node: config.node, logger })
   opened.defer(() => probe.close())
-  const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
+  const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger })
   opened.defer(() => writes.close())
   const onUnavailable = (cause: unknown) => writes.suspect(cause)
-  const db = openDatabase({ url: databaseUrl, log: logger, onUnavailable })
+  const db = openDatabase({ url: databaseUrl, logger, onUnavailable })
   opened.defer(() => db.close())
 
   const { keyFile } = config
-  const vault = await concerning('KEY_FILE', openVault({ db, keyFile, log: logger }))
+  const vault = await concerning('KEY_FILE', openVault({ db, keyFile, logger }))
   const rewrapped = await vault.rewrap()
   if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
   const sealed = await sealIdentities(db, vault)
@@ -45,7 +45,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const metrics = createMetrics({ ofProcess: true })
   const retentionDays = config.retention.requestDays
-  const journal = new RequestJournal({ database: db, metrics, log: logger, retentionDays })
+  const journal = new RequestJournal({ database: db, metrics, logger, retentionDays })
   opened.defer(() => journal.close())
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
@@ -58,7 +58,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const openingMedia = openMedia({
     db,
     vault,
-    log: logger,
+    logger,
     dataDir: config.dataDir,
     node: config.node,
     limits: files.limits,

@@ -60,14 +60,14 @@ export class HealthBuffer {
   readonly #notes: Latest<number, Note>
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, log: Logger, fenced: Fenced = () => undefined, everyMs = 1_000) {
+  constructor(db: Database, logger: Logger, fenced: Fenced = () => undefined, everyMs = 1_000) {
     this.#notes = new Latest<number, Note>({
       everyMs,
       write: async (notes) => {
         const lost = await writeHealth(db, notes)
         if (lost.length > 0) fenced(lost)
       },
-      onFailure: (err, kept) => log.warn({ err, kept }, 'health could not be written'),
+      onFailure: (err, kept) => logger.warn({ err, kept }, 'health could not be written'),
     })
   }
 

@@ -36,7 +36,7 @@ export class TimelineBuffer {
   >().setMaxListeners(0)
 
   /** `fenced` is called with credentials that another node has claimed. */
-  constructor(db: Database, node: string, log: Logger, fenced: Fenced = () => undefined) {
+  constructor(db: Database, node: string, logger: Logger, fenced: Fenced = () => undefined) {
     this.#buffer = new WriteBuffer<Transition>({
       everyMs: 50,
       capacity: 100_000,
@@ -44,7 +44,7 @@ export class TimelineBuffer {
         const lost = await writeTransitions(db, node, transitions)
         if (lost.length > 0) fenced(lost)
       },
-      onFailure: (err, kept) => log.warn({ err, kept }, 'timelines could not be written'),
+      onFailure: (err, kept) => logger.warn({ err, kept }, 'timelines could not be written'),
     })
   }
 

@@ -66,7 +66,7 @@ export interface Database extends Queryable {
 
 interface DatabaseOptions {
   readonly url: string
-  readonly log: Logger
+  readonly logger: Logger
   readonly maxConnections?: number
   /** Called when a statement fails because the database is unavailable. */
   readonly onUnavailable?: (cause: unknown) => void
@@ -104,7 +104,7 @@ const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Qu
 })
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { url, log, maxConnections = 20, onUnavailable } = options
+  const { url, logger, maxConnections = 20, onUnavailable } = options
   const explain = explainer(onUnavailable)
   const pool = new pg.Pool({
     ...limits,
@@ -115,7 +115,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   // The pool does not listen to a connection while it is borrowed.
   pool.on('connect', (client) => client.on('error', reportedByStatement))
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
   const orm = once(() => openOrm(pool))
   return {
     pool,

@@ -17,7 +17,7 @@ interface DurabilityOptions {
   readonly url: string
   /** Trying the service out may risk what it has stored. */
   readonly production: boolean
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 /** Rejects with the name of the setting by which commits may be lost, or with what else makes it unfit. */
@@ -25,7 +25,7 @@ export function assertDurable(options: DurabilityOptions): Promise<void> {
   return concerning('DATABASE_URL', judge(options))
 }
 
-async function judge({ url, production, log }: DurabilityOptions): Promise<void> {
+async function judge({ url, production, logger }: DurabilityOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...patience })
   // Its statement fails of it.
   client.on('error', () => undefined)
@@ -38,7 +38,7 @@ async function judge({ url, production, log }: DurabilityOptions): Promise<void>
     const risk = `PostgreSQL runs with ${names.join(' and ')} off, a commit may be lost`
     // Without it even a crash of the database alone loses what was acknowledged.
     if (production || names.includes('synchronous_commit')) throw new Error(risk)
-    log.warn({ settings: names }, risk)
+    logger.warn({ settings: names }, risk)
   } finally {
     await client.end()
   }

@@ -53,7 +53,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const setup = await prepare(options)
   const owned = await obtain(setup)
   const url = (database = setup.database) => setup.url(owned.port, database)
-  const held = hold(owned, url('postgres'), options.log)
+  const held = hold(owned, url('postgres'), options.logger)
   try {
     await assertSettings(owned, setup)
     await ensureDatabase(owned, setup.database)
@@ -61,7 +61,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     await held.stop()
     throw error
   }
-  options.log.info({ pid: owned.pid, port: owned.port }, 'PostgreSQL is up')
+  options.logger.info({ pid: owned.pid, port: owned.port }, 'PostgreSQL is up')
   return {
     pid: owned.pid,
     port: owned.port,

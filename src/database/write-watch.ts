@@ -17,11 +17,11 @@ interface WriteProbe {
 export function openWriteProbe({
   url,
   node,
-  log,
+  logger,
 }: {
   readonly url: string
   readonly node: string
-  readonly log: Logger
+  readonly logger: Logger
 }): WriteProbe {
   const pool = new pg.Pool({
     connectionString: url,
@@ -34,7 +34,7 @@ export function openWriteProbe({
     keepAlive: true,
   })
   pool.on('connect', (client) => client.on('error', () => undefined))
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
   return {
     async write(bytes) {
       await pool.query(
@@ -50,7 +50,7 @@ export function openWriteProbe({
 interface WriteWatchOptions {
   /** Writes a row that needs room for so many bytes; rejects when the database does not take it in time. */
   probe(bytes: number): Promise<void>
-  readonly log: Pick<Logger, 'warn' | 'info'>
+  readonly logger: Pick<Logger, 'warn' | 'info'>
   readonly now?: () => number
 }
 
@@ -65,7 +65,7 @@ const STILL_FAILING_MS = 4_000
 
 export class WriteWatch implements Storage {
   readonly #probe: WriteWatchOptions['probe']
-  readonly #log: WriteWatchOptions['log']
+  readonly #logger: WriteWatchOptions['logger']
   readonly #now: () => number
   #workedAt = Number.NEGATIVE_INFINITY
   /** Why the latest write failed; undefined once a write has worked since. */
@@ -81,9 +81,9 @@ export class WriteWatch implements Storage {
   readonly #waiting = new Set<() => void>()
   readonly #recoveries = new Set<() => void>()
 
-  constructor({ probe, log, now = Date.now }: WriteWatchOptions) {
+  constructor({ probe, logger, now = Date.now }: WriteWatchOptions) {
     this.#probe = probe
-    this.#log = log
+    this.#logger = logger
     this.#now = now
   }
 
@@ -162,7 +162,7 @@ export class WriteWatch implements Storage {
           return true
         },
         (cause) => {
-          if (!this.#isDown) this.#log.warn({ err: cause }, 'the database takes no writes')
+          if (!this.#isDown) this.#logger.warn({ err: cause }, 'the database takes no writes')
           this.#isDown = true
           this.suspect(cause)
           return false
@@ -175,7 +175,7 @@ export class WriteWatch implements Storage {
   }
 
   #workedAgain(): void {
-    if (this.#isDown) this.#log.info({}, 'the database takes writes again')
+    if (this.#isDown) this.#logger.info({}, 'the database takes writes again')
     this.#isDown = false
     this.#workedNow()
     this.#wake()

@@ -58,7 +58,7 @@ interface ConnectionOptions {
   readonly limits: ConnectionLimits
   /** Proxies bring the connections of everybody. */
   isProxy(address: string): boolean
-  readonly log: Pick<FastifyBaseLogger, 'warn'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
   readonly metrics: {
     connectionRefused(reason: string): void
     openConnections(read: () => number): void
@@ -145,12 +145,12 @@ class Connections {
   }
 
   turnAway(reason: 'address' | 'full' | 'idle'): void {
-    const { log, limits, metrics } = this.#options
+    const { logger, limits, metrics } = this.#options
     metrics.connectionRefused(reason)
     this.#turnedAway++
     if (performance.now() - this.#loggedAt < LOG_EVERY_MS) return
     const facts = { connections: this.#turnedAway, reason, open: this.#open, most: limits.most }
-    log.warn(facts, 'connections were turned away')
+    logger.warn(facts, 'connections were turned away')
     this.#loggedAt = performance.now()
     this.#turnedAway = 0
   }

@@ -39,11 +39,15 @@ export interface Readiness {
 
 interface ReadinessOptions {
   readonly database: Queryable
-  readonly log: Pick<Logger, 'warn'>
+  readonly logger: Pick<Logger, 'warn'>
   readonly withinMs?: number
 }
 
-export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOptions): Readiness {
+export function createReadiness({
+  database,
+  logger,
+  withinMs = 1_000,
+}: ReadinessOptions): Readiness {
   let isDraining = false
   let asking: Promise<string | null> | undefined
   const select = async () => {
@@ -58,7 +62,7 @@ export function createReadiness({ database, log, withinMs = 1_000 }: ReadinessOp
     try {
       return await check()
     } catch (error) {
-      log.warn({ err: error }, failure)
+      logger.warn({ err: error }, failure)
       return failure
     }
   }

@@ -192,7 +192,7 @@ export function followAnswers(app: FastifyInstance): void {
   })
 }
 
-export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number) =>
+export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: number) =>
   function answerError(error: ConnectionError, socket: Socket): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded) return
@@ -210,7 +210,7 @@ export const answerClientError = (log: FastifyBaseLogger, requestTimeout: number
     }
     const requestId = requestIds.genReqId()
     // The error itself carries the bytes received, and with them perhaps a key.
-    log.debug({ requestId, code: error.code }, 'unreadable request')
+    logger.debug({ requestId, code: error.code }, 'unreadable request')
     socket.end(rawAnswer(statuses[error.code] ?? 400, requestId))
     const cut = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(cut))

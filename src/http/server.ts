@@ -45,13 +45,13 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
   const app = await createServer({
-    log: logger,
+    logger,
     requestLog: { journal, metrics },
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
   })
   const isProxy = proxyCheck(config.trustProxy)
-  limitConnections(app, { limits: config.limits.connections, isProxy, log: logger, metrics })
+  limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths({ ...botPaths(), ...filePaths })
   app.addHook('onSend', async (_, reply) => {
@@ -73,7 +73,7 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
   const { config, logger, metrics, journal } = options
   if (config.metrics.port === undefined) return async () => undefined
   const app = await createServer({
-    log: logger,
+    logger,
     requestLog: { journal, metrics },
     trustProxy: false,
   })
@@ -137,7 +137,7 @@ function collectPaths(app: FastifyInstance): (path: string) => string[] {
 }
 
 export interface ServerOptions {
-  readonly log: FastifyBaseLogger
+  readonly logger: FastifyBaseLogger
   readonly requestLog: RequestLogOptions
   readonly trustProxy: string[] | false
   readonly limits?: Partial<typeof usualLimits>
@@ -168,8 +168,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const limits = { ...usualLimits, ...options.limits }
   const { headersTimeout, connectionsCheckingInterval } = limits
   const app = Fastify({
-    loggerInstance: options.log,
-    childLoggerFactory: (log, bindings) => new RequestLogger(log, bindings),
+    loggerInstance: options.logger,
+    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: limits.bodyLimit,
@@ -187,7 +187,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       maxHeaderSize: limits.maxHeaderSize,
       requireHostHeader: false,
     },
-    clientErrorHandler: answerClientError(options.log, limits.requestTimeout),
+    clientErrorHandler: answerClientError(options.logger, limits.requestTimeout),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => {
       // Answered before Node has looked at the rest, which may turn out to be no request.

@@ -50,7 +50,7 @@ export class PostgresKeyStore implements KeyStore {
    */
   constructor(
     db: Database,
-    log: Logger,
+    logger: Logger,
     webhookOf?: WebhookOf,
     fenced: Fenced = () => undefined,
     filtered: (credentialId: number) => void = () => undefined,
@@ -64,12 +64,12 @@ export class PostgresKeyStore implements KeyStore {
         if (lost.length > 0) fenced(lost)
         for (const [, { key, filter }] of positions) if (filter) filtered(key.credentialId)
       },
-      onFailure: (err, keys) => log.warn({ err, keys }, 'cursors could not be written'),
+      onFailure: (err, keys) => logger.warn({ err, keys }, 'cursors could not be written'),
     })
     this.#uses = new Latest<number, Date>({
       everyMs: USE_LAG_MS,
       write: (uses) => writeUses(db, uses),
-      onFailure: (err, keys) => log.warn({ err, keys }, 'uses of keys could not be written'),
+      onFailure: (err, keys) => logger.warn({ err, keys }, 'uses of keys could not be written'),
     })
   }
 

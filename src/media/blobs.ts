@@ -20,7 +20,7 @@ export interface BlobStoreOptions {
   readonly quota: Quota
   /** How long what nobody holds is kept. */
   readonly keepSeconds: number
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 interface NewBlob {
@@ -101,7 +101,7 @@ export class BlobStore {
       return { size, mime, stream }
     } catch (cause) {
       if (!(cause instanceof ObjectMissing)) throw cause
-      this.#options.log.error({ err: cause, blob }, 'a stored file is missing')
+      this.#options.logger.error({ err: cause, blob }, 'a stored file is missing')
       throw failed('not_found', '', {}, { cause })
     }
   }
@@ -134,14 +134,14 @@ export class BlobStore {
 
   /** What cannot be removed now stays named, and is tried again with the next sweep. */
   async #remove(names: readonly string[]): Promise<number> {
-    const { objects, rows, log } = this.#options
+    const { objects, rows, logger } = this.#options
     const removed: string[] = []
     for (const object of names) {
       try {
         await objects.delete(object)
         removed.push(object)
       } catch (err) {
-        log.warn({ err, object }, 'a stored file was not removed')
+        logger.warn({ err, object }, 'a stored file was not removed')
       }
     }
     if (removed.length > 0) await rows.forget(removed)

@@ -21,7 +21,7 @@ import { Transcoder } from './transcoder.ts'
 export interface MediaOptions {
   readonly db: Database
   readonly vault: Vault
-  readonly log: Logger
+  readonly logger: Logger
   readonly dataDir: string
   /** Of several processes that share the folder each has its own temporary files. */
   readonly node: string
@@ -49,24 +49,24 @@ export interface OpenedMedia {
 }
 
 /** Undefined when there is no ffmpeg, or none that may be used. */
-async function confinedTools({ searchPath, mustConfine = false, log }: MediaOptions) {
+async function confinedTools({ searchPath, mustConfine = false, logger }: MediaOptions) {
   const tools = await findTools(searchPath)
   if (!tools) {
-    log.info({}, 'ffmpeg was not found: sound and film are sent as they are')
+    logger.info({}, 'ffmpeg was not found: sound and film are sent as they are')
     return undefined
   }
   const confinement = await findConfinement(tools, searchPath)
   if (confinement.hidesFiles) return { ...tools, confinement }
   if (mustConfine) {
-    log.warn({}, 'ffmpeg is not used: FFMPEG_CONFINED is set and bubblewrap does not work here')
+    logger.warn({}, 'ffmpeg is not used: FFMPEG_CONFINED is set and bubblewrap does not work here')
     return undefined
   }
-  log.info({}, 'ffmpeg runs without bubblewrap: it could read what the service may read')
+  logger.info({}, 'ffmpeg runs without bubblewrap: it could read what the service may read')
   return { ...tools, confinement }
 }
 
 export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
-  const { db, vault, log, dataDir, node, limits, s3, guard } = options
+  const { db, vault, logger, dataDir, node, limits, s3, guard } = options
   const { measures = unmeasured } = options
   const folder = join(dataDir, 'media')
   const tools = await confinedTools(options)
@@ -83,9 +83,9 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     vault,
     quota: { bytes: limits.quotaBytes, files: limits.quotaFiles },
     keepSeconds: limits.keepSeconds,
-    log,
+    logger,
   })
-  const transcoder = new Transcoder({ tools, pool, log, measures, maxBytes: limits.uploadBytes })
+  const transcoder = new Transcoder({ tools, pool, logger, measures, maxBytes: limits.uploadBytes })
   const spool = new Spool(temporary, pool)
   const paths = new PostgresFilePaths(db)
   return {
@@ -98,14 +98,14 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
       agent,
       limits,
       measures,
-      log,
+      logger,
     }),
     paths,
     limits,
     transcodes: transcoder.isOpen,
     async sweep() {
       const removed = await blobs.sweep()
-      if (removed > 0) log.info({ removed }, 'old files were removed')
+      if (removed > 0) logger.info({ removed }, 'old files were removed')
       await paths.sweep()
     },
     async close() {

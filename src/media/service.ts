@@ -38,7 +38,7 @@ interface MediaServiceOptions {
   readonly agent: GuardedAgent
   readonly limits: MediaLimits
   readonly measures: MediaMeasures
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 const kinds: Readonly<Record<MediaKind, Prepare>> = {
@@ -144,7 +144,7 @@ export class StoredMediaService implements MediaService {
     if (!(cause instanceof Error) || cause instanceof UrlRefused) return
     const reason = cause.cause instanceof Error ? cause.cause : cause
     const err = `${reason.name}: ${reason.message}`
-    this.#options.log.info({ host: urlFrom(url).host, err }, 'a file could not be fetched')
+    this.#options.logger.info({ host: urlFrom(url).host, err }, 'a file could not be fetched')
   }
 
   async #inspect(

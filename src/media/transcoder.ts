@@ -50,7 +50,7 @@ interface TranscoderOptions {
   /** Absent: the machine has none, and everything stays as it is. */
   readonly tools: (Tools & { readonly confinement: Confinement }) | undefined
   readonly pool: Pick<MediaPool, 'drive'>
-  readonly log: Logger
+  readonly logger: Logger
   readonly measures: Pick<MediaMeasures, 'transcoded'>
   readonly atOnce?: number
   readonly probeTakes?: number
@@ -122,7 +122,7 @@ export class Transcoder {
     asker: Asker,
   ): Promise<boolean> {
     const { path, mime } = recording
-    const { pool, log, measures, maxBytes, budget = budgetFor } = this.#options
+    const { pool, logger, measures, maxBytes, budget = budgetFor } = this.#options
     const allowed = budget(await sizeOf(path))
     const command = this.#encoder(recording, recipe, target, allowed)
     if (!command) return false
@@ -136,7 +136,7 @@ export class Transcoder {
     const made = await sizeOf(target)
     // A result of exactly the limit was cut off at it.
     if (succeeded && made > 0 && made < maxBytes) return true
-    log.info({ mime, complaint, timeMs: allowed.timeMs }, 'ffmpeg made nothing of a file')
+    logger.info({ mime, complaint, timeMs: allowed.timeMs }, 'ffmpeg made nothing of a file')
     return false
   }
 

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000
 
 /** Writes one line in a while about a trouble that repeats itself; it says how many lines it stands for. */
 export function boundedWarnings(
-  log: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'warn'>,
   everyMs = MINUTE_MS,
   now: () => number = () => performance.now(),
 ): Logger['warn'] {
@@ -17,7 +17,7 @@ export function boundedWarnings(
       return
     }
     last = now()
-    log.warn(unsaid === 0 ? fields : { ...fields, unsaid }, message)
+    logger.warn(unsaid === 0 ? fields : { ...fields, unsaid }, message)
     unsaid = 0
   }
 }

@@ -16,7 +16,7 @@ import {
 export interface RequestJournalOptions {
   readonly database: Database
   readonly metrics: Pick<Metrics, 'recordsDropped' | 'pendingRecords'>
-  readonly log: Pick<Logger, 'warn' | 'error'>
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly retentionDays?: number
   readonly batchSize?: number
   /** How many records wait at most, in memory, while the database is away. */
@@ -135,19 +135,19 @@ export class RequestJournal {
 
   /** Waits for a database that is away. Any other error may be a missing partition; a second one is the batch's own. */
   #recover(error: unknown): void {
-    const { log } = this.#options
+    const { logger } = this.#options
     if (isUnavailable(error)) {
-      log.warn({ err: error }, 'the request log waits for the database')
+      logger.warn({ err: error }, 'the request log waits for the database')
       return
     }
     this.#upkeepDue = 0
     if (!this.#isRepaired) {
-      log.warn({ err: error }, 'the request log could not be written, trying once more')
+      logger.warn({ err: error }, 'the request log could not be written, trying once more')
       this.#isRepaired = true
       return
     }
     const records = this.#batch?.records.length ?? 0
-    log.error({ err: error, records }, 'dropped a request log batch')
+    logger.error({ err: error, records }, 'dropped a request log batch')
     this.#drop(this.#batch)
     this.#batch = undefined
     this.#isRepaired = false

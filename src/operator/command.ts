@@ -11,7 +11,7 @@ import { exitCodes, StartFailure } from '../process/start-failure.ts'
 interface OperatorTools {
   readonly config: Config
   readonly db: Database
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 /** Runs a command; what keeps it from its database is told in one line, as at a start of the service. */
@@ -30,14 +30,14 @@ export async function operate(command: (tools: OperatorTools) => Promise<void>):
 async function open(opened: AsyncDisposableStack): Promise<OperatorTools> {
   const config = readConfig()
   // Standard output is the command's: of what is usual nothing is said.
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel })
+  const logger = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel })
   let url = config.databaseUrl
   if (url === undefined) {
-    const postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), log })
+    const postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), logger })
     opened.defer(() => postgres.stop())
     url = postgres.url()
   }
-  const db = openDatabase({ url, log })
+  const db = openDatabase({ url, logger })
   opened.defer(() => db.close())
-  return { config, db, log }
+  return { config, db, logger }
 }

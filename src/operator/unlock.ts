@@ -5,9 +5,9 @@ import { openVault } from '../security/vault.ts'
 import { operate } from './command.ts'
 
 const [phone = ''] = process.argv.slice(2)
-await operate(async ({ config, db, log }) => {
+await operate(async ({ config, db, logger }) => {
   try {
-    const vault = await openVault({ db, keyFile: config.keyFile, log })
+    const vault = await openVault({ db, keyFile: config.keyFile, logger })
     const unlocked = await unlock(db, vault, phone)
     process.stdout.write(
       `${unlocked.phone} may sign in again; ${unlocked.failures} wrong codes are forgotten.\n`,

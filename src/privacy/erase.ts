@@ -10,7 +10,7 @@ import { inRounds, wipeTable } from './wipe.ts'
 interface EraserOptions {
   readonly db: Database
   readonly vault: Pick<Vault, 'shred'>
-  readonly log: Logger
+  readonly logger: Logger
   /** Signs the account out on its network and ends its keys; rejects when that takes too long. */
   deleteAccount(credentialId: number): Promise<void>
   /** Nobody is signed in as this user any more. */
@@ -49,13 +49,13 @@ export class Eraser {
 
   /** Goes on with what was cut off. */
   async resume(): Promise<void> {
-    const { db, log } = this.#options
+    const { db, logger } = this.#options
     const rows = await db.query<{ id: number }>(
       'select id from app_user where erasing_at is not null order by id',
     )
     for (const { id } of rows) {
       await this.#once(id).catch((err) =>
-        log.error({ err, userId: id }, 'a user was not erased yet'),
+        logger.error({ err, userId: id }, 'a user was not erased yet'),
       )
     }
   }
@@ -70,7 +70,7 @@ export class Eraser {
   }
 
   async #run(userId: number): Promise<boolean> {
-    const { endLinks, forgetKeys, flush, sweepFiles, log } = this.#options
+    const { endLinks, forgetKeys, flush, sweepFiles, logger } = this.#options
     await endLinks(userId)
     if (!(await this.#deleteAccounts(userId))) return false
     await forgetKeys(userId)
@@ -80,12 +80,12 @@ export class Eraser {
     })
     if (!isWiped) return false
     await sweepFiles()
-    log.info({ userId }, 'a user was erased')
+    logger.info({ userId }, 'a user was erased')
     return true
   }
 
   async #deleteAccounts(userId: number): Promise<boolean> {
-    const { db, deleteAccount, log } = this.#options
+    const { db, deleteAccount, logger } = this.#options
     const rows = await db.query<{ id: number }>(
       'select id from credential where user_id = $1 and deactivated_at is null order by id',
       [userId],
@@ -95,7 +95,7 @@ export class Eraser {
       const deleting = rows.slice(at, at + AT_ONCE).map(async ({ id }) => {
         await deleteAccount(id).catch((err) => {
           isDone = false
-          log.warn(
+          logger.warn(
             { err, credentialId: id },
             'an account of a user who is erased was not deleted yet',
           )

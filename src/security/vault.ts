@@ -29,7 +29,7 @@ const kek = (key: Buffer): Kek => ({
 })
 
 /** The file of key-encryption keys: one a line in base64, the first encrypts, all decrypt. */
-async function readKeyFile(path: string, log: Logger): Promise<readonly Kek[] | undefined> {
+async function readKeyFile(path: string, logger: Logger): Promise<readonly Kek[] | undefined> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -39,7 +39,7 @@ async function readKeyFile(path: string, log: Logger): Promise<readonly Kek[] | 
   }
   const { mode } = await stat(path)
   if (process.platform !== 'win32' && mode & READABLE_BY_OTHERS) {
-    log.warn({ path, mode: (mode & 0o777).toString(8) }, 'the key file is open to other users')
+    logger.warn({ path, mode: (mode & 0o777).toString(8) }, 'the key file is open to other users')
   }
   return parseKeyFile(text)
 }
@@ -266,7 +266,7 @@ interface VaultOptions {
   readonly db: Database
   /** Created at the first start; without it what is stored cannot be read any more. */
   readonly keyFile: string
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 /** version ‖ data key id ‖ nonce ‖ tag ‖ ciphertext */
@@ -275,8 +275,8 @@ const ID_END = 1 + 16
 const SHORTEST = ID_END + 12 + 16
 
 /** Refuses to start when the stored keys cannot be read. */
-export async function openVault({ db, keyFile, log }: VaultOptions): Promise<Vault> {
-  const keys = new DataKeys(db, await loadKeks(db, keyFile, log))
+export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<Vault> {
+  const keys = new DataKeys(db, await loadKeks(db, keyFile, logger))
   await keys.assertReadable()
   const { key: seed } = await keys.forGood('derivation')
 
@@ -307,8 +307,8 @@ export async function openVault({ db, keyFile, log }: VaultOptions): Promise<Vau
 }
 
 /** A lost key file must not be replaced by a new one: that would hide the loss until somebody signs in. */
-async function loadKeks(db: Database, path: string, log: Logger): Promise<readonly Kek[]> {
-  const found = await readKeyFile(path, log)
+async function loadKeks(db: Database, path: string, logger: Logger): Promise<readonly Kek[]> {
+  const found = await readKeyFile(path, logger)
   if (found) return found
   const [stored] = await db.query('select from data_key limit 1')
   if (stored) throw new Error(`the key file ${path} is missing, but secrets are stored under it`)

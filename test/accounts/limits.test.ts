@@ -124,9 +124,9 @@ t.test('a refused code counts nowhere', async (t) => {
 
 t.test('spending caps hold by country and in all, and raise an alarm', async (t) => {
   const alarms: object[] = []
-  const log = { info() {}, warn() {}, error: (fields: object) => void alarms.push(fields) }
+  const logger = { info() {}, warn() {}, error: (fields: object) => void alarms.push(fields) }
   const { accounts } = await accountsRig(t, {
-    log,
+    logger,
     limits: { sendsPerCountry: { count: 3, seconds: 60 }, sendsInAll: { count: 4, seconds: 60 } },
   })
   const countries = [newPhone(), newPhone(), newPhone(), newPhone()]

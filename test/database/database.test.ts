@@ -106,7 +106,7 @@ t.test('a socket that is gone is a server that is down, another missing file is 
   // The path of a socket has to be short.
   const folder = await mkdtemp(join(tmpdir(), 'no-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  const down = openDatabase({ url: `socket:${folder}?db=nobody`, log: quietLog })
+  const down = openDatabase({ url: `socket:${folder}?db=nobody`, logger: quietLog })
   t.teardown(() => down.close())
   await refused(t, down.query('select 1'), { code: 'unavailable' })
   const missing = await readFile(join(folder, 'missing')).catch((error: unknown) => error)

@@ -40,8 +40,8 @@ async function doomedServer(t: Test): Promise<string> {
 }
 
 t.test('a connection that ends as it begins fails its transaction and nothing else', async (t) => {
-  const log = createLog({ level: 'silent' })
-  const database = openDatabase({ url: await doomedServer(t), log })
+  const logger = createLog({ level: 'silent' })
+  const database = openDatabase({ url: await doomedServer(t), logger })
   t.teardown(() => database.close())
   for (let attempt = 0; attempt < 3; attempt++) {
     const work = database.transaction((tx) => tx.query('select 1'))

@@ -11,10 +11,10 @@ const isSafe = fsync === 'on'
 t.test(
   'a server that may lose commits is told of while trying out, and refused in production',
   async (t) => {
-    const log = new FakeLogger()
-    await assertDurable({ url, production: false, log })
-    t.equal(log.warnings.length, isSafe ? 0 : 1)
-    const inProduction = assertDurable({ url, production: true, log })
+    const logger = new FakeLogger()
+    await assertDurable({ url, production: false, logger })
+    t.equal(logger.warnings.length, isSafe ? 0 : 1)
+    const inProduction = assertDurable({ url, production: true, logger })
     if (isSafe) await inProduction
     else await t.rejects(inProduction, { message: /fsync/ })
   },
@@ -23,10 +23,12 @@ t.test(
 t.test('one that acknowledges before it has written is refused always', async (t) => {
   const name = new URL(url).pathname.slice(1)
   await database.query(`alter database ${name} set synchronous_commit = off`)
-  const log = new FakeLogger()
-  await t.rejects(assertDurable({ url, production: false, log }), { message: /synchronous_commit/ })
+  const logger = new FakeLogger()
+  await t.rejects(assertDurable({ url, production: false, logger }), {
+    message: /synchronous_commit/,
+  })
   await database.query(`alter database ${name} set synchronous_commit = local`)
-  await assertDurable({ url, production: false, log })
+  await assertDurable({ url, production: false, logger })
 })
 
 t.test(
@@ -34,7 +36,7 @@ t.test(
   async (t) => {
     const wrong = new URL(url)
     wrong.pathname = '/nowhere'
-    const attempt = assertDurable({ url: wrong.href, production: false, log: new FakeLogger() })
+    const attempt = assertDurable({ url: wrong.href, production: false, logger: new FakeLogger() })
     await t.rejects(attempt, {
       name: 'StartFailure',
       message: 'DATABASE_URL: database "nowhere" does not exist',

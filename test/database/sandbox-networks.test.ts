@@ -13,7 +13,7 @@ async function before(t: Test) {
   const name = `chapar_test_networks_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
   await server.client.query(`create database ${name} template template0`)
   const url = server.url(name)
-  const db = openDatabase({ url, log: quietLog })
+  const db = openDatabase({ url, logger: quietLog })
   t.teardown(async () => {
     await db.close()
     await server.client.query(`drop database ${name} with (force)`)

@@ -15,7 +15,7 @@ function watched(t: Test) {
       database.probes.push(bytes)
       if (database.isAway) throw new Error('connect ECONNREFUSED')
     },
-    log: quietLog,
+    logger: quietLog,
     now: () => now,
   })
   t.teardown(() => watch.close())
@@ -124,9 +124,9 @@ t.test('nobody waits for a watch that is closed', async (t) => {
 
 t.test('a database that takes no writes is known by it, and so is its recovery', async (t) => {
   const { url } = await testDatabase(t)
-  const probe = openWriteProbe({ url, node: 'here', log: quietLog })
+  const probe = openWriteProbe({ url, node: 'here', logger: quietLog })
   t.teardown(() => probe.close())
-  const watch = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: quietLog })
+  const watch = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger: quietLog })
   t.teardown(() => watch.close())
   t.equal(await watch.trouble(), null)
   const turn = async (value: 'on' | 'off') => {

@@ -13,7 +13,7 @@ t.test(
   'a bot that is ahead of a restored log misses nothing once the ids were moved on',
   async (t) => {
     const { service, client, ada, credentialId, key } = await scene(t)
-    const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+    const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
     t.teardown(() => db.close())
     const write = (text: string) => client.write(ada.id, '@gatebot', text)
     const read = async (offset: number) =>

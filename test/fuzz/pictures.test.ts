@@ -35,7 +35,7 @@ t.teardown(() => pool.close())
 const transcoder = new Transcoder({
   tools: undefined,
   pool,
-  log: quietLog,
+  logger: quietLog,
   measures: unmeasured,
   maxBytes: 1e7,
 })

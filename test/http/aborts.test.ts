@@ -8,13 +8,13 @@ import type { RequestRecord } from '../../src/observability/usage-tally.ts'
 import { until } from '../support/client.ts'
 
 const lines: { level: string; msg: string }[] = []
-const log = createLog({
+const logger = createLog({
   level: 'debug',
   destination: { write: (line) => void lines.push(JSON.parse(line)) },
 })
 const records: RequestRecord[] = []
 const app = await createServer({
-  log,
+  logger,
   trustProxy: false,
   requestLog: {
     journal: { record: (record) => void records.push(record) },

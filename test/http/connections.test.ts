@@ -12,10 +12,15 @@ import { until } from '../support/client.ts'
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | false = false) {
-  const log = createLog({ level: 'silent' })
+  const logger = createLog({ level: 'silent' })
   const requestLog = nowhere
   const maxConnections = withReserve(limits)
-  const app = await createServer({ log, requestLog, trustProxy: false, limits: { maxConnections } })
+  const app = await createServer({
+    logger,
+    requestLog,
+    trustProxy: false,
+    limits: { maxConnections },
+  })
   t.teardown(() => app.close())
   const refused: string[] = []
   const lines: string[] = []
@@ -23,7 +28,7 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
   limitConnections(app, {
     limits,
     isProxy: proxyCheck(proxies),
-    log: { warn: (_facts: object, text: string) => void lines.push(text) } as never,
+    logger: { warn: (_facts: object, text: string) => void lines.push(text) } as never,
     metrics: {
       connectionRefused: (reason) => void refused.push(reason),
       openConnections: (read) => {

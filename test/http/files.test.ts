@@ -14,7 +14,7 @@ const credentialId = await client.link(await client.person('Ada'))
 const { key, api_key_id } = await client.key(credentialId)
 const { media } = service.gateway
 const { user } = await client.result('GET', '/user')
-const database = openDatabase({ url: service.databaseUrl, log: quietLog })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => database.close())
 
 const content = randomBytes(200_000)

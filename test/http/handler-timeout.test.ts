@@ -7,7 +7,7 @@ import { refused } from '../service/scene.ts'
 const LIMIT_MS = 200
 
 const app = await createServer({
-  log: createLog({ level: 'silent' }),
+  logger: createLog({ level: 'silent' }),
   requestLog: {
     journal: { record: () => undefined },
     metrics: { answered: () => undefined, botCalled: () => undefined },

@@ -8,7 +8,7 @@ import { quietLog } from '../support/log.ts'
 import { bareServer } from './observability-rig.ts'
 
 async function probed(t: Test, database: Queryable, withinMs = 100) {
-  const readiness = createReadiness({ database, log: quietLog, withinMs })
+  const readiness = createReadiness({ database, logger: quietLog, withinMs })
   const app = bareServer(t)
   await app.register(healthRoutes, { readiness })
   return { app, readiness }

@@ -11,8 +11,8 @@ const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled(
 
 /** A client that sends its body in parts, and what it has seen. */
 async function client(limits: NonNullable<ServerOptions['limits']>) {
-  const log = createLog({ level: 'silent' })
-  const app = await createServer({ log, requestLog: nowhere, trustProxy: false, limits })
+  const logger = createLog({ level: 'silent' })
+  const app = await createServer({ logger, requestLog: nowhere, trustProxy: false, limits })
   t.teardown(() => app.close())
   app.get('/name', async () => ({ ok: true }))
   await app.listen({ host: '127.0.0.1', port: 0 })

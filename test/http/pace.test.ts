@@ -10,7 +10,7 @@ const WINDOW_MS = 300
 
 async function serve(windowMs: number): Promise<number> {
   const app = await createServer({
-    log: createLog({ level: 'silent' }),
+    logger: createLog({ level: 'silent' }),
     requestLog: {
       journal: { record: () => undefined },
       metrics: { answered: () => undefined, botCalled: () => undefined },

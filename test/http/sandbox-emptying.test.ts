@@ -8,7 +8,7 @@ import { quietLog } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t, { env: { SANDBOX_PEOPLE: '3', SANDBOX_MESSAGES: '4' } })
-const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => db.close())
 
 const rowsOf = async (userId: number) => {

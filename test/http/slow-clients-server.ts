@@ -6,7 +6,7 @@ import { createLog } from '../../src/observability/log.ts'
 const { headersTimeout, requestTimeout, maxConnections } = JSON.parse(process.argv[2] ?? '{}')
 
 const app = await createServer({
-  log: createLog({ level: 'silent' }),
+  logger: createLog({ level: 'silent' }),
   requestLog: {
     journal: { record: () => undefined },
     metrics: { answered: () => undefined, botCalled: () => undefined },

@@ -27,12 +27,12 @@ const STOP_MS = 5_000
 async function stage(t: Test, { isThere = true } = {}) {
   const redis = await RedisServer.create(t)
   if (isThere) await redis.start()
-  const log = new Lines()
+  const logger = new Lines()
   const began = performance.now()
   const jobs = await createJobs({
     databaseUrl: 'postgres://unused',
     redisUrl: redis.url,
-    logger: log,
+    logger,
   })
   const startMs = performance.now() - began
   const [sent, reminded]: [string[], string[]] = [[], []]
@@ -60,7 +60,7 @@ async function stage(t: Test, { isThere = true } = {}) {
     const took = performance.now() - began
     t.ok(took < CODE_MS, `${what}: a code was sent in ${Math.round(took)} ms`)
   }
-  return { redis, jobs, log, sent, reminded, code, close, startMs }
+  return { redis, jobs, logger, sent, reminded, code, close, startMs }
 }
 
 const soon = (ms: number) => new Date(Date.now() + ms)
@@ -70,10 +70,10 @@ const aboutRedis = ({ warnings }: Lines) =>
   warnings.filter(({ message }) => /^Redis takes no jobs/.test(message))
 
 t.test('a start without it is a start, and it is used once it comes', { skip }, async (t) => {
-  const { redis, jobs, log, reminded, code, startMs } = await stage(t, { isThere: false })
+  const { redis, jobs, logger, reminded, code, startMs } = await stage(t, { isThere: false })
   t.ok(startMs < 3_000, `it took ${Math.round(startMs)} ms`)
   t.equal(jobs.trouble(), 'Redis takes no jobs')
-  t.match(aboutRedis(log), [{ fields: { reason: /ECONNREFUSED/ } }])
+  t.match(aboutRedis(logger), [{ fields: { reason: /ECONNREFUSED/ } }])
   await code('away')
   await jobs.remind({ kind: 'webhook', id: 'due', at: soon(50) })
   await until(() => reminded.includes('due'))
@@ -89,7 +89,7 @@ t.test('a start without it is a start, and it is used once it comes', { skip }, 
 })
 
 t.test('killed, and back with nothing', { skip }, async (t) => {
-  const { redis, jobs, log, reminded, code } = await stage(t)
+  const { redis, jobs, logger, reminded, code } = await stage(t)
   t.equal(jobs.trouble(), null)
   await code('up')
   await redis.kill()
@@ -103,8 +103,8 @@ t.test('killed, and back with nothing', { skip }, async (t) => {
   await code('back')
   await jobs.remind({ kind: 'webhook', id: 'kept', at: soon(0) })
   await until(() => reminded.includes('kept'))
-  t.equal(aboutRedis(log).length, 1, 'it is said once')
-  t.ok(log.warnings.length < 8, `${log.warnings.length} lines of warning`)
+  t.equal(aboutRedis(logger).length, 1, 'it is said once')
+  t.ok(logger.warnings.length < 8, `${logger.warnings.length} lines of warning`)
 })
 
 t.test('frozen, and thawed', { skip }, async (t) => {
@@ -121,11 +121,11 @@ t.test('frozen, and thawed', { skip }, async (t) => {
 })
 
 t.test('full', { skip }, async (t) => {
-  const { redis, jobs, log, code } = await stage(t)
+  const { redis, jobs, logger, code } = await stage(t)
   await redis.tell('CONFIG SET maxmemory 1')
   await code('just full')
   await isAway(jobs)
-  t.match(aboutRedis(log), [{ fields: { reason: /OOM/ } }])
+  t.match(aboutRedis(logger), [{ fields: { reason: /OOM/ } }])
   await code('full')
   await redis.tell('CONFIG SET maxmemory 0')
   await isUp(jobs)

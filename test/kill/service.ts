@@ -27,19 +27,19 @@ const acknowledgesEarly = process.env.SPOOL_ACKNOWLEDGES_EARLY === 'true'
 const logger = createLog({ level: 'silent' })
 const db = openDatabase({
   url: KILL_DATABASE_URL,
-  log: logger,
+  logger,
   onUnavailable: (cause) => writes.suspect(cause),
 })
 const metrics = createMetrics()
-const probe = openWriteProbe({ url: KILL_DATABASE_URL, node: 'kill-test', log: logger })
-const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), log: logger })
-const journal = new RequestJournal({ database: db, metrics, log: logger })
-const vault = await openVault({ db, keyFile: KILL_KEY_FILE, log: logger })
+const probe = openWriteProbe({ url: KILL_DATABASE_URL, node: 'kill-test', logger })
+const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger })
+const journal = new RequestJournal({ database: db, metrics, logger })
+const vault = await openVault({ db, keyFile: KILL_KEY_FILE, logger })
 const noFiles = () => Promise.reject(new Error('no files here'))
 const platform =
   SPOOL_PORT === undefined
     ? xmppPlatform({
-        log: logger,
+        logger,
         allowPrivate: true,
         media: { open: noFiles, facts: noFiles },
         rooms: new PostgresRooms({ db, vault }),
@@ -77,7 +77,7 @@ await startAll(core.store, core.updates, core.supervisor)
 await core.roster.start()
 
 const server = await createServer({
-  log: logger,
+  logger,
   requestLog: { journal, metrics },
   trustProxy: false,
 })

@@ -45,7 +45,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
-  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), log: quietLog })
+  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
   opened.defer(() => postgres.stop())
   const keyFile = join(folder, 'keys')
   const keys = await linkAccounts(postgres.url(), keyFile)
@@ -81,9 +81,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 /** Resolves with a key of each. */
 async function linkAccounts(databaseUrl: string, keyFile: string): Promise<string[]> {
   await migrate(databaseUrl)
-  const db = openDatabase({ url: databaseUrl, log: quietLog })
+  const db = openDatabase({ url: databaseUrl, logger: quietLog })
   try {
-    const vault = await openVault({ db, keyFile, log: quietLog })
+    const vault = await openVault({ db, keyFile, logger: quietLog })
     const keys: string[] = []
     for (const name of ACCOUNTS) keys.push(await linkedAccount(db, vault, name))
     return keys

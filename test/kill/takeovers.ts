@@ -47,10 +47,10 @@ export async function runTakeovers(plan: TakeoverPlan): Promise<TakeoverReport> 
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'chapar-takeover-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
-  const db = openDatabase({ url: plan.databaseUrl, log: quietLog })
+  const db = openDatabase({ url: plan.databaseUrl, logger: quietLog })
   opened.defer(() => db.close())
   const keyFile = join(folder, 'keys')
-  const vault = await openVault({ db, keyFile, log: quietLog })
+  const vault = await openVault({ db, keyFile, logger: quietLog })
   const keys: string[] = []
   for (const name of ACCOUNTS) keys.push(await linkedAccount(db, vault, name))
   const { perSecond, isShared } = plan

@@ -42,16 +42,16 @@ export async function setXmppStage(server: XmppServer, perSecond: number): Promi
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
-  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), log: quietLog })
+  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
   opened.defer(() => postgres.stop())
   await migrate(postgres.url())
   const slixmpp = new Slixmpp()
   opened.defer(() => slixmpp.stop())
   const port = await freePort()
   const keyFile = join(folder, 'keys')
-  const db = openDatabase({ url: postgres.url(), log: quietLog })
+  const db = openDatabase({ url: postgres.url(), logger: quietLog })
   opened.defer(() => db.close())
-  const vault = await openVault({ db, keyFile, log: quietLog })
+  const vault = await openVault({ db, keyFile, logger: quietLog })
 
   const friends: SlixmppClient[] = []
   for (const name of FRIENDS) {

@@ -98,11 +98,11 @@ t.test('where private addresses are allowed', async (t) => {
 
 t.test('the operator learns why an address gave nothing, without its path', async (t) => {
   const lines: object[] = []
-  const log = {
+  const logger = {
     ...quietLog,
     info: (fields: object, message: string) => lines.push({ ...fields, message }),
   }
-  const { service, userId } = await serviceRig(t, { log })
+  const { service, userId } = await serviceRig(t, { logger })
   const url = 'http://127.0.0.1:1/secret-path'
   const source = { from: 'url', url } as const
   await t.rejects(service.ingest({ userId, kind: 'photo', source }, forever))

@@ -37,7 +37,7 @@ export async function rig(t: Test, options: Partial<BlobStoreOptions> = {}) {
     vault: await testVault(t, database),
     quota: { bytes: 1e9, files: 1_000 },
     keepSeconds: 3_600,
-    log: quietLog,
+    logger: quietLog,
     ...options,
   })
   const user = async (): Promise<number> => {

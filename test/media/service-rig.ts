@@ -21,7 +21,7 @@ export async function serviceRig(t: Test, options: Partial<MediaOptions> = {}) {
   const media = await openMedia({
     db: database,
     vault: await testVault(t, database),
-    log: quietLog,
+    logger: quietLog,
     dataDir,
     node: 'test',
     limits: usualLimits,

@@ -24,7 +24,7 @@ export function journalOn(
   options: Partial<RequestJournalOptions> = {},
 ) {
   const metrics = createMetrics()
-  const journal = new RequestJournal({ database, metrics, log: quietLog, ...options })
+  const journal = new RequestJournal({ database, metrics, logger: quietLog, ...options })
   t.teardown(() => journal.close())
   const dropped = async () =>
     Number(/dropped_total (\d+)/.exec(await metrics.text())?.[1] ?? Number.NaN)

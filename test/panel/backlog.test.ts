@@ -12,7 +12,7 @@ const friend = await client.person('Friend')
 const credentialId = await client.link(person)
 const { api_key_id, key } = await client.key(credentialId)
 const path = `/api_keys/${api_key_id}`
-const database = openDatabase({ url: service.databaseUrl, log: quietLog })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => database.close())
 
 const backlog = () => client.result('GET', `${path}/backlog`)

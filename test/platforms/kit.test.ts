@@ -56,7 +56,7 @@ function platform(closed: (signOut: boolean) => void = () => undefined): Platfor
       updates: [],
       limits: { textLength: 1 },
     },
-    log: quietLog,
+    logger: quietLog,
     startLink: (_method, _fields, signal) =>
       linkInOneStep(
         async () => ({ kind: 'done', account: account.identity, secrets: account.secrets }),
@@ -111,7 +111,7 @@ t.test('a session ends once, and what is under way learns why', async (t) => {
   const released: unknown[] = []
   const life = new SessionLife({
     report,
-    log: quietLog,
+    logger: quietLog,
     facts: {},
     release: async (cause) => {
       released.push(cause)
@@ -132,7 +132,12 @@ t.test('a session ends once, and what is under way learns why', async (t) => {
 
 t.test('a closed session reports nothing', async (t) => {
   const { reports, report } = recorder()
-  const life = new SessionLife({ report, log: quietLog, facts: {}, release: async () => undefined })
+  const life = new SessionLife({
+    report,
+    logger: quietLog,
+    facts: {},
+    release: async () => undefined,
+  })
   await life.close()
   life.end({ kind: 'replaced' })
   t.same(reports, [])
@@ -140,7 +145,7 @@ t.test('a closed session reports nothing', async (t) => {
 
 t.test('each way to end is reported by its own name', async (t) => {
   const { reports, report } = recorder()
-  const facts = { report, log: quietLog, facts: {}, release: async () => undefined }
+  const facts = { report, logger: quietLog, facts: {}, release: async () => undefined }
   new SessionLife(facts).end({ kind: 'replaced' })
   new SessionLife(facts).end({ kind: 'revoked', reason: 'password_changed' })
   new SessionLife(facts).end({ kind: 'invalid', reason: 'account_banned' })

@@ -82,9 +82,9 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
 
   await t.test('beyond the bound the newest are told, and a warning names the chat', async (t) => {
     const warned = Promise.withResolvers<object>()
-    const log = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
+    const logger = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
     const recovery = { ofChat: 4, inAll: 100 }
-    const { friend, store, open, write } = await forgetful(t, stage, { log, recovery })
+    const { friend, store, open, write } = await forgetful(t, stage, { logger, recovery })
     const first = await open()
     write('before')
     await store.message('before')

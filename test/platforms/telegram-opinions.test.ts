@@ -155,8 +155,8 @@ t.test('Telegram accounts hear what others think', async (t) => {
 
   await t.test('a poll of which nothing is known is warned of', async (t) => {
     const warned = Promise.withResolvers<object>()
-    const log = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
-    const { friend, listen, store } = await live(t, stage, { log })
+    const logger = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
+    const { friend, listen, store } = await live(t, stage, { logger })
     const first = await listen()
     await sentContent(first, `${friend.id}`, samplePoll)
     await first.stop()

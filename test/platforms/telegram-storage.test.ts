@@ -23,13 +23,13 @@ async function flaky(t: Test, table: string) {
     },
   }
   const warned: unknown[] = []
-  const log = { ...quietLog, warn: (_: object, text: string) => warned.push(text) }
-  return { stage, next, db, log, warned }
+  const logger = { ...quietLog, warn: (_: object, text: string) => warned.push(text) }
+  return { stage, next, db, logger, warned }
 }
 
 t.test('messages are told although whom they speak of could not be written down', async (t) => {
-  const { stage, next, db, log, warned } = await flaky(t, 'telegram_peer')
-  const { person, store, open, write } = await live(t, stage, { db, log })
+  const { stage, next, db, logger, warned } = await flaky(t, 'telegram_peer')
+  const { person, store, open, write } = await live(t, stage, { db, logger })
   const first = await open()
   await first.session.probe(patience())
   write('before')
@@ -49,8 +49,8 @@ t.test('messages are told although whom they speak of could not be written down'
 t.test(
   'a message that was sent is sent although its place could not be written down',
   async (t) => {
-    const { stage, next, db, log, warned } = await flaky(t, 'telegram_message')
-    const { friend, store, open, write } = await live(t, stage, { db, log })
+    const { stage, next, db, logger, warned } = await flaky(t, 'telegram_message')
+    const { friend, store, open, write } = await live(t, stage, { db, logger })
     const session = await open()
     write('hello')
     await store.message('hello')

@@ -35,7 +35,7 @@ t.test('a link', async (t) => {
 
 t.test('an address that nobody chose has to be public', async (t) => {
   const stub = await startStub(t)
-  const options = { flavour: bale, url: stub.url, wanted: wantsAll, log: quietLog }
+  const options = { flavour: bale, url: stub.url, wanted: wantsAll, logger: quietLog }
   for (const [allowPrivate, expected] of [
     [false, { kind: 'refused', reason: 'unreachable' }],
     [true, { kind: 'done', account: { native: '123456' } }],

@@ -16,7 +16,7 @@ async function linkTo(t: Test, stub: Partial<Stub>, more: { readonly server?: st
   const { server, stop } = await startXmppStub(jid, { answer: () => undefined, ...stub })
   t.teardown(stop)
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

@@ -79,7 +79,7 @@ for (const [condition, text, report] of endings) {
 
 function world(server: string) {
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

@@ -60,7 +60,7 @@ t.test('an invitation that cannot be answered now is kept for a while', async (t
   let invited = [at('slow', now), at('old', now - 100_000), at('closed', now)]
   const asked: string[] = []
   const invitations = new Invitations({
-    log: quietLog,
+    logger: quietLog,
     failed: (cause) => t.fail(`${cause}`),
     ledger: {
       get invited() {

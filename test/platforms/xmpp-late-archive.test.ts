@@ -62,7 +62,7 @@ for (const refusals of [0, 1]) {
         }, 300),
     })
     const platform = xmppPlatform({
-      log: quietLog,
+      logger: quietLog,
       allowPrivate: true,
       media: new Files(),
       rooms: new MemoryRooms(),

@@ -60,7 +60,7 @@ t.test('the end of a connection has a reason that lasts', async (t) => {
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: false,
     media: new Files(),
     rooms: new MemoryRooms(),
@@ -97,7 +97,7 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   const address = server.address()
   const port = typeof address === 'object' && address?.port
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

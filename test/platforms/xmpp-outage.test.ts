@@ -19,7 +19,7 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
 
   await t.test('a cut is resumed and what was sent meanwhile arrives once', async (t) => {
     const notes: string[] = []
-    const { account, friend, chat, store, first } = await scene(t, network, { log: log(notes) })
+    const { account, friend, chat, store, first } = await scene(t, network, { logger: log(notes) })
     account.relay.cut()
     const theirs = ['one', 'two', 'three']
     for (const text of theirs) friend.send(account.jid, text)
@@ -57,7 +57,7 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
 
   await t.test('when the resumption is refused the archive has what was missed', async (t) => {
     const notes: string[] = []
-    const { account, friend, chat, store, first } = await scene(t, network, { log: log(notes) })
+    const { account, friend, chat, store, first } = await scene(t, network, { logger: log(notes) })
     account.relay.block()
     account.relay.cut()
     await delivered(friend, account.jid, 'one')

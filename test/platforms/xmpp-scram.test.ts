@@ -150,7 +150,7 @@ t.test('a server that proves nothing is not believed', async (t) => {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const platform = xmppPlatform({
-    log: quietLog,
+    logger: quietLog,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

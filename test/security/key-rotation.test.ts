@@ -19,7 +19,7 @@ let files = 0
 async function rig(t: Pick<typeof import('tap').t, 'teardown'>) {
   const { database: db } = await testDatabase(t)
   const keyFile = join(folder, `keys/${files++}`)
-  return { db, keyFile, open: (log: Logger = quietLog) => openVault({ db, keyFile, log }) }
+  return { db, keyFile, open: (logger: Logger = quietLog) => openVault({ db, keyFile, logger }) }
 }
 
 t.test('the first start creates a key that only the service can read', async (t) => {

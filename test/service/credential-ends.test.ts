@@ -9,7 +9,7 @@ import { refused, troubledAccount } from './scene.ts'
 
 const service = await startService(t)
 const account = (name: string) => troubledAccount(service, name)
-const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => db.close())
 
 /** As the owner of the credential does. */

@@ -9,7 +9,7 @@ import { scene } from './scene.ts'
 const { service, client, ada, credentialId, key, keyId } = await scene(t, {
   env: { UPDATE_LIMIT: '10' },
 })
-const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => db.close())
 const webhookInfo = async () => (await client.bot(key, 'getWebhookInfo')).body.result
 const record = () => client.result('GET', `/api_keys/${keyId}`)

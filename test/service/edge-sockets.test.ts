@@ -10,8 +10,8 @@ import { createLog } from '../../src/observability/log.ts'
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
-  const log = createLog({ level: 'silent' })
-  const app = await createServer({ log, requestLog: nowhere, trustProxy: false, limits })
+  const logger = createLog({ level: 'silent' })
+  const app = await createServer({ logger, requestLog: nowhere, trustProxy: false, limits })
   t.teardown(() => app.close())
   app.post('/echo', async ({ body }) => ({ body }))
   app.get('/stream', (_, reply) => {

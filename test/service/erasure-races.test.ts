@@ -7,7 +7,7 @@ import { quietLog } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
-const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => db.close())
 
 const ROUNDS = 5

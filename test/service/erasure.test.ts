@@ -29,7 +29,7 @@ const words = {
 }
 const canaries = [phone, phone.slice(1), ...Object.values(words)]
 
-const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
 t.teardown(() => db.close())
 
 /** A user with something in as many tables as one can fill in a few calls. */

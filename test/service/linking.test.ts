@@ -163,7 +163,7 @@ t.test('a cancelled session is over', async (t) => {
 /** Lets time pass for a link session: what it stored is that much older, and its actor begins anew. */
 async function passes(person: number, session: string, seconds: number) {
   await service.gateway.stop()
-  const database = openDatabase({ url: service.databaseUrl, log: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
   await database.query(
     `update link_session set expires_at = expires_at - make_interval(secs => $2),
             step = step || jsonb_build_object('resendAt', (step ->> 'resendAt')::numeric - 1000 * $2)

@@ -225,7 +225,7 @@ t.test('the log has a row for every request, and no secret in any', async (t) =>
     duration_ms: Number,
     ip: '127.0.0.1',
   })
-  const database = openDatabase({ url: service.databaseUrl, log: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
   const rows = await database.query<{ method: string }>('select * from request_log')
   await database.close()
   const methods = rows.map(({ method }) => method)

@@ -241,7 +241,7 @@ t.test('nothing of theirs was changed, and none of ours went to them', async (t)
     `${path(theirs.ada)}/inbox?chat=${theirs.bot.id}`,
   )
   t.equal(messages.length, 2)
-  const db = openDatabase({ url: service.databaseUrl, log: quietLog })
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
   t.teardown(() => db.close())
   const strangers = await db.query(
     `select from sandbox_member m join sandbox_chat c on c.id = m.chat_id

@@ -15,7 +15,7 @@ t.test('a second start on the same port takes no account from the service that r
   const { service, client, ada, key } = await scene(t)
   const { databaseUrl, dataDir } = service
   const { port } = new URL(service.url)
-  const database = openDatabase({ url: databaseUrl, log: quietLog })
+  const database = openDatabase({ url: databaseUrl, logger: quietLog })
   t.teardown(() => database.close())
   const epochs = () => database.query('select credential_id, epoch from credential_log')
   const before = await epochs()

@@ -9,7 +9,7 @@ import t from 'tap'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts'
 import { until } from '../support/client.ts'
 import { embeddedFolder } from '../support/embedded.ts'
-import { quietLog as log } from '../support/log.ts'
+import { quietLog as logger } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount, raw } from './scene.ts'
 
@@ -37,7 +37,7 @@ const settings = {
   max_wal_size: '64MB',
   min_wal_size: '32MB',
 }
-const start = () => startEmbeddedPostgres({ dir, log, settings })
+const start = () => startEmbeddedPostgres({ dir, logger, settings })
 let server: EmbeddedPostgres = await start()
 t.teardown(() => server.stop())
 const databaseUrl = server.url()

@@ -16,8 +16,8 @@ export async function accountsServer(
   options?: Partial<AccountsOptions>,
 ) {
   const rig = await accountsRig(t, options)
-  const log = createLog({ level: 'silent' })
-  const app = await createServer({ log, requestLog: nowhere, trustProxy: false })
+  const logger = createLog({ level: 'silent' })
+  const app = await createServer({ logger, requestLog: nowhere, trustProxy: false })
   t.teardown(() => app.close())
   const { accounts } = rig
   await app.register(authRoutes, { accounts })

@@ -58,7 +58,7 @@ export async function accountsRig(
     time.now = new Date(time.now.getTime() + seconds * 1_000)
   }
   const all = {
-    ...{ db: database, vault, jobs: inlineJobs().jobs, sender, issuer, log: quietLog },
+    ...{ db: database, vault, jobs: inlineJobs().jobs, sender, issuer, logger: quietLog },
     clock: () => time.now,
     ...options,
   }

@@ -19,7 +19,7 @@ export async function canariesIn(
   databaseUrl: string,
   canaries: readonly string[],
 ): Promise<Finding[]> {
-  const database = openDatabase({ url: databaseUrl, log: quietLog })
+  const database = openDatabase({ url: databaseUrl, logger: quietLog })
   try {
     // The parts of a partitioned table are tables themselves; the queue is in a schema of its own.
     const tables = await database.query<{ table: string }>(

@@ -22,7 +22,7 @@ export async function testDatabase(t: Owner): Promise<TestDatabase> {
   const name = `chapar_test_${process.pid}_${randomBytes(4).toString('hex')}`
   await server.client.query(`create database ${name} template ${template} strategy file_copy`)
   const url = server.url(name)
-  const database = openDatabase({ url, log: quietLog })
+  const database = openDatabase({ url, logger: quietLog })
   t.teardown(async () => {
     await database.close()
     await server.client.query(`drop database ${name} with (force)`)

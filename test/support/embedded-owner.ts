@@ -3,6 +3,6 @@ import { startEmbeddedPostgres } from '../../src/database/embedded.ts'
 import { quietLog } from './log.ts'
 
 const [, , dir = ''] = process.argv
-const server = await startEmbeddedPostgres({ dir, log: quietLog })
+const server = await startEmbeddedPostgres({ dir, logger: quietLog })
 process.stdout.write(`${server.pid}\n`)
 await server.onExit

@@ -17,7 +17,7 @@ export async function fileDesk(t: Pick<Test, 'teardown'>, db: Database) {
   const media = await openMedia({
     db,
     vault: await testVault(t, db),
-    log: quietLog,
+    logger: quietLog,
     dataDir,
     node: 'test',
     limits: usualLimits,

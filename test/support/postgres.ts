@@ -30,7 +30,7 @@ const startOnce = () =>
       max_wal_size: '128MB',
       min_wal_size: '32MB',
     },
-    log: quietLog,
+    logger: quietLog,
   })
 
 async function start(): Promise<EmbeddedPostgres> {

@@ -11,5 +11,5 @@ import { quietLog } from './log.ts'
 export async function testVault(t: Pick<Test, 'teardown'>, db: Database): Promise<Vault> {
   const keyFile = join(tmpdir(), `chapar-keys-${randomUUID()}`)
   t.teardown(() => rm(keyFile, { force: true }))
-  return await openVault({ db, keyFile, log: quietLog })
+  return await openVault({ db, keyFile, logger: quietLog })
 }

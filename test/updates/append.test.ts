@@ -120,7 +120,7 @@ t.test('what arrives during a commit shares the next one', async (t) => {
 t.test('without a database a batch is refused, and goes through later', async (t) => {
   const { credential, node, stored, url } = await stage(t)
   const id = await credential()
-  const db = openDatabase({ url, log: quietLog })
+  const db = openDatabase({ url, logger: quietLog })
   t.teardown(() => db.close())
   const { append, read } = await node([id], db)
   await append(id, many(1, 'before'))

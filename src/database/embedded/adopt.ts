@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { type Claim, claimServer, NotListening } from './claim.ts'
 import type { Home } from './home.ts'
 import { commandLine, eventually, isAlive, stopServer } from './processes.ts'
-import type { Setup } from './setup.ts'
-import { recordedCommand, serverArguments } from './setup.ts'
+import { recordedCommand, type Setup, serverArguments } from './setup.ts'
 
 /** Finds a server that already runs on the cluster, as one does after its owner was killed. */
 interface Running {
@@ -78,12 +77,12 @@ export async function adopt(setup: Setup): Promise<Owned | undefined> {
   if (running === undefined) return undefined
   const answer = await askRunning(setup, running)
   if (answer === 'gone') return undefined
-  const { log } = setup.options
+  const { logger } = setup.options
   if (answer !== 'silent' && (await isAsWanted(setup, running.port))) {
-    log.info({ pid: running.pid }, 'took over the PostgreSQL that was still running')
+    logger.info({ pid: running.pid }, 'took over the PostgreSQL that was still running')
     return { ...running, claim: answer }
   }
-  log.warn({ pid: running.pid, answer: typeof answer }, 'replacing the PostgreSQL still running')
+  logger.warn({ pid: running.pid, answer: typeof answer }, 'replacing the PostgreSQL still running')
   if (answer !== 'silent') await answer.release()
   await stopServer(running.pid)
   return undefined

@@ -53,11 +53,14 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-async function copyWhereReachable(root: string, log: Logger): Promise<string> {
+async function copyWhereReachable(root: string, logger: Logger): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const copy = join(await sharedFolder(), `programs-${version}`)
   if (await exists(copy)) return copy
-  log.info({ from: root, to: copy }, 'copying the PostgreSQL programs to where its account can run')
+  logger.info(
+    { from: root, to: copy },
+    'copying the PostgreSQL programs to where its account can run',
+  )
   const draft = await newFolder('programs')
   await chmod(draft, 0o755)
   const native = join(draft, 'native')
@@ -67,7 +70,10 @@ async function copyWhereReachable(root: string, log: Logger): Promise<string> {
   return copy
 }
 
-export async function findBinaries(account: Account | undefined, log: Logger): Promise<Binaries> {
+export async function findBinaries(
+  account: Account | undefined,
+  logger: Logger,
+): Promise<Binaries> {
   const installed = packageRoot()
   await makeLibraryLinks(installed)
   const programs = (root: string): Binaries => ({
@@ -76,5 +82,5 @@ export async function findBinaries(account: Account | undefined, log: Logger): P
   })
   const found = programs(installed)
   if (account === undefined || (await canExecute(account, found.postgres))) return found
-  return programs(await copyWhereReachable(installed, log))
+  return programs(await copyWhereReachable(installed, logger))
 }

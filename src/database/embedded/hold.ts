@@ -15,7 +15,7 @@ interface Hold {
   stop(): Promise<void>
 }
 
-export function hold({ pid, claim }: Owned, url: string, log: Logger): Hold {
+export function hold({ pid, claim }: Owned, url: string, logger: Logger): Hold {
   let held: Claim | undefined = claim
   let wanted = true
 
@@ -24,9 +24,9 @@ export function hold({ pid, claim }: Owned, url: string, log: Logger): Hold {
       try {
         const again = await claimServer(url)
         if (again !== undefined) return again
-        log.error({ pid }, 'another process has claimed the database')
+        logger.error({ pid }, 'another process has claimed the database')
       } catch (error) {
-        log.warn({ pid, error }, 'the database does not answer its owner')
+        logger.warn({ pid, error }, 'the database does not answer its owner')
       }
       await pause(retryMs)
     }

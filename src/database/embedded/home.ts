@@ -12,18 +12,18 @@ export interface Home {
 }
 
 /** Leaves a link at the expected place, so that the data is found there on the next start. */
-async function placeElsewhere(dir: string, log: Logger): Promise<void> {
+async function placeElsewhere(dir: string, logger: Logger): Promise<void> {
   const folder = await newFolder('postgres')
   // A link whose target somebody deleted is of no use any more.
   await rm(dir, { force: true })
   await symlink(folder, dir)
-  log.warn(
+  logger.warn(
     { dir, folder },
     'the data directory is closed to the PostgreSQL account; data is placed',
   )
 }
 
-export async function openHome(path: string, log: Logger): Promise<Home> {
+export async function openHome(path: string, logger: Logger): Promise<Home> {
   const dir = resolve(path)
   const account = await chooseAccount(join(dir, 'cluster'))
   const parent = dirname(dir)
@@ -33,7 +33,7 @@ export async function openHome(path: string, log: Logger): Promise<Home> {
     () => true,
   )
   if (isNew && account !== undefined && !(await canExecute(account, parent))) {
-    await placeElsewhere(dir, log)
+    await placeElsewhere(dir, logger)
   }
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const root = await realpath(dir)

@@ -47,7 +47,7 @@ export interface EmbeddedOptions {
   readonly port?: number
   /** Created when missing. */
   readonly database?: string
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 export interface Setup {
@@ -60,9 +60,9 @@ export interface Setup {
 }
 
 export async function prepare(options: EmbeddedOptions): Promise<Setup> {
-  const { dir, log, settings = {}, database = 'chapar' } = options
-  const home = await openHome(dir, log)
-  const binaries = await findBinaries(home.account, log)
+  const { dir, logger, settings = {}, database = 'chapar' } = options
+  const home = await openHome(dir, logger)
+  const binaries = await findBinaries(home.account, logger)
   const password = await ensureCluster(home, binaries, settings.fsync !== 'off')
   return {
     options,

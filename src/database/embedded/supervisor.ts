@@ -17,7 +17,7 @@ export interface KeptPostgres {
 
 /** The first start fails loudly; later ones are tried until they succeed or `stop` is called. */
 export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgres> {
-  const { log } = options
+  const { logger } = options
   const first = await concerning('DATA_DIR', startEmbeddedPostgres(options))
   const stopping = new AbortController()
   let server: EmbeddedPostgres | undefined = first
@@ -26,7 +26,7 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
     try {
       return await startEmbeddedPostgres({ ...options, port: first.port })
     } catch (error) {
-      log.error({ error }, 'PostgreSQL could not be started again')
+      logger.error({ error }, 'PostgreSQL could not be started again')
       return undefined
     }
   }
@@ -39,7 +39,7 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
       if (stopping.signal.aborted) return
       if (performance.now() - upSince > healthyMs) pauseMs = firstPauseMs
       server = undefined
-      log.error({ pauseMs }, 'PostgreSQL ended unexpectedly and is started again')
+      logger.error({ pauseMs }, 'PostgreSQL ended unexpectedly and is started again')
       await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       if (!stopping.signal.aborted) server = await startAgain()

@@ -46,7 +46,7 @@ interface Connector<Secrets>
     Platform,
     'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods' | 'startLink' | 'unavailable'
   > {
-  readonly log: Logger
+  readonly logger: Logger
   /** Absent: every link of this network ends with its first step. */
   readonly resumeLink?: Platform['resumeLink']
   /** Undefined when the stored secrets do not describe an account. */
@@ -56,7 +56,7 @@ interface Connector<Secrets>
 }
 
 export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform {
-  const { log, startLink, resumeLink = noFurtherStep, parseSecrets, open, ...facts } = connector
+  const { logger, startLink, resumeLink = noFurtherStep, parseSecrets, open, ...facts } = connector
   const methods = facts.linkMethods.map(({ method }) => method)
   return {
     ...facts,
@@ -74,7 +74,7 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
       const session = open(account, secrets, report)
       const close = () => {
         session.close({ signOut: false }).catch((err) => {
-          log.warn({ err }, 'the session did not close')
+          logger.warn({ err }, 'the session did not close')
         })
       }
       signal.addEventListener('abort', close, { once: true })

@@ -13,7 +13,7 @@ export type Ending =
 
 interface SessionLifeOptions {
   readonly report: SessionReport
-  readonly log: Logger
+  readonly logger: Logger
   /** Names the session in the log. */
   readonly facts: object
   /** Lets go of the connection and of those who wait. Called once, after `signal` has aborted. */
@@ -52,10 +52,10 @@ export class SessionLife {
   /** Ends and reports. Only the first end counts. */
   end(ending: Ending, cause?: unknown): void {
     if (this.isOver) return
-    const { report, log, facts, release } = this.#options
-    log.info({ ...facts, err: cause, ending }, 'the session ended')
+    const { report, logger, facts, release } = this.#options
+    logger.info({ ...facts, err: cause, ending }, 'the session ended')
     this.#ending.abort(cause)
-    release(cause).catch((err) => log.warn({ ...facts, err }, 'the session did not close'))
+    release(cause).catch((err) => logger.warn({ ...facts, err }, 'the session did not close'))
     reportEnding(report, ending)
   }
 }

@@ -31,7 +31,7 @@ export interface SessionOptions {
   readonly entrance?: DataCentreAddress
   readonly db: Queryable
   readonly media: Pick<MediaService, 'open'>
-  readonly log: Logger
+  readonly logger: Logger
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a request waits for its answer. */
@@ -58,7 +58,7 @@ export function assemble(
   account: LinkedAccount,
   secrets: Secrets,
   report: SessionReport,
-  { db, application, entrance, answerMilliseconds, recovery: bounds, log }: SessionOptions,
+  { db, application, entrance, answerMilliseconds, recovery: bounds, logger }: SessionOptions,
   life: SessionLife,
   defect: (cause: unknown) => void,
 ): Parts {
@@ -105,12 +105,12 @@ export function assemble(
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
   const standings = new Standings(since)
-  const inquiries = new Inquiries({ calls, self, polls, standings, log, ending, found })
+  const inquiries = new Inquiries({ calls, self, polls, standings, logger, ending, found })
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
   const skipped = seldom(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
-  const parts = { client, calls, state, account, bounds, log, skipped, ending }
+  const parts = { client, calls, state, account, bounds, logger, skipped, ending }
   const recovery = new Recovery(parts)
   return { client, calls, intake, places, state, recovery }
 }

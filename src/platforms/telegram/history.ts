@@ -32,7 +32,7 @@ interface Listed {
 
 /** Whom it is told. */
 interface Teller {
-  readonly log: Logger
+  readonly logger: Logger
   skipped(what: 'messages' | 'changes'): void
 }
 
@@ -98,12 +98,12 @@ export class History {
   }
 
   /** What was read, and what was not. */
-  tell({ log, skipped }: Teller): void {
+  tell({ logger, skipped }: Teller): void {
     const messages = this.#messages.length
-    log.info({ messages }, 'messages of a gap that was too long were read from the chats')
+    logger.info({ messages }, 'messages of a gap that was too long were read from the chats')
     if (this.skipped.size === 0) return
     const chats = [...this.skipped]
-    log.warn({ chats }, 'older messages of a gap that was too long were skipped')
+    logger.warn({ chats }, 'older messages of a gap that was too long were skipped')
     skipped('messages')
   }
 

@@ -8,15 +8,14 @@ import { findMessage } from './find-message.ts'
 import { nativeOf } from './natives.ts'
 import { chatOf, personById } from './reading/peers.ts'
 import type { KnownPolls } from './reading/polls.ts'
-import type { Standings } from './standings.ts'
-import { ownMembership } from './standings.ts'
+import { ownMembership, type Standings } from './standings.ts'
 
 interface InquiryOptions {
   readonly calls: Calls
   readonly self: string
   readonly polls: KnownPolls
   readonly standings: Standings
-  readonly log: Logger
+  readonly logger: Logger
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
   found(happenings: readonly Happening[]): void
@@ -53,14 +52,14 @@ export class Inquiries {
   }
 
   #ask(update: tl.TypeUpdate, asking: Promise<readonly Happening[]>) {
-    const { found, log, ending } = this.#options
+    const { found, logger, ending } = this.#options
     asking
       .then((happenings) => {
         if (happenings.length > 0) found(happenings)
       })
       .catch((err) => {
         if (!ending.aborted)
-          log.warn({ err, update: update._ }, 'an event was not told: its rest is not known')
+          logger.warn({ err, update: update._ }, 'an event was not told: its rest is not known')
       })
   }
 

@@ -15,8 +15,8 @@ import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
 export interface TelegramOptions
-  extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'log'>,
-    Pick<SessionOptions, 'application' | 'db' | 'media' | 'log'> {}
+  extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'logger'>,
+    Pick<SessionOptions, 'application' | 'db' | 'media' | 'logger'> {}
 
 const defaults = {
   resumeMilliseconds: 20_000,
@@ -35,7 +35,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
       application,
       storage,
       updates: false,
-      defect: (err) => options.log.warn({ err }, 'a part of a link failed'),
+      defect: (err) => options.logger.warn({ err }, 'a part of a link failed'),
       ...(options.entrance && { entrance: options.entrance }),
     })
     return { client, storage }
@@ -43,7 +43,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
 
   return definePlatform({
     ...facts,
-    log: options.log,
+    logger: options.logger,
     startLink: (method, fields, signal) =>
       attempt(signIn(), (to) =>
         method === 'qr'

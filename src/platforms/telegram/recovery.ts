@@ -20,7 +20,7 @@ async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
 ): Promise<tl.updates.RawDifferenceSlice> {
-  const { calls, state, bounds, log, skipped, ending: signal } = options
+  const { calls, state, bounds, logger, skipped, ending: signal } = options
   const since = sinceOf(state, COMMON)
   const chats = new Map<string, Since>()
   const moved: tl.RawUpdateChannelTooLong[] = []
@@ -44,7 +44,7 @@ async function readAccount(
     if (isWhole) break
   }
   if (!isWhole) {
-    log.warn({ pages: PAGES }, 'older chats of a gap that was too long were skipped')
+    logger.warn({ pages: PAGES }, 'older chats of a gap that was too long were skipped')
     skipped('messages')
   }
   const history = new History(calls, bounds, signal)
@@ -236,9 +236,9 @@ export class Recovery {
   }
 
   async #anew(): Promise<tl.updates.RawDifferenceSlice> {
-    const { calls, log, ending: signal } = this.#options
+    const { calls, logger, ending: signal } = this.#options
     this.#isAstray = true
-    log.warn({}, 'the network counts events anew: messages are read from the chats')
+    logger.warn({}, 'the network counts events anew: messages are read from the chats')
     const state = await calls.call({ _: 'updates.getState' }, { signal, looks: true })
     const read = await readAccount(this.#options, state)
     this.#isAstray = false
@@ -266,7 +266,7 @@ export class Recovery {
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
-    const { calls, account, log, ending: signal } = this.#options
+    const { calls, account, logger, ending: signal } = this.#options
     const { channelId } = channel
     try {
       const answer = await ask()
@@ -280,7 +280,10 @@ export class Recovery {
       return onlyLive(answer, this.#liveSince)
     } catch (cause) {
       if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
-      log.warn({ channelId }, 'the network counts events of a channel anew: its messages are read')
+      logger.warn(
+        { channelId },
+        'the network counts events of a channel anew: its messages are read',
+      )
       const request = { _: 'channels.getFullChannel', channel } as const
       const { fullChat, chats, users } = await calls.call(request, { signal, looks: true })
       if (fullChat._ !== 'channelFull') throw cause

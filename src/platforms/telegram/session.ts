@@ -1,12 +1,12 @@
 /** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
 import { Long } from '@mtcute/node'
-import type {
-  FileStream,
-  LinkedAccount,
-  Session,
-  SessionReport,
+import {
+  type FileStream,
+  handle,
+  type LinkedAccount,
+  type Session,
+  type SessionReport,
 } from '../../../actors/ports/platform.ts'
-import { handle } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { SessionLife } from '../kit/session-life.ts'
@@ -66,7 +66,7 @@ export class TelegramSession implements Session {
     this.#report = report
     this.#life = new SessionLife({
       report,
-      log: options.log,
+      logger: options.logger,
       facts: { account: account.identity.native },
       release: () => this.#release(),
     })
@@ -149,7 +149,7 @@ export class TelegramSession implements Session {
     updates.date = state.date
     updates.seq = state.seq
     const channels = await getAcquainted(this.#parts.calls, options).catch((err) => {
-      this.#options.log.warn({ err }, 'the chats of the account were not listed')
+      this.#options.logger.warn({ err }, 'the chats of the account were not listed')
       return new Map<number, ChannelPlace>()
     })
     this.#parts.state.begin(state, channels)
@@ -194,16 +194,16 @@ export class TelegramSession implements Session {
     const ending = endingOf(cause)
     if (ending) return this.#life.end(ending, cause)
     const { native: account } = this.#account.identity
-    this.#options.log.warn({ account, err: cause }, 'a part of the session failed')
+    this.#options.logger.warn({ account, err: cause }, 'a part of the session failed')
   }
 
   async #signOut(): Promise<void> {
-    const { db, log } = this.#options
+    const { db, logger } = this.#options
     const signal = AbortSignal.timeout(SIGN_OUT_MS)
     try {
       await this.#parts.client.call({ _: 'auth.logOut' }, { abortSignal: signal })
     } catch (err) {
-      log.warn({ err }, 'the network was not told of the sign-out')
+      logger.warn({ err }, 'the network was not told of the sign-out')
     }
     await forgetAccount(db, this.#account)
   }

@@ -17,7 +17,7 @@ interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'fo
   readonly url: string
   /** Whoever runs the service chose the address: it may be on this machine. */
   readonly allowPrivate: boolean
-  readonly log: Logger
+  readonly logger: Logger
 }
 
 interface BotApiPlatform {
@@ -29,7 +29,7 @@ interface BotApiPlatform {
 const CONNECTIONS = { polls: 20_000, calls: 1_000 }
 
 export function createBotApi(options: BotApiOptions): BotApiPlatform {
-  const { flavour, wanted, url: root, allowPrivate, log } = options
+  const { flavour, wanted, url: root, allowPrivate, logger } = options
   const { holdSeconds = 30, forgives = 1 } = options
   const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
   const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
@@ -40,13 +40,13 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     ids: 'integer',
     capabilities: flavour.capabilities,
     linkMethods: [{ method: 'token', fields: [tokenField, consentField] }],
-    log,
+    logger,
     startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
     parseSecrets: tokenOf,
     open: (account, token, report) => {
       const poller = new Client({ root, token, agent: polls })
       const clients = { client: clientOf(token), poller }
-      const sessionOptions = { ...clients, flavour, wanted, log, holdSeconds, forgives }
+      const sessionOptions = { ...clients, flavour, wanted, logger, holdSeconds, forgives }
       return new BotApiSession(account, report, sessionOptions)
     },
   })

@@ -20,7 +20,7 @@ interface PollOptions {
   readonly client: Client
   readonly flavour: Flavour
   readonly report: Pick<SessionReport, 'events' | 'passedOver'>
-  readonly log: Logger
+  readonly logger: Logger
   readonly credentialId: number
   readonly self: string
   readonly wanted: WantedUpdates
@@ -98,7 +98,7 @@ export class Updates {
   }
 
   #read({ text, envelope }: Answer): ReceivedUpdate[] {
-    const { self, report, flavour, log } = this.#options
+    const { self, report, flavour, logger } = this.#options
     const now = Math.floor(Date.now() / 1000)
     try {
       const updates = updatesIn(text, envelope, { self, now })
@@ -108,7 +108,7 @@ export class Updates {
         // Once, or a broken server fills the log.
         if (!this.#hasWarned) {
           const facts = { platform: flavour.id, update_id }
-          log.warn(facts, 'an update that has no kind was passed over')
+          logger.warn(facts, 'an update that has no kind was passed over')
         }
         this.#hasWarned = true
       }

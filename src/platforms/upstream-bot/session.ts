@@ -1,12 +1,12 @@
 /** One bot, live: updates are taken as they come, calls are passed on. */
 
-import type {
-  FileStream,
-  LinkedAccount,
-  Session,
-  SessionReport,
+import {
+  type FileStream,
+  handle,
+  type LinkedAccount,
+  type Session,
+  type SessionReport,
 } from '../../../actors/ports/platform.ts'
-import { handle } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
@@ -25,7 +25,7 @@ export interface SessionOptions {
   readonly poller: Client
   readonly flavour: Flavour
   readonly wanted: WantedUpdates
-  readonly log: Logger
+  readonly logger: Logger
   readonly holdSeconds: number
   /** How many failures of the network in a row are passed over before anybody is told. */
   readonly forgives: number
@@ -44,13 +44,13 @@ export class BotApiSession implements Session {
   readonly #running: Promise<void>
 
   constructor(account: LinkedAccount, report: SessionReport, options: SessionOptions) {
-    const { log, flavour, poller } = options
+    const { logger, flavour, poller } = options
     const { credentialId } = account
     this.#report = report
     this.#options = options
     this.#life = new SessionLife({
       report,
-      log,
+      logger,
       facts: { platform: flavour.id, credentialId },
       release: async () => this.#calls.abort(),
     })

@@ -30,20 +30,20 @@ const missing: ReadonlySet<string> = new Set([
 export class CatchUp {
   readonly #archive: Archive
   readonly #ledger: Ledger
-  readonly #log: Logger
+  readonly #logger: Logger
   readonly #deliver: (archived: ArchivedMessage) => Delivery
   #readUntil = 0
 
   constructor(
     archive: Archive,
     ledger: Ledger,
-    log: Logger,
+    logger: Logger,
     deliver: (archived: ArchivedMessage) => Delivery,
   ) {
     this.#archive = archive
     this.#deliver = deliver
     this.#ledger = ledger
-    this.#log = log
+    this.#logger = logger
   }
 
   /** Of the newest message when it began, by the clock of the server. */
@@ -82,7 +82,7 @@ export class CatchUp {
   }
 
   #without({ condition }: RequestRefused): undefined {
-    this.#log.warn({ condition }, 'the server keeps no archive: gaps stay gaps')
+    this.#logger.warn({ condition }, 'the server keeps no archive: gaps stay gaps')
   }
 
   /**
@@ -98,7 +98,7 @@ export class CatchUp {
         await this.run(signal, true, checkpoint)
       } catch (err) {
         if (signal.aborted || err instanceof NotStored) throw err
-        this.#log.warn({ err }, 'the archive could not be read once more, and is asked again')
+        this.#logger.warn({ err }, 'the archive could not be read once more, and is asked again')
         pauses.push(Math.min(2 * pause, longestPause))
       }
     }
@@ -145,7 +145,7 @@ export class CatchUp {
       // The archive has dropped what is older, but not what came later.
       const { mam } = checkpoint
       if (after === checkpoint.from) return this.#after(mam, { mam, at: checkpoint.at }, signal)
-      this.#log.warn(
+      this.#logger.warn(
         { checkpoint },
         'the archive no longer knows the checkpoint: going by its time',
       )

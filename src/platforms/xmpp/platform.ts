@@ -69,7 +69,7 @@ export function xmppPlatform(options: XmppOptions): Platform {
         ],
       },
     ],
-    log: options.log,
+    logger: options.logger,
     startLink: (_method, fields, signal) => link(fields, sessionOptions, signal),
     parseSecrets,
     open: (account, secrets, report) => new XmppSession(account, secrets, report, sessionOptions),

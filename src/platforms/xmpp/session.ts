@@ -34,7 +34,9 @@ import { Sent } from './sent.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
-export interface SessionOptions extends LoginOptions, Pick<RoomsParts, 'log' | 'tendMilliseconds'> {
+export interface SessionOptions
+  extends LoginOptions,
+    Pick<RoomsParts, 'logger' | 'tendMilliseconds'> {
   /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
@@ -85,7 +87,7 @@ export class XmppSession implements Session {
     this.#own = own
     this.#life = new SessionLife({
       report,
-      log: options.log,
+      logger: options.logger,
       facts: { account: own },
       release: (cause) => this.#release(cause),
     })
@@ -94,7 +96,7 @@ export class XmppSession implements Session {
       { login, resumeMilliseconds: options.resumeMilliseconds },
       {
         bound: () => this.#bind(),
-        resumed: () => this.#options.log.info({ account: own }, 'the stream was resumed'),
+        resumed: () => this.#options.logger.info({ account: own }, 'the stream was resumed'),
         stanza: (stanza) => this.#receive(stanza),
         settled: () => this.#inbox.settled(),
         acknowledged: (id) => this.#outbox.acknowledged(id),
@@ -128,7 +130,7 @@ export class XmppSession implements Session {
         measured: (happenings) => measured(happenings, options.agent, this.#life.signal),
       },
     )
-    this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.log, (archived) =>
+    this.#catchUp = new CatchUp(this.#archive, this.#ledger, options.logger, (archived) =>
       recovered(archived, own),
     )
     this.#inbox = new Inbox({
@@ -141,7 +143,7 @@ export class XmppSession implements Session {
       stream: this.#stream,
       requests: this.#requests,
       ledger: this.#ledger,
-      log: options.log,
+      logger: options.logger,
       kept: new KeptRooms(options.rooms, account),
       unshared: () => report.unshared(),
       tendMilliseconds: options.tendMilliseconds,
@@ -220,7 +222,7 @@ export class XmppSession implements Session {
     }
     const before = this.#hasArchive ? await this.#catchUp.run(signal) : []
     if (!(await enableCarbons(this.#requests, signal))) {
-      this.#options.log.warn({ account: this.#own }, 'the server does not tell of other devices')
+      this.#options.logger.warn({ account: this.#own }, 'the server does not tell of other devices')
     }
     const caughtUp = this.#ledger.checkpoint(this.#own)
     await this.#stream.sendWhenUp(xml('presence'), signal)
@@ -251,7 +253,7 @@ export class XmppSession implements Session {
     const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive, readUntil }
     const delivery = delivered(stanza, trust)
     if (!delivery) {
-      this.#options.log.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
+      this.#options.logger.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
       return undefined
     }
     if (delivery.kept) return undefined
@@ -270,7 +272,7 @@ export class XmppSession implements Session {
       const keys = await this.#catchUp.run(this.#binding.signal, false)
       if ([...keys].some((key) => key.endsWith(fingerprint))) return
     } catch (cause) {
-      this.#options.log.info({ err: cause }, 'the archive did not show a message of the account')
+      this.#options.logger.info({ err: cause }, 'the archive did not show a message of the account')
     }
     await this.#inbox.push(delivery)
   }
@@ -281,7 +283,7 @@ export class XmppSession implements Session {
       const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#life.signal)
       return page.messages.map((archived) => recovered(archived, this.#own))
     } catch (cause) {
-      this.#options.log.info({ err: cause }, 'the archive did not show what came before')
+      this.#options.logger.info({ err: cause }, 'the archive did not show what came before')
       return []
     }
   }
@@ -299,13 +301,13 @@ export class XmppSession implements Session {
     const { id, from } = stanza.attrs
     const condition = conditionOf(stanza)
     if (id && this.#outbox.bounced(id, condition, from)) return
-    this.#options.log.warn({ id, from, condition }, 'a message came back')
+    this.#options.logger.warn({ id, from, condition }, 'a message came back')
   }
 
   /** For what nobody waits for: a receipt that gets lost is asked for again by who wants it. */
   #whisper(stanza: Element) {
     this.#stream.send(stanza).catch((cause) => {
-      this.#options.log.info({ err: cause }, 'a receipt was not sent')
+      this.#options.logger.info({ err: cause }, 'a receipt was not sent')
     })
   }
 

@@ -6,16 +6,16 @@ import { eventually, isAlive } from '../../../src/database/embedded/processes.ts
 import { keepRunning } from '../../../src/database/embedded/supervisor.ts'
 import { isUnavailable } from '../../../src/database/failures.ts'
 import { embeddedFolder } from '../../support/embedded.ts'
-import { quietLog as log } from '../../support/log.ts'
+import { quietLog as logger } from '../../support/log.ts'
 
 const dir = embeddedFolder(t)
 
 t.test(
   'a killed server is started again under the same address and has lost nothing',
   async (t) => {
-    const server = await keepRunning({ dir, log })
+    const server = await keepRunning({ dir, logger })
     t.teardown(server.stop)
-    const database = openDatabase({ url: server.url(), log })
+    const database = openDatabase({ url: server.url(), logger })
     t.teardown(database.close)
     await database.query('create table entry (n int primary key)')
 
@@ -41,21 +41,21 @@ t.test(
 )
 
 t.test('stopped in the middle of an outage, it leaves no process behind', async (t) => {
-  const server = await keepRunning({ dir, log })
+  const server = await keepRunning({ dir, logger })
   const url = server.url()
   process.kill(server.pid() as number, 'SIGKILL')
   await eventually(5_000, async () => (server.pid() === undefined ? true : undefined))
   await server.stop()
   const last = server.pid()
   t.ok(last === undefined || !(await isAlive(last)))
-  const database = openDatabase({ url, log })
+  const database = openDatabase({ url, logger })
   t.teardown(database.close)
   await t.rejects(database.query('select 1'))
 })
 
 t.test('a folder that cannot be had is told by its variable', async (t) => {
   const file = join(t.testdir({ file: '' }), 'file')
-  await t.rejects(keepRunning({ dir: join(file, 'postgres'), log }), {
+  await t.rejects(keepRunning({ dir: join(file, 'postgres'), logger }), {
     name: 'StartFailure',
     message: /^DATA_DIR: .*file/,
   })

@@ -56,7 +56,7 @@ const handlers: Handlers<Account & Request> = {
   },
 }
 
-export const examplePlatform = (log: Logger): Platform =>
+export const examplePlatform = (logger: Logger): Platform =>
   definePlatform<Secrets>({
     id: 'example',
     name: 'Example',
@@ -79,7 +79,7 @@ export const examplePlatform = (log: Logger): Platform =>
       updates: ['message', 'edited_message', 'deleted_messages'],
       limits: { textLength: TEXT_LENGTH },
     },
-    log,
+    logger,
     async startLink(_method, { token, url }, signal) {
       if (!token || !url) throw failed('bad_request', 'fields "token" and "url" are required')
       return linkInOneStep((limit) => tryToken({ token, url }, limit), signal)
@@ -88,7 +88,7 @@ export const examplePlatform = (log: Logger): Platform =>
       const { token, url } = fieldsOf(stored)
       return typeof token === 'string' && typeof url === 'string' ? { token, url } : undefined
     },
-    open: (account, secrets, report) => new ExampleSession(account, secrets, report, log),
+    open: (account, secrets, report) => new ExampleSession(account, secrets, report, logger),
   })
 
 async function tryToken(secrets: Secrets, signal: AbortSignal): Promise<LinkStep> {
@@ -111,14 +111,14 @@ class ExampleSession implements Session {
   /** The number of the last event that is stored. */
   #last: number
 
-  constructor(account: LinkedAccount, secrets: Secrets, report: SessionReport, log: Logger) {
+  constructor(account: LinkedAccount, secrets: Secrets, report: SessionReport, logger: Logger) {
     const { checkpoint, identity, credentialId } = account
     this.#account = { secrets, self: identity.native }
     this.#report = report
     this.#last = typeof checkpoint === 'number' ? checkpoint : 0
     this.#line = new EventLine(report)
     const release = async () => undefined
-    this.#life = new SessionLife({ report, log, facts: { credentialId }, release })
+    this.#life = new SessionLife({ report, logger, facts: { credentialId }, release })
     this.#running = this.#run().catch((cause) => this.#life.end(lostBy(endingOf(cause)), cause))
   }
 

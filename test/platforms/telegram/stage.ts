@@ -32,7 +32,7 @@ export class Stage {
     t.teardown(() => {
       if (network.defects.length > 0) throw new AggregateError(network.defects)
     })
-    return new Stage(network, { db, application, log: quietLog, entrance: network.entrance })
+    return new Stage(network, { db, application, logger: quietLog, entrance: network.entrance })
   }
 
   platform(options: Partial<TelegramOptions> = {}) {

@@ -139,8 +139,8 @@ export async function session(t: Test, url: string, flavour: Flavour) {
     const { err, ...rest } = facts as { err?: Error & { cause?: unknown } }
     lines.push(`${text} ${JSON.stringify(rest)} ${err?.stack} ${err?.cause}`)
   }
-  const log = { info: note, warn: note, error: note }
-  const options = { flavour, url, allowPrivate: true, wanted: wantsAll, log, holdSeconds: 2 }
+  const logger = { info: note, warn: note, error: note }
+  const options = { flavour, url, allowPrivate: true, wanted: wantsAll, logger, holdSeconds: 2 }
   const botApi = createBotApi(options)
   t.teardown(() => botApi.close())
   const identity = { native: '123456', firstName: 'Bot' }

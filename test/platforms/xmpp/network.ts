@@ -14,7 +14,7 @@ import { serverUnderTest } from './under-test.ts'
 export type Tuning = Partial<
   Pick<
     XmppOptions,
-    'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'log' | 'keys'
+    'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'logger' | 'keys'
   >
 >
 
@@ -56,7 +56,7 @@ export class Network<Server extends XmppServer = XmppServer> {
 
   platform(options: Tuning = {}) {
     return xmppPlatform({
-      log: quietLog,
+      logger: quietLog,
       allowPrivate: true,
       media: this.files,
       rooms: this.rooms,

@@ -15,7 +15,7 @@ const mostSeconds = 86_400
 
 interface InvitationsParts {
   readonly ledger: Pick<Ledger, 'invited' | 'answered'>
-  readonly log: Logger
+  readonly logger: Logger
   /** Joins the room; `undefined` when the account is there already. */
   enter(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined>
   failed(cause: unknown): void
@@ -60,7 +60,7 @@ export class Invitations {
   }
 
   async #answer(invitation: Invitation, signal: AbortSignal): Promise<void> {
-    const { ledger, log } = this.#parts
+    const { ledger, logger } = this.#parts
     const { room, at } = invitation
     let joined: Happening | undefined
     try {
@@ -68,7 +68,7 @@ export class Invitations {
     } catch (err) {
       // What is only out of reach is tried again by the next session, for a while.
       const isOver = isRefusal(err) || at < Date.now() / 1000 - mostSeconds
-      log.info({ err, room, isOver }, 'an invitation led nowhere')
+      logger.info({ err, room, isOver }, 'an invitation led nowhere')
       if (!isOver) return
     }
     await ledger.answered(invitation, joined)

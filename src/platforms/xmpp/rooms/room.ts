@@ -33,7 +33,7 @@ export interface RoomParts {
   readonly stream: Stream
   readonly requests: Requests
   readonly ledger: Ledger
-  readonly log: Logger
+  readonly logger: Logger
   /** A message that this session sent has come back from the room. */
   reflected(delivery: Delivery, id: string): void
   /** Whether this session sent a message with this id. */
@@ -77,7 +77,7 @@ export class Room implements RoomReader {
       commit: (deliveries) => parts.ledger.commit(deliveries),
       failed: parts.failed,
     })
-    this.#catchUp = new CatchUp(this.archive, parts.ledger, parts.log, (archived) =>
+    this.#catchUp = new CatchUp(this.archive, parts.ledger, parts.logger, (archived) =>
       this.#recovered(archived),
     )
   }
@@ -162,8 +162,8 @@ export class Room implements RoomReader {
   }
 
   #out(presence: Element, before?: Member) {
-    const { ledger, log, failed, putOut } = this.#parts
-    log.info({ room: this.address }, 'the account is no longer in a room')
+    const { ledger, logger, failed, putOut } = this.#parts
+    logger.info({ room: this.address }, 'the account is no longer in a room')
     const happening = removal(presence, {
       chat: this.chat,
       self: this.self,

@@ -64,7 +64,7 @@ export class Rooms {
 
   /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
   async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
-    const { log } = this.#parts
+    const { logger } = this.#parts
     await this.#takeUp(signal)
     const queue = this.#tending.wanted
     const work = async () => {
@@ -73,7 +73,7 @@ export class Rooms {
         try {
           joined(await this.#enter(next, signal))
         } catch (err) {
-          log.warn({ err, room }, 'a room could not be joined')
+          logger.warn({ err, room }, 'a room could not be joined')
         }
       }
     }
@@ -218,11 +218,11 @@ export class Rooms {
 
   /** Not joined again unless somebody asks for it. */
   #putOut({ address }: Room) {
-    const { log, requests, failed } = this.#parts
+    const { logger, requests, failed } = this.#parts
     this.#rooms.delete(address)
     this.#forget(address).catch(failed)
     removeBookmark(requests, address, AbortSignal.timeout(forgetMilliseconds)).catch((err) =>
-      log.info({ err, room: address }, 'a room was not taken from the bookmarks'),
+      logger.info({ err, room: address }, 'a room was not taken from the bookmarks'),
     )
   }
 
@@ -245,12 +245,12 @@ export class Rooms {
 
   /** For the account's other devices, which is worth a try and no more. */
   async #share(bookmark: Bookmark): Promise<void> {
-    const { requests, log, kept, unshared } = this.#parts
+    const { requests, logger, kept, unshared } = this.#parts
     const { room } = bookmark
     try {
       await addBookmark(requests, bookmark, AbortSignal.timeout(shareMilliseconds))
     } catch (err) {
-      log.info({ err, room }, 'a room was not added to the bookmarks')
+      logger.info({ err, room }, 'a room was not added to the bookmarks')
       if (err instanceof RequestRefused && !this.#isUnshared) unshared()
       this.#isUnshared ||= err instanceof RequestRefused
       return

@@ -23,7 +23,7 @@ interface Care {
 
 interface TendingParts {
   readonly requests: Requests
-  readonly log: Logger
+  readonly logger: Logger
   /** Milliseconds from one round to the next. */
   readonly tendMilliseconds: number
   find(room: string): Room | undefined
@@ -74,7 +74,7 @@ export class Tending {
   }
 
   async #tend(care: Care, signal: AbortSignal): Promise<void> {
-    const { log, find, enter } = this.#parts
+    const { logger, find, enter } = this.#parts
     const { room: address } = care.bookmark
     const room = find(address)
     const isUntold = room?.isJoined === false && care.failures === 0
@@ -86,13 +86,13 @@ export class Tending {
       if (!room?.isJoined || !(await this.#isInside(room, signal))) {
         room?.left()
         await enter(care.bookmark, signal)
-        log.info({ room: address }, 'the account is back in a room')
+        logger.info({ room: address }, 'the account is back in a room')
       }
       this.heard(address)
     } catch (err) {
       care.failures += 1
       care.rest = Math.min(2 ** care.failures, mostRounds)
-      if (!signal.aborted) log.info({ err, room: address }, 'a room could not be joined again')
+      if (!signal.aborted) logger.info({ err, room: address }, 'a room could not be joined again')
     }
   }
 
