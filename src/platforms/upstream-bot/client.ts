@@ -23,6 +23,7 @@ interface Question {
 
 interface AskOptions {
   readonly signal: AbortSignal
+  /** For the whole answer; infinity where the signal limits the time. */
   readonly milliseconds?: number
 }
 
@@ -52,6 +53,9 @@ export class Client {
   readonly #origin: string
   readonly #calls: string
   readonly #files: string
+  /** Held here, since a signal that joins the caller's with the session's would cost more than the rest of a call. */
+  readonly #underWay = new Set<Exchange>()
+  #isOver = false
 
   constructor({ root, token, agent }: ClientOptions) {
     const { origin, pathname } = new URL(root)
@@ -76,21 +80,31 @@ export class Client {
   async ask(question: Question, options: AskOptions): Promise<Answer> {
     const { signal, milliseconds = CALL_MS } = options
     const { path, verb: method, headers, body = null } = question
+    if (this.#isOver) throw silent()
     const exchange = new Exchange(signal, milliseconds)
+    const patience = Number.isFinite(milliseconds) ? milliseconds : TRANSFER_MS
     const request = {
       origin: this.#origin,
       path: this.#calls + path,
       method,
       headers: { ...usual, ...headers },
-      headersTimeout: milliseconds,
-      bodyTimeout: milliseconds,
+      headersTimeout: patience,
+      bodyTimeout: patience,
       // Its types do not know of iterables, which it takes.
       body: body as string | Uint8Array | null,
     }
-    const { status, bytes } = await exchange.run(() => this.#agent.dispatch(request, exchange))
+    this.#underWay.add(exchange)
+    const ended = exchange.run(() => this.#agent.dispatch(request, exchange))
+    const { status, bytes } = await ended.finally(() => this.#underWay.delete(exchange))
     const answer = answerIn(bytes.toString(), status)
     if (answer.envelope.ok || !answer.text.includes(this.#token)) return answer
     return answerIn(answer.text.replaceAll(this.#token, '<token>'), status)
+  }
+
+  /** Calls under way count as not answered, and no more are made. */
+  end(): void {
+    this.#isOver = true
+    for (const exchange of this.#underWay) exchange.cut()
   }
 
   /** The account that the token belongs to. */
@@ -125,11 +139,13 @@ export class Client {
   }
 }
 
+const silent = () => new Unanswered('silent', 'no answer')
+
 /** One request on its way: what comes back is gathered, up to a limit of size and of time. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<{ readonly status: number; readonly bytes: Buffer }>()
   readonly #signal: AbortSignal
-  readonly #limit: NodeJS.Timeout
+  readonly #limit: NodeJS.Timeout | undefined
   readonly #chunks: Buffer[] = []
   #left = ANSWER_BYTES
   #status = 0
@@ -138,24 +154,24 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(signal: AbortSignal, milliseconds: number) {
     this.#signal = signal
-    this.#limit = setTimeout(this.#silent, milliseconds).unref()
+    if (Number.isFinite(milliseconds)) this.#limit = setTimeout(this.cut, milliseconds).unref()
   }
 
   async run(dispatch: () => void) {
-    this.#signal.addEventListener('abort', this.#silent, { once: true })
+    this.#signal.addEventListener('abort', this.cut, { once: true })
     try {
-      if (this.#signal.aborted) this.#silent()
+      if (this.#signal.aborted) this.cut()
       else dispatch()
       return await this.#ended.promise
     } catch (cause) {
       throw cause instanceof Unanswered ? cause : unanswered(cause)
     } finally {
       clearTimeout(this.#limit)
-      this.#signal.removeEventListener('abort', this.#silent)
+      this.#signal.removeEventListener('abort', this.cut)
     }
   }
 
-  readonly #silent = () => this.#abort(new Unanswered('silent', 'no answer'))
+  readonly cut = () => this.#abort(silent())
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller

@@ -24,9 +24,6 @@ export interface Context extends Request {
   learn(refused: Refused): void
 }
 
-/** A file takes its time; the caller of the operation gives up earlier, once it moves no more. */
-const TRANSFER_MS = 3_600_000
-
 export const handlers: Handlers<Context> = {
   async pass(context, call) {
     const { client, flavour, signal, learn } = context
@@ -38,7 +35,8 @@ export const handlers: Handlers<Context> = {
         path,
         ...(body && { headers: headersOf(body), body: body.bytes }),
       },
-      { signal, milliseconds: TRANSFER_MS },
+      // A file takes its time; whoever asks gives up once it moves no more.
+      { signal, milliseconds: Number.POSITIVE_INFINITY },
     )
     if (answer.envelope.ok === true) return passedFrom(answer, method)
     const refused = refusalIn(answer)

@@ -67,7 +67,9 @@ export class Updates {
   async #ask(signal: AbortSignal): Promise<Answer | undefined> {
     const { client, flavour, holdSeconds, wanted, credentialId } = this.#options
     const changed = new AbortController()
-    const ignore = wanted.onChange(credentialId, () => changed.abort())
+    const ignore = flavour.filtersUpdates
+      ? wanted.onChange(credentialId, () => changed.abort())
+      : () => undefined
     try {
       const parameters = {
         offset: this.#offset,
@@ -83,7 +85,8 @@ export class Updates {
           body: JSON.stringify(parameters),
         },
         {
-          signal: flavour.filtersUpdates ? AbortSignal.any([signal, changed.signal]) : signal,
+          // The end of the session ends the client.
+          signal: changed.signal,
           milliseconds: holdSeconds * 1000 + GRACE_MS,
         },
       )

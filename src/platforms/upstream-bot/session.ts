@@ -52,7 +52,11 @@ export class BotApiSession implements Session {
       report,
       logger,
       facts: { platform: flavour.id, credentialId },
-      release: async () => this.#calls.abort(),
+      release: async () => {
+        this.#calls.abort()
+        options.client.end()
+        poller.end()
+      },
     })
     const self = account.identity.native
     const poll = { ...options, client: poller, report, self, credentialId }
@@ -66,10 +70,10 @@ export class BotApiSession implements Session {
     signal: AbortSignal,
   ): Promise<OperationResult> {
     const { client, flavour } = this.#options
-    const within = this.#within(signal)
+    this.#assertLive()
     const learn = (refused: Refused) => this.#learn(refused)
     try {
-      const context = { client, flavour, requestId, signal: within, learn }
+      const context = { client, flavour, requestId, signal, learn }
       return await handle(flavour.handlers, flavour.name, context, operation)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
@@ -79,9 +83,10 @@ export class BotApiSession implements Session {
   }
 
   async probe(signal: AbortSignal): Promise<number> {
+    this.#assertLive()
     const started = performance.now()
     try {
-      await this.#options.client.me({ signal: this.#within(signal) })
+      await this.#options.client.me({ signal })
     } catch (cause) {
       this.#learn(cause)
       throw cause
@@ -97,7 +102,9 @@ export class BotApiSession implements Session {
   async passFile(...[path, request, signal]: Parameters<NonNullable<Session['passFile']>>) {
     const { client, flavour } = this.#options
     try {
-      return await client.file(safe(path), request, this.#within(signal))
+      this.#assertLive()
+      const either = AbortSignal.any([signal, this.#calls.signal])
+      return await client.file(safe(path), request, either)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
       throw requestFailed(cause, flavour.name)
@@ -129,9 +136,8 @@ export class BotApiSession implements Session {
     }
   }
 
-  #within(signal: AbortSignal): AbortSignal {
+  #assertLive(): void {
     if (this.#life.isOver) throw sessionOver()
-    return AbortSignal.any([signal, this.#calls.signal])
   }
 
   #end(ending: Ending | Restriction, cause: unknown) {
