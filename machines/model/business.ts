@@ -1,5 +1,6 @@
 /** The connection of a person's business account to an account that acts for it, and what that is told. */
-import type { Chat, Message, Person } from './content.ts'
+import type { Chat, Message } from './content.ts'
+import type { Person } from './person.ts'
 
 /** The reference's names without `can_`. */
 export const BUSINESS_RIGHTS = [

@@ -1,5 +1,6 @@
 /** The names of message contents in capabilities and errors. */
-import { type Content, MEDIA_KINDS } from './content.ts'
+import type { Content } from './content.ts'
+import { MEDIA_KINDS } from './media.ts'
 
 export const CONTENT_NAMES = [
   'text',

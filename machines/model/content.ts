@@ -12,12 +12,6 @@ import type { StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
 import type { TopicLook } from './topic.ts'
 
-export type { Button, Buttons } from './buttons.ts'
-export type { Location, Venue } from './location.ts'
-export { type FileRef, MEDIA_KINDS, type Media, type MediaKind } from './media.ts'
-export type { Person } from './person.ts'
-export type { Preview, Quote, Text, TextEntity } from './text.ts'
-
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
 

@@ -1,9 +1,11 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { BusinessEvent } from './business.ts'
-import type { Buttons, Chat, Message, Person, Poll, Reaction, Surface } from './content.ts'
+import type { Buttons } from './buttons.ts'
+import type { Chat, Message, Poll, Reaction, Surface } from './content.ts'
 import type { InlineQuery } from './inline.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import type { Address, Order } from './payment.ts'
+import type { Person } from './person.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */

@@ -1,5 +1,9 @@
 /** Inline mode: the results that a bot offers to a person who writes its name, in the terms of no particular network. */
-import type { Buttons, Content, Location, MediaKind, Text } from './content.ts'
+import type { Buttons } from './buttons.ts'
+import type { Content } from './content.ts'
+import type { Location } from './location.ts'
+import type { MediaKind } from './media.ts'
+import type { Text } from './text.ts'
 
 /** The chat in which a person writes to a bot in inline mode; `sender`: the private chat with the bot itself. */
 export type InlinePlace = 'sender' | 'private' | 'group' | 'supergroup' | 'channel'

@@ -1,5 +1,5 @@
 /** Members of a chat, and the invite links that lead into it. */
-import type { Person } from './content.ts'
+import type { Person } from './person.ts'
 import type { Permission, Right } from './rights.ts'
 
 export interface Member {

@@ -1,5 +1,5 @@
 /** Operations about chats, their members and the account's own profile. */
-import type { Media } from './content.ts'
+import type { Media } from './media.ts'
 import type { Permission, Right } from './rights.ts'
 
 export const CHAT_OPERATIONS = [

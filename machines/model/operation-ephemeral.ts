@@ -1,5 +1,7 @@
 /** Operations about ephemeral messages: one member of a group sees them, and they are gone after a time. */
-import type { Buttons, Content, Text } from './content.ts'
+import type { Buttons } from './buttons.ts'
+import type { Content } from './content.ts'
+import type { Text } from './text.ts'
 
 export const EPHEMERAL_OPERATIONS = [
   'send_ephemeral',

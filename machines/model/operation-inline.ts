@@ -1,8 +1,9 @@
 /** Operations that answer people who use a bot: by buttons, in inline mode and in web apps. */
 import type { Buttons, Key } from './buttons.ts'
-import type { Content, Text } from './content.ts'
+import type { Content } from './content.ts'
 import type { InlineButton, InlinePlace, InlineResult } from './inline.ts'
 import type { Location } from './location.ts'
+import type { Text } from './text.ts'
 
 export const INLINE_OPERATIONS = [
   'answer_inline',

@@ -1,5 +1,5 @@
 /** Operations about sticker sets: making them, changing them and finding their stickers. */
-import type { Media } from './content.ts'
+import type { Media } from './media.ts'
 import type { MaskPosition, StickerType } from './sticker.ts'
 
 export const STICKER_OPERATIONS = [

@@ -1,22 +1,10 @@
 /** The operations of platforms and their results, in the terms of no particular network; ids are native by default. */
 
 import type { BusinessConnection } from './business.ts'
-import type { ReplyKeyboard } from './buttons.ts'
-import type {
-  Buttons,
-  Chat,
-  Content,
-  Media,
-  Message,
-  Person,
-  Poll,
-  Quote,
-  Reaction,
-  StickerSet,
-  Surface,
-  Text,
-} from './content.ts'
+import type { Buttons, ReplyKeyboard } from './buttons.ts'
+import type { Chat, Content, Message, Poll, Reaction, StickerSet, Surface } from './content.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
+import type { Media } from './media.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import {
   ADMINISTRATION_OPERATIONS,
@@ -58,6 +46,8 @@ import {
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
+import type { Person } from './person.ts'
+import type { Quote, Text } from './text.ts'
 import type { Topic } from './topic.ts'
 
 /** The kinds of all operations. */

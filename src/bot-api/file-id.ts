@@ -1,6 +1,6 @@
 /** file_id: what a client keeps of a file; signed, so that it opens files of its own account only. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { MediaKind } from '../../machines/model/content.ts'
+import type { MediaKind } from '../../machines/model/media.ts'
 
 /** A kind's place in this list is its number in the ids that clients keep: only ever append. */
 const KINDS = [

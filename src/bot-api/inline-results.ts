@@ -1,8 +1,9 @@
 /** Parses what a bot offers in inline mode: results of every type, and the messages that they become. */
 
-import type { Content, MediaKind } from '../../machines/model/content.ts'
+import type { Content } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { InlineButton, InlineResult, WebMedia } from '../../machines/model/inline.ts'
+import type { MediaKind } from '../../machines/model/media.ts'
 import { Arguments } from './arguments.ts'
 import { buttonsOf } from './markup.ts'
 import { knownMedia } from './media.ts'

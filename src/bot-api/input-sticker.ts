@@ -1,6 +1,7 @@
 /** An InputSticker among the parameters of a call: its file, its format, and the words that it is found by. */
-import type { Media } from '../../machines/model/content.ts'
+
 import { failed } from '../../machines/model/failure.ts'
+import type { Media } from '../../machines/model/media.ts'
 import type { NewSticker, StickerFormat } from '../../machines/model/operation-stickers.ts'
 import type { MaskPosition } from '../../machines/model/sticker.ts'
 import { Arguments } from './arguments.ts'

@@ -1,7 +1,7 @@
 /** A file among the parameters of a call, as media to be sent: uploaded, from the web, or known by its file_id. */
 
-import { MEDIA_KINDS, type Media, type MediaKind } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { MEDIA_KINDS, type Media, type MediaKind } from '../../machines/model/media.ts'
 import type { Ingestion, Source, Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileKind } from './file-id.ts'

@@ -1,6 +1,7 @@
 /** The text of a call: parsed, cleaned, checked and detected entities, with its link preview, as neutral content. */
-import type { Preview, Text, TextEntity } from '../../machines/model/content.ts'
+
 import { failed } from '../../machines/model/failure.ts'
+import type { Preview, Text, TextEntity } from '../../machines/model/text.ts'
 import type { Arguments } from './arguments.ts'
 import { detectEntities } from './entities/detect.ts'
 import { parseExplicit } from './entities/explicit.ts'

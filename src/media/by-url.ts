@@ -1,7 +1,7 @@
 /** Media by address: fetched through the guard, with one answer for everything that leads nowhere. */
 
-import type { MediaKind } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import type { MediaKind } from '../../machines/model/media.ts'
 import { openUrl, parseUrl, UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import type { Upload } from './media.ts'

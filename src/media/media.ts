@@ -1,6 +1,6 @@
 /** The types by which the rest of the service stores and reads media. */
 import type { Readable } from 'node:stream'
-import type { Media, MediaKind } from '../../machines/model/content.ts'
+import type { Media, MediaKind } from '../../machines/model/media.ts'
 
 /** A received file in a temporary place. Whoever received it releases it; a start of the service removes what is left. */
 export interface Upload {

@@ -2,20 +2,14 @@
 
 import type { BusinessConnection, BusinessRight } from '../../machines/model/business.ts'
 import type { Buttons, ReplyKeyboard } from '../../machines/model/buttons.ts'
-import type {
-  Content,
-  Media,
-  Message,
-  Poll,
-  Quote,
-  Reaction,
-  TextEntity,
-} from '../../machines/model/content.ts'
+import type { Content, Message, Poll, Reaction } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
+import type { Media } from '../../machines/model/media.ts'
 import type { Boost } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
 import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-topics.ts'
+import type { Quote, TextEntity } from '../../machines/model/text.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import { giveBoost, takeBoost } from './boosts/boosts.ts'
 import { connectBusiness, connectionsOf, disconnectBusiness } from './business/connections.ts'

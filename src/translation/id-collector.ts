@@ -5,15 +5,14 @@ import type {
   ExternalReply,
   Message,
   Origin,
-  Person,
   Poll,
   Surface,
-  Text,
-  TextEntity,
 } from '../../machines/model/content.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
 import type { PastMessage } from '../../machines/model/operation-reading.ts'
+import type { Person } from '../../machines/model/person.ts'
+import type { Text, TextEntity } from '../../machines/model/text.ts'
 import type { WantedIds } from '../identities/store.ts'
 
 type HappeningOf<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
-import type { Media } from '../../machines/model/content.ts'
+import type { Media } from '../../machines/model/media.ts'
 import { findTools } from '../../src/media/confinement.ts'
 import { drawn, serviceRig } from './service-rig.ts'
 

@@ -1,6 +1,6 @@
 /** What the sandbox holds of the files it carries, and what it lets go. */
 import t from 'tap'
-import type { Media } from '../../machines/model/content.ts'
+import type { Media } from '../../machines/model/media.ts'
 import { fileOwner, fileToSend } from '../support/files.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'

@@ -1,7 +1,7 @@
 /** Formatting of texts on Telegram accounts: what was written is what is read, in the same places. */
 import { Long } from '@mtcute/core'
 import t from 'tap'
-import type { TextEntity } from '../../machines/model/content.ts'
+import type { TextEntity } from '../../machines/model/text.ts'
 import { entitiesOf, textOf } from '../../src/platforms/telegram/entities.ts'
 
 /** The second letter is two UTF-16 code units long. */

@@ -1,7 +1,7 @@
 /** What an account of Telegram does beyond the contract: files replaced, links, pictures, and those who ask to come in. */
 import t, { type Test } from 'tap'
 import { operationsOf } from '../../actors/ports/platform.ts'
-import type { MediaKind } from '../../machines/model/content.ts'
+import type { MediaKind } from '../../machines/model/media.ts'
 import type { Operation } from '../../machines/model/operation.ts'
 import { capabilities } from '../../src/platforms/telegram/facts.ts'
 import { handlers } from '../../src/platforms/telegram/operations/handlers.ts'

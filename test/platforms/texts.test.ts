@@ -1,7 +1,7 @@
 /** Texts of every network: what is written with its formatting is read back, in the same places, whatever the letters. */
 import assert from 'node:assert/strict'
 import t from 'tap'
-import type { Text, TextEntity } from '../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../machines/model/text.ts'
 import { plainEntitiesOf, textOf } from '../../src/platforms/telegram/entities.ts'
 import { readStyled } from '../../src/platforms/xmpp/styling/read.ts'
 import { writeStyled } from '../../src/platforms/xmpp/styling/write.ts'

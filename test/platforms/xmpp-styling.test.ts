@@ -1,6 +1,6 @@
 /** Formatting becomes the marks of message styling and marks become formatting, without loss where both have a word. */
 import t from 'tap'
-import type { TextEntity } from '../../machines/model/content.ts'
+import type { TextEntity } from '../../machines/model/text.ts'
 import { readStyled } from '../../src/platforms/xmpp/styling/read.ts'
 import { writeStyled } from '../../src/platforms/xmpp/styling/write.ts'
 import { busyMs } from '../support/busy.ts'

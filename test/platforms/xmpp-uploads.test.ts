@@ -1,7 +1,8 @@
 /** Files out of the gateway's store go to the server of the account, and to people as links. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import type { Content, Media } from '../../machines/model/content.ts'
+import type { Content } from '../../machines/model/content.ts'
+import type { Media } from '../../machines/model/media.ts'
 import { largestUpload } from '../support/xmpp-server.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { patience } from './contract/recorder.ts'

@@ -1,7 +1,7 @@
 /** Messages that are formatted as XHTML are read with their formatting, whatever they are made of. */
 import { type Element, xml } from '@xmpp/client'
 import t from 'tap'
-import type { TextEntity } from '../../machines/model/content.ts'
+import type { TextEntity } from '../../machines/model/text.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { contentOf } from '../../src/platforms/xmpp/reading.ts'
 import { readXhtml } from '../../src/platforms/xmpp/styling/xhtml.ts'

@@ -1,8 +1,9 @@
 /** Calls on their way to a network with ids of its own, and what comes back: nobody is called by the wrong name. */
 import t from 'tap'
-import type { Content, Message, Text } from '../../machines/model/content.ts'
+import type { Content, Message } from '../../machines/model/content.ts'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
+import type { Text } from '../../machines/model/text.ts'
 import { insertIdentities } from '../../src/identities/store.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { testFileIds } from '../support/file-ids.ts'

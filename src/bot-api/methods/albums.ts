@@ -1,7 +1,7 @@
 /** Methods about several files in one message, and about changing the file of a message. */
 
-import type { MediaKind } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'

@@ -1,7 +1,7 @@
 /** Methods about files that are there already, and about the photos of people and chats. */
 
-import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import { folderOf } from '../../media/media.ts'
 import { Arguments } from '../arguments.ts'
 import { uniqueFileId } from '../file-id.ts'

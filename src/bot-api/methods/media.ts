@@ -1,5 +1,6 @@
 /** Methods that send one file: photos, videos, music, documents and their kind. */
-import type { Content, MediaKind } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { Arguments } from '../arguments.ts'
 import { mediaOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'

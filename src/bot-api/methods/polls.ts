@@ -1,7 +1,8 @@
 /** Methods about polls: asking, and ending the voting. */
 
-import type { Poll, Text } from '../../../machines/model/content.ts'
+import type { Poll } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 import { changing, send, sending, targetOf } from '../sending.ts'

@@ -1,6 +1,7 @@
 /** Methods about sticker sets: making them, changing them and finding their stickers. */
-import type { Media } from '../../../machines/model/content.ts'
+
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationKind, PublicOperation } from '../../../machines/model/operation.ts'
 import type { StickerChange, StickerSetChange } from '../../../machines/model/operation-stickers.ts'
 import type { StickerType } from '../../../machines/model/sticker.ts'

@@ -1,7 +1,7 @@
 /** Methods about the account's own stories. */
 
-import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'

@@ -1,7 +1,8 @@
 /** Methods that send what is neither text nor a file: places, contacts, dice. */
 
-import type { Content, Location, Venue } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { ephemeralParameters, send, sending } from '../sending.ts'

@@ -1,7 +1,8 @@
 /** Chats, people, members and invite links in the reference's JSON. */
 
-import type { Chat, Person, Surface } from '../../../machines/model/content.ts'
+import type { Chat, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
 import type { Ids } from '../../identities/store.ts'
 import type { NamedFile } from '../file-id.ts'

@@ -1,8 +1,10 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Content, Media, Poll, StickerSet, Text } from '../../../machines/model/content.ts'
+import type { Content, Poll, StickerSet } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { detectEntities } from '../entities/detect.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import type { MessageEntity } from '../entities/types.ts'

@@ -6,10 +6,9 @@ import type {
   ExternalReply,
   Message,
   Origin,
-  Preview,
-  Quote,
 } from '../../../machines/model/content.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
+import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import { chatJson, type Names, present, userJson } from './chat.ts'
 import {

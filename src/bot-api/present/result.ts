@@ -1,14 +1,15 @@
 /** What an operation resolved with, in the reference's JSON. */
-import type { Chat, Media, Message } from '../../../machines/model/content.ts'
+import type { Chat, Message } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat } from '../../../machines/model/operation-reading.ts'
 import { connectionJson } from './business.ts'
-import type { Names } from './chat.ts'
 import {
   boostJson,
   chatJson,
   inviteJson,
   memberJson,
+  type Names,
   permissionsJson,
   present,
   userJson,

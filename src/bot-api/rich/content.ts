@@ -1,6 +1,7 @@
 /** The rich message of a call: read from blocks, HTML or Markdown, and rendered where the network has none. */
-import type { Content, MediaKind } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { RichBlock } from '../../../machines/model/rich.ts'
 import { Arguments } from '../arguments.ts'
 import { mediaOf } from '../media.ts'

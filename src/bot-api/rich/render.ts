@@ -1,5 +1,5 @@
 /** A rich message as a formatted text with its files: for networks that have no such messages, and for one-line views. */
-import type { Media, Text, TextEntity } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type {
   RichBlock,
   RichButton,
@@ -7,6 +7,7 @@ import type {
   RichCell,
   RichText,
 } from '../../../machines/model/rich.ts'
+import type { Text, TextEntity } from '../../../machines/model/text.ts'
 
 interface Rendered extends Text {
   readonly media: readonly Media[]

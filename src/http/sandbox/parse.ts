@@ -2,17 +2,11 @@
 import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type {
-  Content,
-  Media,
-  Poll,
-  Quote,
-  Reaction,
-  Text,
-  TextEntity,
-} from '../../../machines/model/content.ts'
+import type { Content, Poll, Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
+import type { Media } from '../../../machines/model/media.ts'
+import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import type * as keyboards from './keyboard-schemas.ts'

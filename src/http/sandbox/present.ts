@@ -6,16 +6,15 @@ import type {
   Chat,
   Content,
   ExternalReply,
-  Media,
   Message,
-  Person,
   Poll,
-  Quote,
   Reaction,
-  TextEntity,
 } from '../../../machines/model/content.ts'
 import type { Location } from '../../../machines/model/location.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Invoice } from '../../../machines/model/payment.ts'
+import type { Person } from '../../../machines/model/person.ts'
+import type { Quote, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
 import { replyKeyboardJson } from '../../platforms/kit/reply-keyboard.ts'

@@ -1,6 +1,6 @@
 /** The bodies of requests and answers under /sandbox, as schemas. */
 import { Type } from 'typebox'
-import { MEDIA_KINDS } from '../../../machines/model/content.ts'
+import { MEDIA_KINDS } from '../../../machines/model/media.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'

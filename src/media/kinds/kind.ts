@@ -1,6 +1,7 @@
 /** A kind of media: what it is made from, the tools, the result, and its thumbnail. */
-import type { MediaKind } from '../../../machines/model/content.ts'
+
 import { failed } from '../../../machines/model/failure.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { Ingestion, Upload } from '../media.ts'
 import type { Runner } from '../pool.ts'
 import * as recipes from '../recipes.ts'

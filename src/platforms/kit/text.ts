@@ -1,5 +1,5 @@
 /** Formatted texts on networks that cannot show all formatting. Offsets and lengths count UTF-16 units. */
-import type { Text, TextEntity } from '../../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../../machines/model/text.ts'
 
 /** The formatting of networks that know all the reference knows. */
 export const ALL_ENTITIES = [

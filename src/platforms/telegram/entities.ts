@@ -1,6 +1,6 @@
 /** Formatted texts of the network, read into neutral terms and written back. Both sides count in UTF-16 units. */
 import { Long, type tl } from '@mtcute/node'
-import type { Text, TextEntity } from '../../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../../machines/model/text.ts'
 
 type Kind = tl.TypeMessageEntity['_']
 

@@ -1,8 +1,8 @@
 /** The standing of the account in channels: remembered, and asked of the network when it has changed. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import type { Person } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Member } from '../../../machines/model/membership.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import type { Calls } from './calls.ts'
 import { memberOf } from './reading/memberships.ts'
 import { chatOfGroup, personById, SOMEBODY, type View } from './reading/peers.ts'

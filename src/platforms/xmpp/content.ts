@@ -1,8 +1,11 @@
 /** The content of a message: as it is sent, and as its readers see it. */
 
-import type { Buttons, Content, Media, Text } from '../../../machines/model/content.ts'
+import type { Buttons } from '../../../machines/model/buttons.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { wrongFile } from '../kit/failures.ts'
 import { contactElement, writeContact } from './contact.ts'
 import { locationElement, type Place, writeLocation } from './location.ts'

@@ -1,6 +1,7 @@
 /** Places on the map: the `geo:` links by which clients share them (RFC 5870), and their elements (XEP-0080). */
 import { type Element, xml } from '@xmpp/client'
-import type { Content, Venue } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
+import type { Venue } from '../../../machines/model/location.ts'
 import { ns } from './namespaces.ts'
 
 export type Place = Content & { readonly kind: 'location' }

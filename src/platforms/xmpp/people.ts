@@ -1,5 +1,6 @@
 /** People and private chats as the rest of the gateway knows them; both are a bare address here. */
-import type { Chat, Person } from '../../../machines/model/content.ts'
+import type { Chat } from '../../../machines/model/content.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import { nameOf } from './address.ts'
 
 export function personAt(bare: string, firstName = nameOf(bare)): Person {

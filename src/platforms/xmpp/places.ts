@@ -1,7 +1,8 @@
 /** Where messages go: to a person or into a room, each with its own way of naming and confirming them. */
 import type { Element } from '@xmpp/client'
-import type { Chat, Content, Person } from '../../../machines/model/content.ts'
+import type { Chat, Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import { type Address, parseAddress } from './address.ts'
 import type { Archive } from './archive.ts'
 import { nicknameOf } from './contact.ts'

@@ -1,7 +1,7 @@
 /** Messages as they go out. */
 import { type Element, xml } from '@xmpp/client'
-import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import { parseAddress } from './address.ts'
 import { fileSharing } from './media/shared.ts'
 import { networkId } from './message-identity.ts'

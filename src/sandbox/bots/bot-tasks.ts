@@ -1,5 +1,5 @@
 /** What people do where bots have a task of their own: assign it, make bots, show a channel, correct a passport. */
-import type { Person } from '../../../machines/model/content.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import { assignJoinBot, joinRequestsOf } from '../chats/join-queries.ts'
 import { setPersonalChat } from '../chats/reading.ts'
 import { assertBotAsked } from '../messages/sharing.ts'

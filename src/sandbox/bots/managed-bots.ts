@@ -1,8 +1,8 @@
 /** Bots that people make for an account which manages them: their tokens, and who may write to them. */
 import { randomBytes } from 'node:crypto'
-import type { Person } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'

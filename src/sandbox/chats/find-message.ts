@@ -1,5 +1,6 @@
 /** Finds one message for a member of its chat. */
-import type { Buttons, Content } from '../../../machines/model/content.ts'
+import type { Buttons } from '../../../machines/model/buttons.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MessageKey } from '../delivery/mapping.ts'
 import {

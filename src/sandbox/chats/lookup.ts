@@ -1,7 +1,8 @@
 /** Finds chats by public name or id and people by phone, and collects all that a person can learn about one. */
 
-import type { Chat, Media } from '../../../machines/model/content.ts'
+import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Database, Queryable } from '../../database/database.ts'

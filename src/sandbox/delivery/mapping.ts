@@ -1,13 +1,8 @@
 /** Between the messenger and the model: rows become messages, chats and people, and native ids become numbers. */
-import type {
-  Buttons,
-  Chat,
-  Content,
-  Message,
-  Origin,
-  Person,
-} from '../../../machines/model/content.ts'
+import type { Buttons } from '../../../machines/model/buttons.ts'
+import type { Chat, Content, Message, Origin } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
 /** The facts of a message that few messages have. */

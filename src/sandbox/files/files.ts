@@ -1,8 +1,8 @@
 /** Files: the gateway's media store keeps their bytes, and the name of a blob is the native name of the file. */
 import { addAbortSignal } from 'node:stream'
 import type { FileStream } from '../../../actors/ports/platform.ts'
-import type { FileRef, Media } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { FileRef, Media } from '../../../machines/model/media.ts'
 import type { Range } from '../../media/media.ts'
 import { webStream } from '../../media/web-stream.ts'
 import type { NetworkContext, Services } from '../network/context.ts'

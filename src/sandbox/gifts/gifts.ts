@@ -1,8 +1,8 @@
 /** Gifts: people and accounts buy them with Stars; owners keep, sell, upgrade and pass them on. */
 import { randomBytes, randomInt } from 'node:crypto'
-import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Gift, OwnedGift } from '../../../machines/model/gift.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { GiftGroup } from '../../../machines/model/operation-gifts.ts'
 import type { Text } from '../../../machines/model/text.ts'

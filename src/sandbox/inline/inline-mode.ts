@@ -1,7 +1,9 @@
 /** Inline queries: a person writes to a bot within another chat, the bot offers results, and the person sends one. */
-import type { Location, Message } from '../../../machines/model/content.ts'
+
+import type { Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { InlineButton, InlineQuery, InlineResult } from '../../../machines/model/inline.ts'
+import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'

@@ -1,9 +1,10 @@
 /** Messages that a bot prepares for a person, who sends them later; and those that a web app sends for the person. */
 import { randomBytes } from 'node:crypto'
-import type { Message, Person } from '../../../machines/model/content.ts'
+import type { Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { InlinePlace, InlineResult } from '../../../machines/model/inline.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
 import { storable } from '../messages/content.ts'
 import type { Call, NetworkContext } from '../network/context.ts'

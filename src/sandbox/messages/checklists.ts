@@ -1,7 +1,9 @@
 /** What people do with a checklist: mark its tasks as done, and add tasks. Everybody in the chat is told. */
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Person, Service, Text } from '../../../machines/model/content.ts'
+import type { Service } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Person } from '../../../machines/model/person.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
 import { personOf } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'

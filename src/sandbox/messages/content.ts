@@ -1,10 +1,12 @@
 /** The content of a message before it is stored: checked, prepared, and the permission that it needs. */
 import { randomInt } from 'node:crypto'
-import type { Content, MediaKind, Text } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { holderOf, storedMedia } from '../files/files.ts'
 import type { NetworkContext } from '../network/context.ts'
 import { openPoll } from '../polls/polls.ts'

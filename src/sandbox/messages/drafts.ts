@@ -1,8 +1,9 @@
 /** Drafts: texts that the reader sees while they are written, for half a minute or until the message is sent. */
 
-import type { Chat, Text } from '../../../machines/model/content.ts'
+import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'

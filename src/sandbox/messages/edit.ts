@@ -1,16 +1,12 @@
 /** Edits a message, its text, file, caption, buttons or live location; or deletes it for all members. */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Checklist } from '../../../machines/model/checklist.ts'
-import type {
-  Buttons,
-  Content,
-  Location,
-  MediaKind,
-  Message,
-  Surface,
-} from '../../../machines/model/content.ts'
+import type { Content, Message, Surface } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Location } from '../../../machines/model/location.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'

@@ -1,7 +1,8 @@
 /** Forwards a message with its origin, or copies it without. A repeated request finds the message of the first one. */
-import type { Content, Text } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { viewOf } from '../chats/find-message.ts'
 import { messageOf, originOf, parseChatId, parseMessageId, viaOf } from '../delivery/mapping.ts'
 import type { MessageView } from '../delivery/rows.ts'

@@ -1,8 +1,9 @@
 /** Answers that need a look at the message they answer: with a quote of it, or to a message of another chat. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Content, Quote, Text, TextEntity } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../machines/model/operation.ts'
+import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import { viewOf } from '../chats/find-message.ts'
 import {
   chatOf,

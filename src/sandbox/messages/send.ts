@@ -2,9 +2,11 @@
 
 import { randomInt } from 'node:crypto'
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Content, MediaKind, Message, Person } from '../../../machines/model/content.ts'
+import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { messageOf, parseChatId, parseTopicId } from '../delivery/mapping.ts'

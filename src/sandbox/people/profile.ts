@@ -1,6 +1,7 @@
 /** The profile of the person who acts, and the profile photos of all people. */
-import type { Media } from '../../../machines/model/content.ts'
+
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { SERVICE_PERSON } from '../delivery/rows.ts'

@@ -1,7 +1,7 @@
 /** The person who made a sticker set changes it: adds, replaces, moves and removes stickers, and their words. */
 import { randomInt } from 'node:crypto'
-import type { Media } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { NewSticker, StickerFormat } from '../../../machines/model/operation-stickers.ts'
 import type { MaskPosition } from '../../../machines/model/sticker.ts'

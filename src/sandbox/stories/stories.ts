@@ -1,8 +1,10 @@
 /** Stories: a person posts them, and the people who have talked to them see them for a time. */
 
-import type { Media, Person, Text } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Person } from '../../../machines/model/person.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'

@@ -1,7 +1,7 @@
 /** Whoever waits for a file to arrive learns that it moves, and of no other. */
 import t from 'tap'
 import { blobMoved, blobsIn, isWatched, watchBlobs } from '../../../actors/credential/perform.ts'
-import type { Media } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 
 t.test('watchers of a blob are told until they leave', async (t) => {

@@ -1,5 +1,5 @@
 /** What an account does with a group of its own, one thing after the other. */
-import type { Media } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
 import { PERMISSIONS } from '../../../machines/model/rights.ts'
 import type { Grades, Peer } from './harness.ts'

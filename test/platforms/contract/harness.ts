@@ -1,8 +1,9 @@
 /** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
-import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
-import type { Buttons, Content, Media, MediaKind } from '../../../machines/model/content.ts'
+import type { Buttons, ReplyKeyboard } from '../../../machines/model/buttons.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import type { ContentName } from '../../../machines/model/content-name.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { Permission, Right } from '../../../machines/model/rights.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */

@@ -1,5 +1,6 @@
 /** One of every operation and of every content, for asking what a platform refuses. */
-import type { Content, Media, MediaKind } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { Operation, OperationKind } from '../../../machines/model/operation.ts'
 
 import { sandboxOperations } from './sandbox-operations.ts'

@@ -1,5 +1,5 @@
 /** One of every operation whose round trips are in test/service and in the tests of single platforms. */
-import type { Media } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Operation } from '../../../machines/model/operation.ts'
 
 const none = { text: '', entities: [] }

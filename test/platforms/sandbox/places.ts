@@ -1,5 +1,5 @@
 /** Places of a sandbox where an account and its peer meet, for harnesses with a sandbox behind their network. */
-import type { Media } from '../../../machines/model/content.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Network } from '../../../src/sandbox/sandbox.ts'
 import type { ContractHarness } from '../contract/harness.ts'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Media, MediaKind } from '../../../machines/model/content.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { OpenBlob } from '../../../src/media/media.ts'
 
 interface Stored {

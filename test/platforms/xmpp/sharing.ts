@@ -1,5 +1,6 @@
 /** How people of the XMPP tests share files and places, and what they make of those shared with them. */
-import type { Content, MediaKind } from '../../../machines/model/content.ts'
+import type { Content } from '../../../machines/model/content.ts'
+import type { MediaKind } from '../../../machines/model/media.ts'
 import type { Seen } from '../../support/slixmpp.ts'
 import type { Files } from './files.ts'
 

@@ -1,8 +1,8 @@
 /** Settings of chats: title, description, photo, permissions and pinned messages; and leaving a chat. */
 import type { tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { Media } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Media } from '../../../../machines/model/media.ts'
 import { upload } from '../files.ts'
 import { messageId } from '../natives.ts'
 import { bannedRights } from '../writing/rights.ts'

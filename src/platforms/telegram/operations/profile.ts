@@ -1,8 +1,8 @@
 /** The account's own profile and stories, and the profile photos of people. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { Media } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Media } from '../../../../machines/model/media.ts'
 import { locate, named, upload } from '../files.ts'
 import { photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'

@@ -1,8 +1,9 @@
 /** Sticker sets and custom emoji: found, made by the account itself, changed, and put into groups. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { Media, StickerSet } from '../../../../machines/model/content.ts'
+import type { StickerSet } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Media } from '../../../../machines/model/media.ts'
 import type { NewSticker } from '../../../../machines/model/operation-stickers.ts'
 import type { MaskPosition } from '../../../../machines/model/sticker.ts'
 import { locate, named, writeFileName } from '../files.ts'

@@ -1,6 +1,9 @@
 /** What a message of the network carries, in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Content, Location, Media, Preview } from '../../../../machines/model/content.ts'
+import type { Content } from '../../../../machines/model/content.ts'
+import type { Location } from '../../../../machines/model/location.ts'
+import type { Media } from '../../../../machines/model/media.ts'
+import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
 import { pollOf } from './polls.ts'

@@ -1,6 +1,6 @@
 /** Pictures and files of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Media, MediaKind } from '../../../../machines/model/content.ts'
+import type { Media, MediaKind } from '../../../../machines/model/media.ts'
 import { type FileName, writeFileName } from '../files.ts'
 
 type PlaceOf<Name> = Name extends FileName ? Omit<Name, 'id' | 'size'> : never

@@ -1,8 +1,9 @@
 /** Members of chats, their rights, invite links and changes of membership in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Message, Person } from '../../../../machines/model/content.ts'
+import type { Message } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Invite, Member } from '../../../../machines/model/membership.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import {
   PERMISSIONS,
   type Permission,

@@ -1,12 +1,7 @@
 /** Messages of the network in neutral terms, the service messages included. */
 import type { tl } from '@mtcute/node'
-import type {
-  Content,
-  ExternalReply,
-  Message,
-  Origin,
-  Person,
-} from '../../../../machines/model/content.ts'
+import type { Content, ExternalReply, Message, Origin } from '../../../../machines/model/content.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { textOf } from '../entities.ts'
 import type { Written } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'

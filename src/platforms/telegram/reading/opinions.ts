@@ -1,7 +1,8 @@
 /** What people think of messages: the network tells how it is now, and what has changed is found by what was told before. */
 import type { tl } from '@mtcute/node'
-import type { Chat, Person, Reaction } from '../../../../machines/model/content.ts'
+import type { Chat, Reaction } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { chatOf, personById, type View } from './peers.ts'
 

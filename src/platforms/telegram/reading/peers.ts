@@ -1,6 +1,8 @@
 /** People and chats as the network shows them, in neutral terms. */
 import type { PeersIndex, tl } from '@mtcute/node'
-import type { Chat, Media, Person, Surface } from '../../../../machines/model/content.ts'
+import type { Chat, Surface } from '../../../../machines/model/content.ts'
+import type { Media } from '../../../../machines/model/media.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { writeFileName } from '../files.ts'
 import { nativeOf } from '../natives.ts'
 

@@ -1,7 +1,8 @@
 /** Reads polls into the neutral model, and remembers their questions, which the network does not repeat with each result. */
 import type { tl } from '@mtcute/node'
-import type { Poll, Text } from '../../../../machines/model/content.ts'
+import type { Poll } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Text } from '../../../../machines/model/text.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { textOf } from '../entities.ts'
 

@@ -1,7 +1,9 @@
 /** The content of a message in the network's terms; files are uploaded on the way. */
 import type { tl } from '@mtcute/node'
-import type { Content, Media, Text } from '../../../../machines/model/content.ts'
+import type { Content } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Media } from '../../../../machines/model/media.ts'
+import type { Text } from '../../../../machines/model/text.ts'
 import { type Desk, locate, named, upload } from '../files.ts'
 import { inputPollOf } from './poll.ts'
 

@@ -1,6 +1,7 @@
 /** A poll in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
-import type { Poll, Text } from '../../../../machines/model/content.ts'
+import type { Poll } from '../../../../machines/model/content.ts'
+import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
 
 export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {

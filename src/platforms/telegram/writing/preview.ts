@@ -1,6 +1,7 @@
 /** The link preview of a text in the network's terms. */
 import type { tl } from '@mtcute/node'
-import type { Content, Text } from '../../../../machines/model/content.ts'
+import type { Content } from '../../../../machines/model/content.ts'
+import type { Text } from '../../../../machines/model/text.ts'
 
 interface Shown {
   readonly noWebpage?: true

@@ -1,7 +1,7 @@
 /** Most clients send only the link of a picture: its size is read from the beginning of the file. */
 import type { Dispatcher } from 'undici'
-import type { Media } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Media } from '../../../../machines/model/media.ts'
 import { download } from './download.ts'
 
 /** Cameras put a preview before the measures. */

@@ -1,6 +1,7 @@
 /** Files that people share as links (XEP-0066): their kind, and the facts that stand beside the link (XEP-0446, XEP-0447). */
 import { type Element, xml } from '@xmpp/client'
-import type { Content, Media, MediaKind } from '../../../../machines/model/content.ts'
+import type { Content } from '../../../../machines/model/content.ts'
+import type { Media, MediaKind } from '../../../../machines/model/media.ts'
 import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
 

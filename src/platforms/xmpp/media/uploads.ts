@@ -1,8 +1,8 @@
 /** Puts files where the account's server stores them for others (XEP-0363). */
 import { type Element, xml } from '@xmpp/client'
 import type { Dispatcher } from 'undici'
-import type { Media } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import type { Media } from '../../../../machines/model/media.ts'
 import type { MediaService } from '../../../media/media.ts'
 import { openUrl, parseUrl } from '../../../net/fetch.ts'
 import { RecentMap } from '../../kit/recent-map.ts'

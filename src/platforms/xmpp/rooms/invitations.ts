@@ -1,9 +1,9 @@
 /** Goes where the account is invited to, one room after the other, and tells of it once it is in. */
 
 import type { Logger } from '../../../../actors/ports/ports.ts'
-import type { Person } from '../../../../machines/model/content.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { parseAddress } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'

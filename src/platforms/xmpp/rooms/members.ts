@@ -1,7 +1,7 @@
 /** Who belongs to a room, and in what standing (XEP-0045): by the room's lists, else by who is in it now. */
 import { type Element, xml } from '@xmpp/client'
-import type { Person } from '../../../../machines/model/content.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import type { Right } from '../../../../machines/model/rights.ts'
 import { nameOf, parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'

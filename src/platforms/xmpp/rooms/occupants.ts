@@ -1,6 +1,6 @@
 /** Who is in a room: nicks, and the people behind them where the room shows them. */
 import type { Element } from '@xmpp/client'
-import type { Person } from '../../../../machines/model/content.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'

@@ -1,9 +1,10 @@
 /** Stanzas of a room as events: its messages, and the end of the account's presence in it. */
 import { randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
-import type { Chat, Message, Person } from '../../../../machines/model/content.ts'
+import type { Chat, Message } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import type { Delivery } from '../delivery.ts'

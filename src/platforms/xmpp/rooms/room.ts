@@ -1,10 +1,11 @@
 /** One room: joined again after every break, its messages in order, missed ones from its archive. */
 import { type Element, xml } from '@xmpp/client'
 import type { Logger } from '../../../../actors/ports/ports.ts'
-import type { Chat, Person } from '../../../../machines/model/content.ts'
+import type { Chat } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'

@@ -1,5 +1,5 @@
 /** Reads the marks of message styling (XEP-0393) as formatting, and leaves them out of the text. */
-import type { Text, TextEntity } from '../../../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/text.ts'
 import { appendMoved } from '../../kit/text.ts'
 
 /** The marks of message styling (XEP-0393) and the kinds of formatting that they stand for. */

@@ -1,5 +1,5 @@
 /** Writes formatting with the marks of message styling (XEP-0393), where these can express it. */
-import type { Text, TextEntity } from '../../../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/text.ts'
 import { withLinkTargets } from '../../kit/text.ts'
 import { fence, isSpace, marks } from './read.ts'
 

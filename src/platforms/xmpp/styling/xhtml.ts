@@ -1,6 +1,6 @@
 /** Reads formatting that is written as XHTML (XEP-0071): a few elements, and of the rest their words alone. */
 import type { Element } from '@xmpp/client'
-import type { Text, TextEntity } from '../../../../machines/model/content.ts'
+import type { Text, TextEntity } from '../../../../machines/model/text.ts'
 import { ns } from '../namespaces.ts'
 
 /** What is larger is read as the plain text that comes along. */
