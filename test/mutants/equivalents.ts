@@ -16,6 +16,12 @@ export const equivalents: readonly Equivalent[] = [
     because: 'a promise or a map is never falsy',
   },
   {
+    file: 'src/updates/read.ts',
+    operator: 'arithmetic',
+    at: 'columnsOf(segments(filter, after + 1, next))',
+    because: 'the statement leaves out the updates up to the cursor in any case',
+  },
+  {
     file: 'src/webhooks/store.ts',
     operator: 'and / or',
     at: 'row.ip_address ?? undefined',

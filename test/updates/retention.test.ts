@@ -22,10 +22,10 @@ t.test('keys are told of what was removed before they read it, and only of that'
   await append(other, many(3, 'x'))
   const removed = (credentialId: number, updateId: number) =>
     updates.removed(credentialId, updateId)
-  // A block of updates that were counted for good, of each of the two.
+  // The block of updates that is cut, of each of the two.
   await db.query(
     `insert into update_block (credential_id, block, kind, api_key_id, updates)
-     values ($1, 0, 0, 0, 1), ($2, 0, 0, 0, 1)`,
+     values ($1, 5000, 0, 0, 1), ($2, 5000, 0, 0, 1)`,
     [id, other],
   )
   t.equal(await retainUpdates(db, { days: 7, updates: 8 }, removed), 12)
