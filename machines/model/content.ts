@@ -1,7 +1,7 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
 import type { Checklist, ChecklistTask } from './checklist.ts'
-import type { OwnedGift } from './gift.ts'
+import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import type { Media } from './media.ts'
 import type { Invoice, Receipt } from './payment.ts'
@@ -39,6 +39,8 @@ export interface Chat extends ChatDetails {
   readonly permissions?: readonly Permission[]
   /** A person who joins without an invite link needs an administrator's approval. */
   readonly needsApproval?: boolean
+  /** Only for a private chat. Absent: no gifts. */
+  readonly acceptedGifts?: AcceptedGifts
   /** Only for a private chat: the channel in the person's profile. */
   readonly personal?: Chat
 }
@@ -189,6 +191,8 @@ export interface Message {
   readonly forward?: Origin
   /** The bot that offered it in inline mode. */
   readonly via?: Person
+  /** The account that sent it on behalf of a business. */
+  readonly sentBy?: Person
   readonly buttons?: Buttons
   /** Messages sent together as one album share this key. */
   readonly album?: string

@@ -8,6 +8,8 @@ export interface Person {
   readonly phone?: string
   readonly languageCode?: string
   readonly isBot?: boolean
+  /** Has paid for the network's additional features, or was given them. */
+  readonly isPremium?: boolean
 }
 
 export interface ChatDetails {

@@ -236,10 +236,20 @@ export class IdCollector implements WantedIds {
   }
 
   /** Adds the ids in a message, except those of the message it replies to. */
-  #addParts({ chat, from, forward, via, externalReply, ephemeral, content }: Message): void {
+  #addParts({
+    chat,
+    from,
+    forward,
+    via,
+    sentBy,
+    externalReply,
+    ephemeral,
+    content,
+  }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)
     if (via) this.addPerson(via)
+    if (sentBy) this.addPerson(sentBy)
     if (forward) this.#addOrigin(forward)
     if (externalReply) this.#addExternal(externalReply)
     if (ephemeral) this.addPerson(ephemeral.receiver)

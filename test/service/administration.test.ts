@@ -133,6 +133,11 @@ t.test('people and chats are verified, and the words are seen', async (t) => {
   t.match(await client.result('GET', own), {
     verification: { by: bot.id, description: 'Poet of the town' },
   })
+  const { id: chat_id } = await make({})
+  await client.bot(key, 'verifyChat', { chat_id, custom_description: 'Our room' })
+  t.match(await client.result('GET', `/sandbox/chats/${chat_id}`), {
+    verification: { by: bot.id, description: 'Our room' },
+  })
   t.match(await verify(ada.id, 'x'.repeat(71)), refused(400, 'Bad Request: DESCRIPTION_TOO_LONG'))
   t.match(await verify(1, ''), refused(400, 'Bad Request: user not found'))
   t.match(await client.bot(key, 'removeUserVerification', { user_id: ada.id }), { status: 200 })

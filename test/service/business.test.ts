@@ -69,6 +69,7 @@ t.test('messages of the business are told, and answered in its name', async (t) 
     reply_parameters: { message_id: question },
   })
   t.match(answer, { business_connection_id, from: { id: ada.id }, chat: { id: kim.id } })
+  t.match(answer, { sender_business_bot: { id: bot.id, is_bot: true } })
   const [seen] = await inbox(kim.id, ada.id)
   t.match(seen, { text: 'yes', from: { id: ada.id }, reply_to_message_id: question })
   await client.result('POST', `${own}/messages`, { to: kim.id, text: 'by myself' })
@@ -201,12 +202,27 @@ t.test('gifts are bought, kept, upgraded, passed on and sold', async (t) => {
   const types = { unlimited_gifts: true, limited_gifts: true, unique_gifts: false }
   const settings = { show_gift_button: true, accepted_gift_types: types }
   t.match(await call('setBusinessAccountGiftSettings', settings), { status: 200 })
-  const premium = { user_id: ada.id, month_count: 3, star_count: 1000 }
+  const disallowed = refused(400, 'Bad Request: USER_DISALLOWED_STARGIFTS')
+  const months = { month_count: 3, star_count: 1000 }
+  const refusing = { ...months, user_id: ada.id }
+  t.match(await client.bot(key, 'giftPremiumSubscription', refusing), disallowed)
+  await call('setBusinessAccountGiftSettings', {
+    show_gift_button: true,
+    accepted_gift_types: { unlimited_gifts: true, premium_subscription: true },
+  })
+  const limited = { user_id: ada.id, gift_id: gift.id }
+  t.match(await client.bot(key, 'sendGift', limited), disallowed)
+  t.match(await api.getChat(ada.id), {
+    accepted_gift_types: { limited_gifts: false, premium_subscription: true },
+  })
+  const premium = { ...months, user_id: kim.id }
   t.match(await client.bot(key, 'giftPremiumSubscription', premium), { status: 200 })
   t.match(
     await client.bot(key, 'giftPremiumSubscription', { ...premium, month_count: 4 }),
     refused(400, 'Bad Request: PREMIUM_MONTHS_INVALID'),
   )
+  await client.write(kim.id, '@gatebot', 'thanks')
+  t.match(await next('message'), { from: { id: kim.id, is_premium: true }, text: 'thanks' })
   t.match(
     await client.bot(key, 'sendGift', { user_id: ada.id, gift_id: 'none' }),
     refused(400, 'Bad Request: STARGIFT_INVALID'),

@@ -1,4 +1,5 @@
 /** Inline mode: a person writes to a bot in another chat, picks what it offers, and the bot changes it later. */
+import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { callWithFiles, picture } from './files.ts'
 import { refused, scene } from './scene.ts'
@@ -233,10 +234,27 @@ t.test('a prepared message is sent where the bot allowed it', async (t) => {
   t.match(stolen, bad('MESSAGE_ID_INVALID'))
 })
 
+/** The check that the reference documents for web apps, over what they get. */
+function isSigned(data: string, token: string): boolean {
+  const fields = [...new URLSearchParams(data)].filter(([name]) => name !== 'hash')
+  const text = fields
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted()
+    .join('\n')
+  const secret = createHmac('sha256', 'WebAppData').update(token).digest()
+  const hash = createHmac('sha256', secret).update(text).digest('hex')
+  return hash === new URLSearchParams(data).get('hash')
+}
+
 t.test('what comes of a web app is sent for the person who has it open', async (t) => {
   const open = { bot: '@gatebot', chat: joe.id, url: 'https://app.invalid/tea?a=1' }
   const app = await client.result('POST', `${hand}/web_apps`, open)
   t.match(app, { query_id: String, url: /^https:\/\/app\.invalid\/tea\?a=1#tgWebAppData=query_id/ })
+  t.notOk(new URLSearchParams(app.init_data).has('hash'), 'unsigned without the key')
+  const signed = await client.result('POST', `${hand}/web_apps`, { ...open, bot_token: key })
+  t.ok(isSigned(signed.init_data, key))
+  t.notOk(isSigned(signed.init_data, `${key}x`))
+  t.notOk(isSigned(signed.init_data.replace('query_id=', 'query_id=x'), key))
   t.equal(JSON.parse(new URLSearchParams(app.init_data).get('user') ?? '').id, ada.id)
   const answer = { web_app_query_id: app.query_id, result: article('w', pressable) }
   t.match(await done('answerWebAppQuery', answer), { inline_message_id: String })

@@ -110,6 +110,7 @@ export const userJson = (person: Person, ids: Names) =>
     last_name: person.lastName,
     username: person.username,
     language_code: person.languageCode,
+    is_premium: person.isPremium,
   })
 
 /** What the form of a chat id says about the chat, for events that tell no more. */

@@ -81,6 +81,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
       external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),
+      sender_business_bot: message.sentBy && userJson(message.sentBy, ids),
       via_bot: message.via && userJson(message.via, ids),
     }),
     ...(message.forward && forwardJson(message.forward, ids)),

@@ -40,11 +40,11 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
   accent_color_id: 0,
   max_reaction_count: 0,
   accepted_gift_types: {
-    unlimited_gifts: false,
-    limited_gifts: false,
-    unique_gifts: false,
-    premium_subscription: false,
-    gifts_from_channels: false,
+    unlimited_gifts: chat.acceptedGifts?.unlimited ?? false,
+    limited_gifts: chat.acceptedGifts?.limited ?? false,
+    unique_gifts: chat.acceptedGifts?.unique ?? false,
+    premium_subscription: chat.acceptedGifts?.premium ?? false,
+    gifts_from_channels: chat.acceptedGifts?.fromChannels ?? false,
   },
 })
 

@@ -31,8 +31,9 @@ const NewChat = Type.Object(
 const ChatParams = Type.Object({ chat: ChatId })
 const MemberParams = Type.Object({ chat: ChatId, person: Id })
 
-const body = ({ chat, members }: ChatRecord) => ({
+const body = ({ chat, members, verification }: ChatRecord) => ({
   ...chatBody(chat),
+  verification,
   members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
 })
 

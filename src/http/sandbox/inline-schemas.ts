@@ -34,5 +34,7 @@ export const Answer = Type.Object({
 export const OpenWebApp = Type.Object({
   query_id: Type.String({ description: 'For answerWebAppQuery, once' }),
   url: Type.String({ description: 'What a client opens: with the data of the person' }),
-  init_data: Type.String({ description: 'Unsigned: the sandbox does not know the keys of bots' }),
+  init_data: Type.String({
+    description: 'Signed where `bot_token` is given: the sandbox does not know the keys of bots',
+  }),
 })

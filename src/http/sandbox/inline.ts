@@ -1,5 +1,6 @@
 /** /sandbox/people/{person}/inline_…: writes to bots in inline mode as a person, and sends what they offer. */
 
+import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
 import type { InlineButton, InlineResult } from '../../../machines/model/inline.ts'
@@ -49,15 +50,31 @@ const WebApp = Type.Object(
     bot: Addressee,
     chat: optional(Addressee),
     url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    bot_token: optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'The key that the bot calls with: init_data is signed for it, and it is not kept',
+      }),
+    ),
   },
   strict,
 )
 
+/** The reference's signature of what a web app gets: by HMAC, with a key that comes of the bot's token. */
+function signature(terms: Readonly<Record<string, string>>, token: string): string {
+  const lines = Object.entries(terms).map(([name, value]) => `${name}=${value}`)
+  const key = createHmac('sha256', 'WebAppData').update(token).digest()
+  return createHmac('sha256', key).update(lines.sort().join('\n')).digest('hex')
+}
+
 /** The address of a web app as clients open it, and what the app reads there. */
-function opened({ id, person, at, chat }: OpenedWebApp, address: string) {
+function opened({ id, person, at, chat }: OpenedWebApp, address: string, token?: string) {
   const user = JSON.stringify(nameBody(person))
   const terms = { query_id: id, user, chat_type: chat.place, auth_date: `${at}` }
-  const init_data = new URLSearchParams(terms).toString()
+  const hash = token === undefined ? undefined : signature(terms, token)
+  const init_data = new URLSearchParams({ ...terms, ...(hash && { hash }) }).toString()
   const url = new URL(address)
   const fragment = new URLSearchParams({ tgWebAppData: init_data, tgWebAppVersion: '10.3' })
   url.hash = fragment.toString()
@@ -168,10 +185,10 @@ export const inlineChoiceRoutes: SandboxRoutes = async (app, { network }) => {
       },
     },
     async (request) => {
-      const { bot, chat = bot, url } = request.body
+      const { bot, chat = bot, url, bot_token: token } = request.body
       if (!URL.canParse(url)) throw invalidField('url', 'is not an address')
       const app = await network(request).inline.openWebApp(request.params.person, { bot, chat })
-      return ok(opened(app, url))
+      return ok(opened(app, url, token))
     },
   )
 }

@@ -79,6 +79,8 @@ export const Faults = Type.Object({
   ban: optional(Type.Object({})),
 })
 
+const Verification = Nullable(Type.Object({ by: Type.Integer(), description: Type.String() }))
+
 export const Person = Type.Object({
   id: Type.Integer(),
   phone: Type.String(),
@@ -90,10 +92,7 @@ export const Person = Type.Object({
   deactivated: Type.Boolean(),
   linked_sessions: Type.Integer(),
   faults: Faults,
-  verification: Type.Union([
-    Type.Object({ by: Type.Integer(), description: Type.String() }),
-    Type.Null(),
-  ]),
+  verification: Verification,
   created_at: Time,
 })
 
@@ -392,5 +391,6 @@ export const Inbox = Type.Object({
 
 export const ChatWithMembers = Type.Object({
   ...Chat.properties,
+  verification: Verification,
   members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
 })

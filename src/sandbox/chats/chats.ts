@@ -24,9 +24,16 @@ interface NewChat {
   readonly asks?: boolean
 }
 
+interface Verification {
+  readonly by: number
+  readonly description: string
+}
+
 export interface ChatRecord {
   readonly chat: Chat
   readonly members: readonly { readonly person: PersonRow; readonly role: Role }[]
+  /** Which account verified the chat, and in which words. */
+  readonly verification: Verification | null
 }
 
 /** Clients take a forum's messages without a topic for messages of this topic: no message may have its number. */
@@ -35,6 +42,7 @@ const GENERAL_TOPIC = 1
 interface Row {
   readonly chat: ChatRow
   readonly members: ChatRecord['members']
+  readonly verification: Verification | null
 }
 
 const selecting = `
@@ -42,7 +50,7 @@ const selecting = `
     select coalesce(jsonb_agg(jsonb_build_object('person', ${personJson('p')}, 'role', m.role)
       order by m.person_id), '[]')
     from sandbox_member m join sandbox_person p on p.id = m.person_id where m.chat_id = c.id
-  ) as members
+  ) as members, c.verification
   from sandbox_chat c`
 
 export class Chats {
@@ -154,4 +162,4 @@ export class Chats {
   }
 }
 
-const recordOf = ({ chat, members }: Row): ChatRecord => ({ chat: chatOf(chat, null), members })
+const recordOf = ({ chat, ...row }: Row): ChatRecord => ({ ...row, chat: chatOf(chat, null) })

@@ -2,6 +2,7 @@
 
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
@@ -122,23 +123,35 @@ async function detailsOf(db: Database, viewer: number, native: number): Promise<
     : { ...chat, ...(await ofGroup(db, viewer, native, chat.surface)) }
 }
 
+/** Whoever has not said otherwise takes them all. */
+const EVERY_GIFT: AcceptedGifts = {
+  unlimited: true,
+  limited: true,
+  unique: true,
+  premium: true,
+  fromChannels: true,
+}
+
 async function ofPerson(db: Queryable, person: number): Promise<Partial<Chat>> {
   const [row] = await db.query<{
     about: string | null
     photo: Media | null
     status: Chat['emojiStatus'] | null
+    accepted: AcceptedGifts | null
     personal: ChatRow | null
   }>(
     `select about, case when coalesce((emoji_status ->> 'until')::bigint, 1e18)
          > extract(epoch from now()) then emoji_status end as status,
        (select photo from sandbox_photo where person_id = $1 order by id desc limit 1),
-       (select ${chatJson('c')} from sandbox_chat c where c.id = personal_chat_id) as personal
+       (select ${chatJson('c')} from sandbox_chat c where c.id = personal_chat_id) as personal,
+       gift_settings -> 'accepted' as accepted
      from sandbox_person where id = $1`,
     [person],
   )
   return {
     ...(row?.about && { description: row.about }),
     ...(row?.photo && { photo: row.photo }),
+    acceptedGifts: row?.accepted ?? EVERY_GIFT,
     ...(row?.status && { emojiStatus: row.status }),
     ...(row?.personal && { personal: chatOf(row.personal, null) }),
   }

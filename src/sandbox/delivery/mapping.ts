@@ -6,7 +6,10 @@ import type { Person } from '../../../machines/model/person.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
 /** The facts of a message that few messages have. */
-export type MessageAttributes = Pick<Message, 'quote' | 'externalReply' | 'ephemeral' | 'via'>
+export type MessageAttributes = Pick<
+  Message,
+  'quote' | 'externalReply' | 'ephemeral' | 'via' | 'sentBy'
+>
 
 export function personOf(row: PersonRow): Person {
   return {
@@ -15,6 +18,7 @@ export function personOf(row: PersonRow): Person {
     ...(row.last_name !== null && { lastName: row.last_name }),
     ...(row.username !== null && { username: row.username }),
     ...(row.language_code !== null && { languageCode: row.language_code }),
+    ...(row.is_premium && { isPremium: true }),
   }
 }
 

@@ -9,6 +9,7 @@ export interface PersonRow {
   readonly last_name: string | null
   readonly username: string | null
   readonly language_code: string | null
+  readonly is_premium?: boolean
 }
 
 export interface ChatRow {
@@ -56,7 +57,11 @@ const seconds = (alias: string, name: string) =>
 const unlessMissing = (alias: string, built: string) =>
   `case when ${alias}.id is not null then ${built} end`
 
-export const personJson = (alias: string) => unlessMissing(alias, json(alias, columns.person))
+export const personJson = (alias: string) =>
+  unlessMissing(
+    alias,
+    json(alias, columns.person, `, 'is_premium', coalesce(${alias}.premium_until > now(), false)`),
+  )
 
 export const chatJson = (alias: string) => json(alias, columns.chat)
 

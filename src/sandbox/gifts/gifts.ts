@@ -1,7 +1,7 @@
 /** Gifts: people and accounts buy them with Stars; owners keep, sell, upgrade and pass them on. */
 import { randomBytes, randomInt } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Gift, OwnedGift } from '../../../machines/model/gift.ts'
+import type { AcceptedGifts, Gift, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { GiftGroup } from '../../../machines/model/operation-gifts.ts'
@@ -100,18 +100,29 @@ export async function availableGifts({
 }
 
 /** A person or a channel of the network. */
-async function ownerOf(
-  { db, network }: NetworkContext,
-  native: number,
-): Promise<{ readonly person: number | null; readonly chat: number | null }> {
-  const [row] = await db.query<{ id: number }>(
+async function ownerOf({ db, network }: NetworkContext, native: number): Promise<GiftOwner> {
+  const [row] = await db.query<{ id: number; accepted: AcceptedGifts | null }>(
     native > 0
-      ? 'select id from sandbox_person where id = $1 and user_id = $2 and not deactivated'
-      : `select id from sandbox_chat where native = $1 and user_id = $2 and kind = 'channel'`,
+      ? `select id, gift_settings -> 'accepted' as accepted from sandbox_person
+         where id = $1 and user_id = $2 and not deactivated`
+      : `select id, null::jsonb as accepted from sandbox_chat
+         where native = $1 and user_id = $2 and kind = 'channel'`,
     [native, network],
   )
   if (!row) throw bad(native > 0 ? 'user not found' : 'chat not found')
-  return native > 0 ? { person: row.id, chat: null } : { person: null, chat: row.id }
+  const { id, accepted } = row
+  return native > 0 ? { person: id, chat: null, accepted } : { person: null, chat: id, accepted }
+}
+
+/** `accepted` is null where every gift is welcome. */
+interface GiftOwner {
+  readonly person: number | null
+  readonly chat: number | null
+  readonly accepted: AcceptedGifts | null
+}
+
+function assertAccepted({ accepted }: GiftOwner, group: keyof AcceptedGifts): void {
+  if (accepted && !accepted[group]) throw bad('USER_DISALLOWED_STARGIFTS')
 }
 
 export async function sendGift(
@@ -130,6 +141,7 @@ export async function sendGift(
     )
     if (!row) throw bad('STARGIFT_INVALID')
     const gift = giftOf(row.gift)
+    assertAccepted(owner, gift.total === undefined ? 'unlimited' : 'limited')
     if (paysUpgrade && gift.upgradeStars === undefined) throw bad('STARGIFT_UPGRADE_UNAVAILABLE')
     const prepaid = paysUpgrade ? (gift.upgradeStars ?? 0) : 0
     await pay(tx, by.person, gift.stars + prepaid)
@@ -157,6 +169,7 @@ export async function giftPremium(
 ): Promise<OperationResult> {
   const owner = await ownerOf(context, parseChatId(person))
   assertText(text)
+  assertAccepted(owner, 'premium')
   if (MONTHS[months] === undefined) throw bad('PREMIUM_MONTHS_INVALID')
   if (MONTHS[months] !== stars) throw bad('STARS_AMOUNT_INVALID')
   await context.db.transaction(async (tx) => {
@@ -277,6 +290,7 @@ export async function transferGift(
 ): Promise<OperationResult> {
   const owner = await ownerOf(context, parseChatId(chat))
   if (stars !== 0) throw bad('STARS_AMOUNT_INVALID')
+  assertAccepted(owner, 'unique')
   await context.db.transaction(async (tx) => {
     const { unique } = await lockGift(tx, by.person, id)
     if (!unique) throw bad('STARGIFT_TRANSFER_UNAVAILABLE')

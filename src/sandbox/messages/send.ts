@@ -9,8 +9,15 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { messageOf, parseChatId, parseTopicId } from '../delivery/mapping.ts'
-import { type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import { messageOf, parseChatId, parseTopicId, personOf } from '../delivery/mapping.ts'
+import {
+  type MessageView,
+  messageJson,
+  type PersonRow,
+  personJson,
+  viewColumns,
+  viewJoins,
+} from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { neededPermission, prepareContent } from './content.ts'
@@ -211,18 +218,31 @@ export async function envelopeOf(
   assertButtons(buttons, native)
   const keyboard =
     'keyboard' in operation && operation.keyboard && checkedKeyboard(operation.keyboard, native)
+  const parts = replyTo === undefined ? undefined : await replyParts(call, replyTo, operation)
+  const sentBy = await accountOf(call)
   return {
     sender: person,
     ...(session !== undefined && { session }),
     native,
     request,
-    ...(replyTo !== undefined && (await replyParts(call, replyTo, operation))),
+    ...parts,
+    ...(sentBy && { attributes: { ...parts?.attributes, sentBy } }),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
     ...(topic !== undefined && { topic: parseTopicId(topic) }),
     ...(buttons && { buttons }),
     ...(keyboard && { keyboard }),
   }
+}
+
+/** The account that acts for a business; undefined where the person acts. */
+async function accountOf({ context: { db }, business }: Call): Promise<Person | undefined> {
+  if (!business) return undefined
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where id = $1`,
+    [business.account],
+  )
+  return row && personOf(row.person)
 }
 
 /** An invoice has a button to pay it; no other message has one. */
