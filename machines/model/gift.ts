@@ -16,7 +16,8 @@ export interface Gift {
 }
 
 export interface OwnedGift {
-  readonly id: string
+  /** Absent where nothing can be done with it: it is somebody else's. */
+  readonly id?: string
   readonly gift: Gift
   /** Absent where the sender is not shown. */
   readonly sender?: Person
@@ -29,7 +30,37 @@ export interface OwnedGift {
   /** What the owner gets for it. */
   readonly convertStars?: number
   /** Only for an upgraded gift. */
-  readonly unique?: { readonly name: string; readonly number: number }
+  readonly unique?: UniqueGift
+  /** What passing an upgraded gift on costs its owner; absent: it cannot be done. */
+  readonly transferStars?: number
+}
+
+export interface UniqueGift {
+  readonly name: string
+  readonly number: number
+  /** The network's own name of it; absent: made of name and number. */
+  readonly slug?: string
+  /** Absent: they look like the gift that it was before. */
+  readonly model?: GiftPicture
+  readonly symbol?: GiftPicture
+  readonly backdrop?: GiftBackdrop
+}
+
+/** `permille`: how often it occurs. */
+export interface GiftPicture {
+  readonly name: string
+  readonly permille: number
+  readonly sticker: Media
+}
+
+/** Colours as RGB. */
+export interface GiftBackdrop {
+  readonly name: string
+  readonly permille: number
+  readonly center: number
+  readonly edge: number
+  readonly symbol: number
+  readonly text: number
 }
 
 export interface AcceptedGifts {

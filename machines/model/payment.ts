@@ -1,4 +1,6 @@
 /** Invoices and payments, in the terms of no particular network. Amounts are in the smallest unit of their currency. */
+import type { Chat } from './content.ts'
+import type { Gift } from './gift.ts'
 import type { Person } from './person.ts'
 
 /** The currency of Telegram Stars: paid without a provider, and can be given back. */
@@ -75,7 +77,14 @@ export interface StarTransaction {
   /** Unix time in seconds. */
   readonly at: number
   readonly direction: 'incoming' | 'outgoing'
-  readonly person: Person
-  readonly payload: string
+  /** The other side: a person, a chat, or a service of the network. */
+  readonly person?: Person
+  readonly chat?: Chat
+  readonly service?: 'fragment' | 'telegram_ads' | 'telegram_api' | 'other'
+  /** Only with a person; absent: an invoice. */
+  readonly purpose?: 'gift_purchase' | 'premium_purchase' | 'paid_media_payment'
+  readonly payload?: string
+  readonly gift?: Gift
+  readonly premiumMonths?: number
   readonly periodSeconds?: number
 }

@@ -53,7 +53,7 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
 
 /** On the reference's own network a person's account may do less than a bot. */
 const FOR_BOTS =
-  /Game|Inline|GuestQuery|WebApp|KeyboardButton|Widget|Invoice|Shipping|PreCheckout|Payment|Passport|[Vv]erif|ManagedBot|Business|Ephemeral|CallbackQuery|ReplyMarkup|Rich|Draft/
+  /Game|Inline|GuestQuery|WebApp|KeyboardButton|Widget|Invoice|Shipping|PreCheckout|Payment|Passport|[Vv]erif|ManagedBot|Business|Ephemeral|CallbackQuery|ReplyMarkup|Rich|Draft|Subscription/
 
 export function methodRefused(platform: Platform, method: string): Error {
   const subject = SUBJECTS.find(([names]) => names.test(method))?.[1]

@@ -55,7 +55,7 @@ function peopleIn(result: OperationResult): readonly Person[] {
     case 'access':
       return result.people
     case 'transactions':
-      return result.transactions.map(({ person }) => person)
+      return result.transactions.flatMap(({ person }) => person ?? [])
     default:
       return []
   }

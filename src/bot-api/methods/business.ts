@@ -12,8 +12,12 @@ const MESSAGES = 100
 
 const bad = (description: string) => failed('bad_request', description)
 
-function assertBusiness(args: Arguments): void {
-  if (!args.has('business_connection_id')) throw bad('business connection not found')
+/** Where accounts do not act for others, each acts for itself: the connection is left out. */
+function assertBusiness({ args, platform }: Call): void {
+  const hasBusinesses = platform.capabilities.operations.includes('for_business')
+  if (hasBusinesses && !args.has('business_connection_id')) {
+    throw bad('business connection not found')
+  }
 }
 
 /** `required` beside the connection, by which `perform` acts as the owner of the business. */
@@ -32,7 +36,7 @@ const forBusiness = (
   parameters: { business_connection_id: 'string', ...parameters },
   required: ['business_connection_id', ...required],
   run: async (call) => {
-    assertBusiness(call.args)
+    assertBusiness(call)
     return result(await call.perform(await read(call)))
   },
 })

@@ -3,7 +3,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { PublicChat } from '../../../machines/model/operation.ts'
 import { GIFT_GROUPS } from '../../../machines/model/operation-gifts.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Method, result } from '../method.ts'
+import { type Call, type Method, result } from '../method.ts'
 import { pollTextOf } from '../text.ts'
 
 const said = { text: 'string', text_parse_mode: 'string', text_entities: 'json' } as const
@@ -29,7 +29,7 @@ const owned = (
   name: string,
   summary: string,
   parameters: Method['parameters'],
-  ownerOf: (args: Arguments) => PublicChat | undefined,
+  ownerOf: (call: Call) => PublicChat | undefined,
 ): Method => ({
   name,
   summary,
@@ -37,20 +37,21 @@ const owned = (
   operation: 'owned_gifts',
   parameters: { ...parameters, ...page },
   required: Object.keys(parameters),
-  run: async ({ args, perform }) => {
-    const chat = ownerOf(args)
+  run: async (call) => {
+    const { args, perform } = call
+    const chat = ownerOf(call)
     const place = chat === undefined ? {} : { chat }
     return result(await perform({ kind: 'owned_gifts', ...place, ...pageOf(args) }))
   },
 })
 
-export const ownedByBusiness = (businessOf: (args: Arguments) => void): Method =>
+export const ownedByBusiness = (assertBusiness: (call: Call) => void): Method =>
   owned(
     'getBusinessAccountGifts',
     'The gifts of a business',
     { business_connection_id: 'string' },
-    (args) => {
-      businessOf(args)
+    (call) => {
+      assertBusiness(call)
       return undefined
     },
   )
@@ -110,6 +111,8 @@ export const giftMethods: readonly Method[] = [
         }),
       ),
   },
-  owned('getUserGifts', 'The gifts of a person', { user_id: 'integer' }, (args) => args.userId()),
-  owned('getChatGifts', 'The gifts of a channel', { chat_id: 'chat' }, (args) => args.chat()),
+  owned('getUserGifts', 'The gifts of a person', { user_id: 'integer' }, ({ args }) =>
+    args.userId(),
+  ),
+  owned('getChatGifts', 'The gifts of a channel', { chat_id: 'chat' }, ({ args }) => args.chat()),
 ]

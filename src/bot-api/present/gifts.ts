@@ -1,5 +1,5 @@
 /** Gifts in the reference's JSON. */
-import type { Gift, OwnedGift } from '../../../machines/model/gift.ts'
+import type { Gift, GiftBackdrop, GiftPicture, OwnedGift } from '../../../machines/model/gift.ts'
 import { type Names, present, userJson } from './chat.ts'
 import { markedJson, stickerJson } from './content.ts'
 
@@ -14,47 +14,68 @@ export const giftJson = (gift: Gift, ids: Names) => ({
   }),
 })
 
-/** Colours as RGB; every upgraded gift of the sandbox looks the same. */
-const COLORS = {
-  center_color: 0x8ab4f8,
-  edge_color: 0x3c5a99,
-  symbol_color: 0x1f2f55,
-  text_color: 0xffffff,
+/** Looks like the gift that it was before; colours as RGB. */
+const PLAIN = {
+  permille: 1000,
+  center: 0x8ab4f8,
+  edge: 0x3c5a99,
+  symbol: 0x1f2f55,
+  text: 0xffffff,
 }
 
 function uniqueJson({ gift, unique }: OwnedGift, ids: Names) {
-  const { name = '', number = 0 } = unique ?? {}
-  const sticker = stickerJson(gift.sticker, ids)
+  const {
+    name = '',
+    number = 0,
+    slug = `${name}-${number}`,
+    model,
+    symbol,
+    backdrop,
+  } = unique ?? {}
+  const plain = { name, sticker: gift.sticker, permille: 1000 }
   return {
     gift_id: gift.id,
     base_name: name,
-    name: `${name}-${number}`,
+    name: slug,
     number,
-    model: { name, sticker, rarity_per_mille: 1000 },
-    symbol: { name, sticker, rarity_per_mille: 1000 },
-    backdrop: { name, colors: COLORS, rarity_per_mille: 1000 },
+    model: pictureJson(model ?? plain, ids),
+    symbol: pictureJson(symbol ?? plain, ids),
+    backdrop: backdropJson(backdrop ?? { name, ...PLAIN }),
   }
 }
 
+const pictureJson = ({ name, sticker, permille }: GiftPicture, ids: Names) => ({
+  name,
+  sticker: stickerJson(sticker, ids),
+  rarity_per_mille: permille,
+})
+
+const backdropJson = ({ name, permille, center, edge, symbol, text }: GiftBackdrop) => ({
+  name,
+  colors: { center_color: center, edge_color: edge, symbol_color: symbol, text_color: text },
+  rarity_per_mille: permille,
+})
+
 export function ownedGiftJson(owned: OwnedGift, ids: Names): object {
-  const { id, sender, at, isSaved, unique } = owned
+  const { id, sender, at, isSaved, unique, transferStars } = owned
   const shown = {
-    owned_gift_id: id,
     send_date: at,
     ...present({
+      owned_gift_id: id,
       sender_user: sender && userJson(sender, ids),
       is_saved: isSaved || undefined,
     }),
   }
   if (unique) {
-    return { type: 'unique', gift: uniqueJson(owned, ids), ...shown, can_be_transferred: true }
+    const passing = { can_be_transferred: true, ...present({ transfer_star_count: transferStars }) }
+    return { type: 'unique', gift: uniqueJson(owned, ids), ...shown, ...(id && passing) }
   }
   return { type: 'regular', ...shown, ...detailsJson(owned, ids) }
 }
 
 /** The gift as the message shows it that brought it. */
 export const giftInfoJson = (owned: OwnedGift, ids: Names): object => ({
-  owned_gift_id: owned.id,
+  ...present({ owned_gift_id: owned.id }),
   ...detailsJson(owned, ids),
 })
 

@@ -1,7 +1,8 @@
 /** Invoices, payments and Telegram Stars in the reference's JSON. */
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invoice, Receipt, StarTransaction } from '../../../machines/model/payment.ts'
-import { type Names, present, userJson } from './chat.ts'
+import { chatJson, type Names, present, userJson } from './chat.ts'
+import { giftJson } from './gifts.ts'
 
 export const invoiceJson = ({ title, description, start, currency, total }: Invoice): object => ({
   title,
@@ -32,16 +33,29 @@ export const transactionsJson = (all: readonly StarTransaction[], ids: Names): o
 })
 
 function transactionJson(transaction: StarTransaction, ids: Names): object {
-  const { id, amount, at, direction, person, payload, periodSeconds } = transaction
-  const partner = {
-    type: 'user',
-    transaction_type: 'invoice_payment',
-    user: userJson(person, ids),
-    invoice_payload: payload,
-    ...present({ subscription_period: periodSeconds }),
-  }
+  const { id, amount, at, direction } = transaction
+  const partner = partnerJson(transaction, ids)
   const side = direction === 'incoming' ? { source: partner } : { receiver: partner }
   return { id, amount, date: at, ...side }
+}
+
+function partnerJson(transaction: StarTransaction, ids: Names): object {
+  const { person, chat, service = 'other', purpose = 'invoice_payment' } = transaction
+  const { payload, periodSeconds, gift, premiumMonths } = transaction
+  const given = { gift: gift && giftJson(gift, ids) }
+  if (chat) return { type: 'chat', chat: chatJson(chat, ids), ...present(given) }
+  if (!person) return { type: service }
+  return {
+    type: 'user',
+    transaction_type: purpose,
+    user: userJson(person, ids),
+    ...present({
+      invoice_payload: payload,
+      subscription_period: periodSeconds,
+      premium_subscription_duration: premiumMonths,
+      ...given,
+    }),
+  }
 }
 
 type PaymentHappening = Extract<

@@ -4,14 +4,11 @@ import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { BOT_OPERATIONS } from '../../../machines/model/operation-bots.ts'
-import { BUSINESS_OPERATIONS } from '../../../machines/model/operation-business.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
-import { GIFT_OPERATIONS } from '../../../machines/model/operation-gifts.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
-import { PAYMENT_OPERATIONS } from '../../../machines/model/operation-payments.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
-/** Only bots may do the first three. */
+/** Only bots may do these. */
 const LACKING: readonly OperationKind[] = [
   'edit_buttons',
   'answer',
@@ -20,14 +17,18 @@ const LACKING: readonly OperationKind[] = [
   'pass',
   'verify',
   'unverify',
-  'subscription_invite',
-  'edit_subscription_invite',
-  ...PAYMENT_OPERATIONS,
+  'invoice_link',
+  'answer_shipping',
+  'answer_checkout',
+  'refund_stars',
+  'change_subscription',
   ...EPHEMERAL_OPERATIONS,
-  ...GIFT_OPERATIONS,
-  ...BUSINESS_OPERATIONS,
   ...BOT_OPERATIONS,
-  'repost_story',
+  // An account acts for itself alone.
+  'transfer_stars',
+  'for_business',
+  'business_connection',
+  'delete_for_business',
 ]
 
 /**

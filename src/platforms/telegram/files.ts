@@ -9,7 +9,7 @@ import type { Media } from '../../../machines/model/media.ts'
 import type { MediaService } from '../../media/media.ts'
 import { webStreamOf } from '../../media/web-stream.ts'
 import { wrongFile } from '../kit/failures.ts'
-import type { Calls } from './calls.ts'
+import type { CallOptions, Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 
 export type FileName = {
@@ -26,6 +26,8 @@ export type FileName = {
   | { readonly of: 'profile' }
   /** A sticker of the set that `chat` names, or a custom emoji. */
   | { readonly of: 'set' | 'emoji' }
+  /** The picture of a gift: `chat` is the name of an upgraded one, or `catalogue`. */
+  | { readonly of: 'gift' }
   /** Uploaded and in no message yet: `chat` is its access hash, and `size` its reference in hexadecimal digits. */
   | { readonly of: 'upload' }
 )
@@ -37,7 +39,9 @@ export function writeFileName(file: FileName): string {
 }
 
 function readFileName(native: string): FileName | undefined {
-  const found = /^(-?\w+)\.(\d+|peer|profile|set|emoji|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
+  const found = /^([\w-]+)\.(\d+|peer|profile|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(
+    native,
+  )
   if (!found) return undefined
   const [, chat = '', place = '', id = '', size] = found
   const named = { chat, id, ...(size !== undefined && { size }) }
@@ -45,7 +49,7 @@ function readFileName(native: string): FileName | undefined {
   return { ...named, of: 'message', message: Number(place) }
 }
 
-const PLACES = ['peer', 'profile', 'set', 'emoji', 'upload'] as const
+const PLACES = ['peer', 'profile', 'set', 'emoji', 'gift', 'upload'] as const
 const isPlace = (place: string): place is (typeof PLACES)[number] =>
   PLACES.some((known) => known === place)
 
@@ -154,12 +158,28 @@ async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promi
       const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
       return (await calls.call({ ...request, documentId }, looking)).filter(isDocument)
     }
+    case 'gift':
+      return giftPictures(calls, name, looking)
     case 'upload':
       return [uploadedBefore(name)]
     default:
       return profilePhoto(calls, name, signal)
   }
 }
+
+async function giftPictures(calls: Calls, { chat }: FileName, looking: CallOptions) {
+  if (chat === CATALOGUE) {
+    const found = await calls.call({ _: 'payments.getStarGifts', hash: 0 }, looking)
+    const gifts = found._ === 'payments.starGifts' ? found.gifts : []
+    return gifts.flatMap((gift) => ('sticker' in gift ? [gift.sticker].filter(isDocument) : []))
+  }
+  const { gift } = await calls.call({ _: 'payments.getUniqueStarGift', slug: chat }, looking)
+  const attributes = gift._ === 'starGiftUnique' ? gift.attributes : []
+  return attributes.flatMap((one) => ('document' in one ? [one.document].filter(isDocument) : []))
+}
+
+/** The gifts that everybody can buy. */
+export const CATALOGUE = 'catalogue'
 
 const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
   document._ === 'document'

@@ -222,7 +222,7 @@ export class Delivery {
   }
 }
 
-const peerOfPerson = (userId: number): tl.RawPeerUser => ({ _: 'peerUser', userId })
+export const peerOfPerson = (userId: number): tl.RawPeerUser => ({ _: 'peerUser', userId })
 
 function outgoing(update: tl.TypeUpdate): tl.TypeUpdate {
   if (update._ !== 'updateNewChannelMessage') return update

@@ -111,24 +111,24 @@ function revoke(place: Channel, isMeant: (invite: tl.RawChatInviteExported) => b
 }
 
 /** Of a link that is changed, what nobody can change. */
-const kept = ({ _, link, adminId, date }: tl.RawChatInviteExported): tl.RawChatInviteExported => ({
-  _,
-  link,
-  adminId,
-  date,
-})
+const kept = (invite: tl.RawChatInviteExported): tl.RawChatInviteExported => {
+  const { _, link, adminId, date, subscriptionPricing } = invite
+  return { _, link, adminId, date, ...(subscriptionPricing && { subscriptionPricing }) }
+}
 
 function termsOf(given: {
   readonly title?: string | undefined
   readonly expireDate?: number | undefined
   readonly usageLimit?: number | undefined
   readonly requestNeeded?: boolean | undefined
+  readonly subscriptionPricing?: tl.TypeStarsSubscriptionPricing | undefined
 }): Terms {
-  const { title, expireDate, usageLimit, requestNeeded } = given
+  const { title, expireDate, usageLimit, requestNeeded, subscriptionPricing } = given
   return {
     ...(title && { title }),
     ...(expireDate && { expireDate }),
     ...(usageLimit && { usageLimit }),
     ...(requestNeeded && { requestNeeded }),
+    ...(subscriptionPricing && { subscriptionPricing }),
   }
 }

@@ -9,6 +9,7 @@ import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centr
 import { Delivery } from './delivery.ts'
 import { dialogHandlers } from './dialogs.ts'
 import { FileStore, fileHandlers } from './files.ts'
+import { giftHandlers } from './gifts.ts'
 import { groupHandlers } from './groups.ts'
 import { inviteHandlers } from './invites.ts'
 import { lookupHandlers } from './lookup.ts'
@@ -40,6 +41,8 @@ export class TelegramNetwork {
   readonly stickerSets = new Map<string, StickerSet>()
   /** Of chats and people. */
   readonly pictures = new Map<string, tl.RawPhoto>()
+  /** What everybody can buy. */
+  readonly gifts: tl.RawStarGift[] = []
   readonly delivery = new Delivery(this)
   /** Defects of the network itself: a test that sees one has found nothing out. */
   readonly defects: unknown[] = []
@@ -66,6 +69,7 @@ export class TelegramNetwork {
       ...topicHandlers(network),
       ...storyHandlers(network),
       ...stickerHandlers(network),
+      ...giftHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)

@@ -24,7 +24,14 @@ export interface Person {
   photos: readonly tl.RawPhoto[]
   emojiStatus?: tl.TypeEmojiStatus
   readonly stories: Map<number, tl.RawStoryItem>
-  readonly username: string
+  username: string
+  isPremium: boolean
+  /** Telegram Stars, and how they came and went. */
+  stars: number
+  readonly transactions: tl.RawStarsTransaction[]
+  /** By the messages that announced them. */
+  readonly gifts: Map<number, tl.RawSavedStarGift>
+  privacy: tl.RawGlobalPrivacySettings
   readonly phone: string
   /** The data centre that their account lives in. */
   readonly centre: number
@@ -79,6 +86,11 @@ export function newPerson(
     photos: [],
     stories: new Map(),
     username: `person${id}`,
+    isPremium: false,
+    stars: 0,
+    transactions: [],
+    gifts: new Map(),
+    privacy: { _: 'globalPrivacySettings' },
     phone: `1555${id}`,
     centre,
     secondFactor,
@@ -118,6 +130,7 @@ export const userOf = (person: Person, viewer?: Person): tl.RawUser => ({
   ...(isBrief(person, viewer) && { min: true }),
   firstName: person.firstName,
   ...(person.lastName && { lastName: person.lastName }),
-  username: person.username,
+  ...(person.username && { username: person.username }),
+  ...(person.isPremium && { premium: true }),
   ...(viewer === person && { self: true, phone: person.phone }),
 })

@@ -48,6 +48,13 @@ export function profileHandlers(network: TelegramNetwork): Handlers {
       const id = channel._ === 'inputChannel' ? channel.channelId : 0
       return setPhoto(network.places.get(id), photo, origin)
     },
+    'account.updateUsername': ({ username }, origin) => {
+      const person = network.asker(origin)
+      const isTaken = [...network.people.values()].some((one) => one.username === username)
+      if (username && isTaken) throw new RpcRefusal(400, 'USERNAME_OCCUPIED')
+      person.username = username
+      return userOf(person, person)
+    },
     'account.updateProfile': ({ firstName, lastName, about }, origin) => {
       const person = network.asker(origin)
       if ([...(about ?? '')].length > 70) throw new RpcRefusal(400, 'ABOUT_TOO_LONG')

@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/core'
 import { type Handlers, RpcRefusal } from './data-centre.ts'
 import { now } from './delivery.ts'
+import { targetOf } from './lookup.ts'
 import { mediaOf } from './media.ts'
 import type { TelegramNetwork } from './network.ts'
 
@@ -10,6 +11,7 @@ export function storyHandlers(network: TelegramNetwork): Handlers {
     'stories.sendStory': (request, origin) => {
       const person = network.asker(origin)
       const { caption, entities, randomId, period = 86_400, pinned, noforwards } = request
+      const { fwdFromId, fwdFromStory } = request
       const random = randomId.toString()
       if (person.sent.has(random)) throw new RpcRefusal(500, 'RANDOM_ID_DUPLICATE')
       const id = person.nextMessage++
@@ -24,6 +26,13 @@ export function storyHandlers(network: TelegramNetwork): Handlers {
         ...(entities && { entities }),
         ...(pinned && { pinned }),
         ...(noforwards && { noforwards }),
+        ...(fwdFromId?._ === 'inputPeerUser' && {
+          fwdFrom: {
+            _: 'storyFwdHeader' as const,
+            from: { _: 'peerUser' as const, userId: fwdFromId.userId },
+            ...(fwdFromStory !== undefined && { storyId: fwdFromStory }),
+          },
+        }),
       }
       person.stories.set(id, story)
       const peer = { _: 'peerUser', userId: person.id } as const
@@ -50,6 +59,11 @@ export function storyHandlers(network: TelegramNetwork): Handlers {
     'stories.deleteStories': ({ id }, origin) => {
       const { stories } = network.asker(origin)
       return id.filter((one) => stories.delete(one))
+    },
+    'stories.getStoriesByID': ({ peer, id }, origin) => {
+      const owner = targetOf(network, origin, peer)
+      const found = 'kind' in owner ? [] : id.flatMap((one) => owner.stories.get(one) ?? [])
+      return { _: 'stories.stories', count: found.length, stories: found, chats: [], users: [] }
     },
     'stories.getPeerStories': (_, origin) => {
       const { id, stories } = network.asker(origin)

@@ -49,6 +49,24 @@ export const invites: Handlers<Context> = {
     return resultOf(context, edited.invite)
   },
 
+  async subscription_invite(context, { chat, name: title, seconds: period, stars }) {
+    const { calls, signal } = context
+    const peer = await groupOf(context, chat)
+    const amount = Long.fromNumber(stars)
+    const pricing = { _: 'starsSubscriptionPricing', period, amount } as const
+    const request = { _: 'messages.exportChatInvite', peer, title } as const
+    const asked = { ...request, subscriptionPricing: pricing }
+    return resultOf(context, await calls.call(asked, { signal }))
+  },
+
+  /** Its terms stay as they are. */
+  async edit_subscription_invite(context, { chat, link, name: title }) {
+    const { calls, signal } = context
+    const peer = await groupOf(context, chat)
+    const request = { _: 'messages.editExportedChatInvite', peer, link, title } as const
+    return resultOf(context, (await calls.call(request, { signal })).invite)
+  },
+
   async revoke_invite(context, { chat, link }) {
     const { calls, signal } = context
     const peer = await groupOf(context, chat)

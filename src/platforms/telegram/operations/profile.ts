@@ -3,6 +3,9 @@ import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
+import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
+import type { Text } from '../../../../machines/model/text.ts'
+import { textOf } from '../entities.ts'
 import { locate, named, upload } from '../files.ts'
 import { photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'
@@ -15,36 +18,24 @@ const self: tl.RawInputPeerSelf = { _: 'inputPeerSelf' }
 
 export const stories: Handlers<Context> = {
   async post_story(context, operation) {
-    const { caption, activeSeconds, isKept, isProtected } = operation
-    const { calls, signal, requestId } = context
+    const { caption } = operation
     const { media } = await inputMediaOf(context, { ...operation, kind: 'media' })
-    const entities = await writtenText(context, caption)
-    const result = await calls
-      .call(
-        {
-          _: 'stories.sendStory',
-          peer: self,
-          media,
-          caption: caption.text,
-          privacyRules: [{ _: 'inputPrivacyValueAllowAll' }],
-          randomId: randomId(requestId),
-          period: activeSeconds,
-          ...(entities.length > 0 && { entities }),
-          ...(isKept && { pinned: true }),
-          ...(isProtected && { noforwards: true }),
-        },
-        { signal },
-      )
-      .catch((cause) => {
-        if (!isRepeated(cause)) throw cause
-      })
-    const id = result
-      ? calls.take(result).updates.find((update) => update._ === 'updateStoryID')?.id
-      : await postedBefore(context, caption.text)
-    if (id !== undefined) return { kind: 'story', story: { chat: await ownChat(context), id } }
-    throw failed('timeout', 'Telegram has posted the story and does not say which it is', {
-      certain: false,
-    })
+    return posted(context, operation, { media, caption })
+  },
+
+  /** As the network's apps do it: its file again, with the name of where it is from. */
+  async repost_story(context, operation) {
+    const { calls, signal } = context
+    const { from, story: id } = operation
+    const peer = await calls.peer(from, signal)
+    const asked = { _: 'stories.getStoriesByID', peer, id: [id] } as const
+    const { stories } = await calls.call({ ...asked, id: [id] }, looking(context))
+    const story = stories.find((one) => one._ === 'storyItem')
+    if (!story) throw failed('bad_request', 'story not found')
+    if (story.noforwards) throw failed('bad_request', "story can't be forwarded")
+    const caption = textOf(story.caption ?? '', story.entities)
+    const origin = { fwdFromId: peer, fwdFromStory: id }
+    return posted(context, operation, { media: mediaAgain(story.media), caption, ...origin })
   },
 
   async edit_story(context, { story: id, media: given, caption }) {
@@ -63,6 +54,60 @@ export const stories: Handlers<Context> = {
     if (deleted.includes(story)) return done
     throw failed('bad_request', 'story not found')
   },
+}
+
+interface Posting
+  extends Pick<tl.stories.RawSendStoryRequest, 'media' | 'fwdFromId' | 'fwdFromStory'> {
+  readonly caption: Text
+}
+
+async function posted(
+  context: Context,
+  terms: Pick<OperationOf<'repost_story'>, 'activeSeconds' | 'isKept' | 'isProtected'>,
+  { caption, ...posting }: Posting,
+): Promise<OperationResult> {
+  const { calls, signal, requestId } = context
+  const entities = await writtenText(context, caption)
+  const result = await calls
+    .call(
+      {
+        _: 'stories.sendStory',
+        peer: self,
+        ...posting,
+        caption: caption.text,
+        privacyRules: [{ _: 'inputPrivacyValueAllowAll' }],
+        randomId: randomId(requestId),
+        period: terms.activeSeconds,
+        ...(entities.length > 0 && { entities }),
+        ...(terms.isKept && { pinned: true }),
+        ...(terms.isProtected && { noforwards: true }),
+      },
+      { signal },
+    )
+    .catch((cause) => {
+      if (!isRepeated(cause)) throw cause
+    })
+  const id = result
+    ? calls.take(result).updates.find((update) => update._ === 'updateStoryID')?.id
+    : await postedBefore(context, caption.text)
+  if (id !== undefined) return { kind: 'story', story: { chat: await ownChat(context), id } }
+  throw failed('timeout', 'Telegram has posted the story and does not say which it is', {
+    certain: false,
+  })
+}
+
+function mediaAgain(media: tl.TypeMessageMedia): tl.TypeInputMedia {
+  if (media._ === 'messageMediaPhoto' && media.photo?._ === 'photo') {
+    const { id, accessHash, fileReference } = media.photo
+    const photo = { _: 'inputPhoto', id, accessHash, fileReference } as const
+    return { _: 'inputMediaPhoto', id: photo }
+  }
+  if (media._ === 'messageMediaDocument' && media.document?._ === 'document') {
+    const { id, accessHash, fileReference } = media.document
+    const document = { _: 'inputDocument', id, accessHash, fileReference } as const
+    return { _: 'inputMediaDocument', id: document }
+  }
+  throw failed('bad_request', "story can't be forwarded")
 }
 
 /** The network does not say which story used a number: take the newest one with the same caption. */
@@ -94,6 +139,12 @@ export const profile: Handlers<Context> = {
   async set_name({ calls, signal }, { firstName, lastName }) {
     const request = { _: 'account.updateProfile', firstName } as const
     await calls.call({ ...request, ...(lastName !== undefined && { lastName }) }, { signal })
+    return done
+  },
+
+  /** Empty: the account has no username any more. */
+  async set_username({ calls, signal }, { username }) {
+    await calls.call({ _: 'account.updateUsername', username }, { signal })
     return done
   },
 

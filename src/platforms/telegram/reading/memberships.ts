@@ -133,7 +133,7 @@ export function inviteOf(
   view: View,
 ): Invite | undefined {
   if (invite?._ !== 'chatInviteExported') return undefined
-  const { link, adminId, title, expireDate, usageLimit, requested } = invite
+  const { link, adminId, title, expireDate, usageLimit, requested, subscriptionPricing } = invite
   return {
     link,
     creator: personById(adminId, view),
@@ -144,6 +144,12 @@ export function inviteOf(
     ...(expireDate !== undefined && { expiresAt: expireDate }),
     ...(usageLimit !== undefined && { memberLimit: usageLimit }),
     ...(requested !== undefined && { pendingRequests: requested }),
+    ...(subscriptionPricing && {
+      subscription: {
+        seconds: subscriptionPricing.period,
+        stars: subscriptionPricing.amount.toNumber(),
+      },
+    }),
   }
 }
 

@@ -6,6 +6,7 @@ import { textOf } from '../entities.ts'
 import type { Written } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
 import { contentOf } from './content.ts'
+import { announcedGiftOf } from './gifts.ts'
 import { photoOf, type Shown } from './media.ts'
 import { chatOf, personById, type View, writerOf } from './peers.ts'
 
@@ -54,6 +55,11 @@ function serviceOf(
       // Without an icon it is sent as zero.
       const icon = iconEmojiId && { icon: iconEmojiId.isZero() ? '' : iconEmojiId.toString() }
       return service({ fact: 'topic_edited', ...(name !== undefined && { name }), ...icon })
+    }
+    case 'messageActionStarGift': {
+      const gift = announcedGiftOf(message, action, view)
+      if (gift) return service({ fact: 'gift', gift })
+      break
     }
     case 'messageActionPinMessage': {
       const { replyTo } = message
