@@ -1,5 +1,7 @@
 /** The libraries and programs that judge the service. */
 import type { Mode } from './bot-process.ts'
+import { chatSdkSteps } from './steps/chat-sdk.ts'
+import { flowSteps } from './steps/flows.ts'
 import { attachmentSteps, noticeSteps } from './steps/notices.ts'
 import { pluginSteps } from './steps/plugins.ts'
 import type { Step } from './steps/step.ts'
@@ -76,6 +78,13 @@ export const libraries: readonly Library[] = [
     adapter: 'ntba.mjs',
   },
   {
+    name: 'Chat SDK',
+    page: 'https://chat-sdk.dev/adapters/official/telegram',
+    toolchain: 'javascript',
+    adapter: 'chat-sdk.mjs',
+    script: chatSdkSteps,
+  },
+  {
     name: 'telebot',
     page: 'https://github.com/tucnak/telebot',
     toolchain: 'go',
@@ -100,10 +109,30 @@ export const libraries: readonly Library[] = [
     adapter: 'src/bin/frankenstein.rs',
   },
   {
+    name: 'teloxide',
+    page: 'https://github.com/teloxide/teloxide',
+    toolchain: 'rust',
+    adapter: 'src/bin/teloxide.rs',
+  },
+  {
     name: 'telegrambots',
     page: 'https://rubenlagus.github.io/TelegramBotsDocumentation/',
     toolchain: 'java',
     adapter: 'src/main/java/Telegrambots.java',
+  },
+  {
+    name: 'java-telegram-bot-api',
+    page: 'https://github.com/pengrad/java-telegram-bot-api',
+    toolchain: 'java',
+    adapter: 'src/main/java/JavaTelegramBotApi.java',
+  },
+  {
+    name: 'Node-RED',
+    page: 'https://flows.nodered.org/node/node-red-contrib-telegrambot',
+    toolchain: 'node-red',
+    adapter: 'node-red.mjs',
+    modes: ['polling'],
+    script: flowSteps,
   },
   {
     name: 'Apprise',

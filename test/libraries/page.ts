@@ -27,6 +27,7 @@ const fences: Readonly<Record<Toolchain, string>> = {
   rust: 'rust',
   java: 'java',
   alertmanager: 'yaml',
+  'node-red': 'js',
 }
 
 /** The page with its generated part made anew. */

@@ -3,12 +3,19 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Program } from './bot-process.ts'
 
 /** A language, or a program that is built or installed as a whole. */
-export type Toolchain = 'python' | 'javascript' | 'go' | 'rust' | 'java' | 'alertmanager'
+export type Toolchain =
+  | 'python'
+  | 'javascript'
+  | 'go'
+  | 'rust'
+  | 'java'
+  | 'alertmanager'
+  | 'node-red'
 
 /** Makes the program of one adapter: a file of the toolchain's folder. */
 export type Workshop = (adapter: string) => Program
@@ -107,10 +114,11 @@ async function python(): Promise<Workshop> {
 }
 
 /** Node.js looks for packages beside the file that imports them, so the adapters move into the cache. */
-async function javascript(): Promise<Workshop> {
-  const source = sourceFolder('javascript')
-  const folder = await cached(`javascript-${await digest(source)}`, async (making) => {
-    await cp(source, making, { recursive: true })
+const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
+  const source = sourceFolder(toolchain)
+  const name = `${toolchain}-${await digest(source)}-${await digest(sourceFolder('javascript'))}`
+  const folder = await cached(name, async (making) => {
+    await copyAdapters(source, making)
     const npm = [
       'install',
       '--ignore-scripts',
@@ -119,7 +127,7 @@ async function javascript(): Promise<Workshop> {
       '--no-package-lock',
       '--fetch-retries=1',
     ]
-    await fetch('npm', npm, { cwd: making })
+    await fetch('npm', npm, { cwd: making, timeout: minutes(5) })
   })
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
 }
@@ -143,17 +151,25 @@ async function rust(): Promise<Workshop> {
   return (adapter) => ({ command: join(target, 'debug', basename(adapter, '.rs')), args: [] })
 }
 
+/** Each library has a project of its own, named after its adapter: their dependencies do not go together. */
 async function java(): Promise<Workshop> {
   const source = sourceFolder('java')
+  const nameOf = (file: string) => basename(file, extname(file))
   const folder = await cached(`java-${await digest(source)}`, async (making) => {
     await cp(source, making, { recursive: true })
     const options = { cwd: making, timeout: minutes(9) }
-    const copying = ['dependency:copy-dependencies', '-DoutputDirectory=target/lib']
-    await fetch('mvn', ['-q', '-B', ...copying], options)
-    await build('mvn', ['-q', '-B', 'compile'], options)
+    for (const file of (await readdir(source)).filter((file) => extname(file) === '.xml')) {
+      const lib = `-DoutputDirectory=target/${nameOf(file)}/lib`
+      const project = ['-q', '-B', '-f', file]
+      await fetch('mvn', [...project, 'dependency:copy-dependencies', lib], options)
+      await build('mvn', [...project, 'compile'], options)
+    }
   })
-  const path = `${join(folder, 'target/classes')}:${join(folder, 'target/lib')}/*`
-  return (adapter) => ({ command: 'java', args: ['-cp', path, basename(adapter, '.java')] })
+  return (adapter) => {
+    const made = join(folder, 'target', nameOf(adapter))
+    const path = `${join(made, 'classes')}:${join(made, 'lib')}/*`
+    return { command: 'java', args: ['-cp', path, nameOf(adapter)] }
+  }
 }
 
 /** Copies adapters in JavaScript, with the protocol, to where their program lies. */
@@ -189,11 +205,12 @@ async function alertmanager(): Promise<Workshop> {
 
 const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   python,
-  javascript,
+  javascript: fromNpm('javascript'),
   go,
   rust,
   java,
   alertmanager,
+  'node-red': fromNpm('node-red'),
 }
 const made = new Map<Toolchain, Promise<Workshop>>()
 

@@ -62,7 +62,7 @@ export async function serve(version, { call, download, refusalOf }) {
   const answer = async ({ id, call: method, parameters, download: fileId }) => {
     try {
       if (method) return say({ id, result: await call(method, parameters) })
-      const bytes = await download(fileId)
+      const bytes = Buffer.from(await download(fileId))
       const sha256 = createHash('sha256').update(bytes).digest('hex')
       say({ id, result: { size: bytes.length, sha256 } })
     } catch (error) {

@@ -30,3 +30,12 @@ export const updateKinds = [
   'chosen_inline_result',
   'pre_checkout_query',
 ]
+
+/** Steps of the script by their names, for what does only some of them. */
+export function commonSteps(...names: readonly string[]): readonly Step[] {
+  return names.map((name) => {
+    const step = allSteps.find(([its]) => its === name)
+    if (!step) throw new Error(`no step is called ${name}`)
+    return step
+  })
+}

@@ -112,6 +112,9 @@ public final class Telegrambots implements Wire.Library {
   @Override
   public Object call(String method, JsonNode parameters) throws Exception {
     if (method.equals("answerInlineQuery")) throw new Wire.Absent("answerInlineQuery is not tried");
+    if (method.equals("addStickerToSet")) {
+      throw new Wire.Absent("addStickerToSet of telegrambots writes a list in place of the sticker");
+    }
     Object request = requestOf(classOf(method), parameters);
     Method execute = null;
     for (Method candidate : client.getClass().getMethods()) {

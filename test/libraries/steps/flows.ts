@@ -1,0 +1,30 @@
+/** Steps: those of the common script that nodes of a flow have something for. */
+import { commonSteps } from './all.ts'
+
+export const flowSteps = commonSteps(
+  'own handler',
+  'text heard',
+  'parse modes',
+  'entities',
+  'reply',
+  'edit',
+  'edit heard',
+  'delete',
+  'refusal',
+  'inline keyboard, callback, answer',
+  'reply keyboard',
+  'force reply',
+  'chat action',
+  'restart of the service',
+  'photo up and down',
+  'document up and down',
+  'audio up and down',
+  'video up and down',
+  'sticker',
+  'file heard and downloaded',
+  'location',
+  'forward and copy',
+  'pin and unpin',
+  'chat and members',
+  'group text heard and answered',
+)
