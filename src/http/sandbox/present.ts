@@ -72,6 +72,7 @@ export const personBody = (person: PersonRecord, now: number) => ({
   deactivated: person.deactivated,
   linked_sessions: person.sessions,
   faults: faultsBody(person.faults, person.banned, now),
+  star_balance: person.stars,
   created_at: person.created_at.toISOString(),
   verification: person.verification,
 })

@@ -92,6 +92,7 @@ export const Person = Type.Object({
   deactivated: Type.Boolean(),
   linked_sessions: Type.Integer(),
   faults: Faults,
+  star_balance: Type.Integer({ description: 'Telegram Stars' }),
   verification: Verification,
   created_at: Time,
 })

@@ -1,6 +1,7 @@
 /** The records of the built-in messenger, derived from the schemas that its routes answer by. */
 import type { Static } from 'typebox'
 import type * as inline from '../../http/sandbox/inline-schemas.ts'
+import type * as payments from '../../http/sandbox/payment-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
@@ -23,6 +24,11 @@ export type InlineButton = NonNullable<Message['inline_keyboard']>[number][numbe
 export type InlineAnswer = Static<typeof inline.Answer>
 export type InlineResult = Static<typeof inline.Result>
 export type OpenWebApp = Static<typeof inline.OpenWebApp>
+export type Invoice = NonNullable<Message['invoice']>
+export type Paying = Omit<Static<typeof payments.Pay>, 'tip_amount' | 'wait_seconds'> & {
+  readonly tip_amount?: number
+}
+export type Payment = Static<typeof payments.Payment>
 export type StandingKeyboard = Static<typeof schemas.StandingKeyboard>
 
 /** A key of a keyboard in the place of the ordinary one, with what it asks for. The schema leaves that open. */

@@ -7,6 +7,8 @@ import type {
   InlineAnswer,
   Message,
   OpenWebApp,
+  Paying,
+  Payment,
   Person,
   Poll,
   Role,
@@ -118,6 +120,9 @@ export function handsOf(person: number) {
           callback_data,
         },
       }),
+    pay: (body: Paying) => call<Payment>('POST', `${own}/payments`, { body }),
+    changeSubscription: (charge_id: string, is_canceled: boolean) =>
+      call<true>('POST', `${own}/subscriptions`, { body: { charge_id, is_canceled } }),
     share: (body: Shared) => call<Message>('POST', `${own}/shares`, { body }),
     openWebApp: (body: { readonly bot: number; readonly chat: number; readonly url: string }) =>
       call<OpenWebApp>('POST', `${own}/web_apps`, { body }),

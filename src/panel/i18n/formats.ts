@@ -61,6 +61,12 @@ function formatsOf(locale: string) {
       const [name, size] = steps.find(([, length]) => seconds >= length) ?? steps[2]
       return unit(seconds / size, name, 1)
     },
+    /** An amount in the smallest unit of its currency; `XTR` are Telegram Stars. */
+    money(amount: number, currency: string): string {
+      if (currency === 'XTR') return `⭐ ${numbers.format(amount)}`
+      const sum = new Intl.NumberFormat(locale, { style: 'currency', currency })
+      return sum.format(amount / 10 ** (sum.resolvedOptions().maximumFractionDigits ?? 2))
+    },
     bytes(count: number): string {
       if (count < 1_000) return unit(count, 'byte')
       return count < 1_000_000

@@ -37,6 +37,8 @@ export interface PersonRecord {
   /** The number of linked devices. */
   readonly sessions: number
   readonly faults: Faults
+  /** Telegram Stars. */
+  readonly stars: number
   readonly created_at: Date
   /** Which account verified the person, and in which words. */
   readonly verification: { readonly by: number; readonly description: string } | null
@@ -50,7 +52,7 @@ interface PersonChange {
 }
 
 const columns = `id, phone, username, first_name, last_name, language_code,
-  password_hash is not null as has_password, deactivated, banned, sessions, faults, created_at, verification`
+  password_hash is not null as has_password, deactivated, banned, sessions, faults, stars, created_at, verification`
 
 /** A number that no operator assigns. */
 const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`

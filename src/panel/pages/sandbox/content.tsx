@@ -7,6 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Attachment } from './attachment.tsx'
+import { InvoiceCard } from './invoice.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 
 interface PlaceProps {
@@ -127,6 +128,7 @@ export function Content({ message, vote, mark }: ContentProps) {
       </>
     )
   }
+  if (message.invoice) return <InvoiceCard message={message} invoice={message.invoice} />
   if (message.checklist) return <ChecklistContent checklist={message.checklist} mark={mark} />
   if (poll) return <PollContent poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>
@@ -146,19 +148,26 @@ type Shown = Pick<
   | 'contact'
   | 'location'
   | 'venue'
-  | 'shared'
+  | 'invoice'
+  | 'payment'
   | 'web_app_data'
 > & { readonly service?: string }
 
 /** One line of it, for lists and quotations. */
 export function useSummary(): (shown: Shown) => string {
   const t = useT()
+  const { money } = useFormats()
   return (shown) => {
+    const { payment } = shown
     const { text, caption, media, checklist, service, poll, dice, contact, location, venue } = shown
     if (shown.web_app_data) return t('messenger.appData', shown.web_app_data)
     if (text !== undefined) return text
     if (media) return caption || t.word('messenger.kind', media.type)
+    if (payment && (service === 'paid' || service === 'refunded')) {
+      return t(`messenger.${service}`, { sum: money(payment.total_amount, payment.currency) })
+    }
     if (service !== undefined) return t.word('messenger.service', service)
+    if (shown.invoice) return shown.invoice.title
     if (checklist) return checklist.title
     if (poll) return poll.question
     if (dice) return dice.emoji

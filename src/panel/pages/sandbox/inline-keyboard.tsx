@@ -11,6 +11,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { type Acting, useActing } from './acting.ts'
 import { setDraft } from './drafts.ts'
 import { personName } from './names.ts'
+import { PayDialog } from './pay.tsx'
 import { PickChatDialog } from './pick.tsx'
 import { Outside } from './rich-text.tsx'
 import { WebAppDialog } from './web-app.tsx'
@@ -41,7 +42,7 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
     else if (copy_text) {
       const isCopied = await copy(copy_text.text)
       toast(t(isCopied ? 'copied' : 'copy.failed'), isCopied ? 'good' : 'bad')
-    } else if (opensDialog(button)) setOpened(button)
+    } else if (opensDialog(button, message)) setOpened(button)
     else pressing.mutate(button.callback_data ?? button.text)
   }
   const alert = pressing.data?.show_alert ? pressing.data.text : undefined
@@ -87,8 +88,11 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
 const kindOf = ({ style }: InlineButton) =>
   style === 'danger' ? 'danger' : style === undefined ? 'plain' : 'first'
 
-const opensDialog = (button: InlineButton): boolean =>
-  button.web_app !== undefined || button.login_url !== undefined || elsewhere(button) !== undefined
+const opensDialog = (button: InlineButton, message: Message): boolean =>
+  (button.pay && message.invoice !== undefined) ||
+  button.web_app !== undefined ||
+  button.login_url !== undefined ||
+  elsewhere(button) !== undefined
 
 /** What is asked of the bot in a chat that the person chooses. */
 const elsewhere = (button: InlineButton): string | undefined =>
@@ -109,7 +113,10 @@ interface OpenedProps {
 function Opened({ button, bot, message, onClose }: OpenedProps) {
   const t = useT()
   const acting = useActing()
-  const { web_app, login_url } = button
+  const { web_app, login_url, pay } = button
+  if (pay && message.invoice) {
+    return <PayDialog message={message} invoice={message.invoice} onClose={onClose} />
+  }
   if (web_app) {
     return <WebAppDialog bot={bot} chat={message.chat.id} url={web_app.url} onClose={onClose} />
   }

@@ -7,6 +7,7 @@ import { useSearchParams } from 'react-router'
 import { isGone } from '../../api/failure.ts'
 import { emptySandbox, peopleQuery } from '../../api/sandbox.ts'
 import type { Person } from '../../api/sandbox-types.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -63,6 +64,7 @@ export interface WhoProps {
 /** As whom one acts: the person, another one, and what goes wrong for them. */
 export function Who({ person, people, onChoose }: WhoProps) {
   const t = useT()
+  const { money } = useFormats()
   const [opened, setOpened] = useState<'faults' | 'new'>()
   const close = () => setOpened(undefined)
   return (
@@ -80,6 +82,9 @@ export function Who({ person, people, onChoose }: WhoProps) {
         onChange={(id) => onChoose(Number(id))}
       />
       <span className="quiet small ltr">{handlesOf(person)}</span>
+      <span className="quiet small" title={t('pay.balance')}>
+        <span className="unseen">{t('pay.balance')}</span> {money(person.star_balance, 'XTR')}
+      </span>
       <Button
         icon="bolt"
         aria-label={t('faults.of', { name: personName(person) })}

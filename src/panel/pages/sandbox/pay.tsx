@@ -1,0 +1,199 @@
+/** Paying an invoice: what the bot asks the buyer for, the way of shipping, and what came of it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { peopleQuery } from '../../api/sandbox.ts'
+import type { Invoice, Message, Paying, Payment, Person } from '../../api/sandbox-types.ts'
+import { latinDigits, useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Wrong } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { useActing } from './acting.ts'
+import { personName } from './names.ts'
+
+interface PayDialogProps {
+  readonly message: Message
+  readonly invoice: Invoice
+  onClose(): void
+}
+
+type Shipping = NonNullable<Payment['shipping_options']>
+
+export function PayDialog({ message, invoice, onClose }: PayDialogProps) {
+  const t = useT()
+  const { money } = useFormats()
+  const { person } = useActing()
+  const [order, setOrder] = useState<Order>(() => orderOf(person))
+  const [tip, setTip] = useState('')
+  const { currency, total_amount, asks, max_tip_amount, is_flexible } = invoice
+  const { paying, offer, option, choose } = usePaying(message, currency, onClose)
+  const pay = () => {
+    const order_info = wanted(order, asks)
+    paying.mutate({ order_info, ...(tip !== '' && { tip_amount: Number(tip) }) })
+  }
+  return (
+    <Dialog title={t('pay.title', { sum: money(total_amount, currency) })} open onClose={onClose}>
+      <Form by={{ isPending: paying.isPending, mutate: pay }}>
+        {offer ? (
+          <ShippingChoice
+            options={offer.shipping_options ?? []}
+            value={option}
+            invoice={invoice}
+            choose={choose}
+          />
+        ) : (
+          <>
+            <OrderFields order={order} asks={asks} change={setOrder} />
+            {max_tip_amount > 0 && (
+              <Field
+                label={t('pay.tip')}
+                inputMode="numeric"
+                pattern="[0-9]*"
+                value={tip}
+                onChange={(event) => setTip(latinDigits(event.target.value))}
+              />
+            )}
+          </>
+        )}
+        <Outcome payment={paying.data} />
+        <Wrong cause={paying.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={paying.isPending}>
+            {t(is_flexible && !offer ? 'pay.next' : 'pay.pay')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Pays, in two steps where the bot offers ways of shipping first. */
+function usePaying(message: Message, currency: string, onPaid: () => void) {
+  const t = useT()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const { money } = useFormats()
+  const { hands } = useActing()
+  const [offer, setOffer] = useState<Payment>()
+  const [option, choose] = useState('')
+  const paying = useMutation({
+    mutationFn: (details: Pick<Paying, 'order_info' | 'tip_amount'>) =>
+      hands.pay(
+        offer
+          ? { payment_id: offer.payment_id, shipping_option_id: option }
+          : { chat: message.chat.id, message_id: message.message_id, ...details },
+      ),
+    onSuccess(payment) {
+      const { state, total_amount = 0, shipping_options = [] } = payment
+      // A payment that failed begins anew.
+      setOffer(state === 'shipping' ? payment : undefined)
+      if (state === 'shipping') choose(shipping_options[0]?.id ?? '')
+      if (state !== 'paid') return
+      queries.invalidateQueries({ queryKey: peopleQuery.queryKey })
+      toast(t('pay.done', { sum: money(total_amount, currency) }))
+      onPaid()
+    },
+  })
+  return { paying, offer, option, choose }
+}
+
+interface ShippingChoiceProps {
+  readonly options: Shipping
+  readonly value: string
+  readonly invoice: Invoice
+  choose(option: string): void
+}
+
+function ShippingChoice({ options, value, invoice, choose }: ShippingChoiceProps) {
+  const t = useT()
+  const { money } = useFormats()
+  const priceOf = ({ prices }: Shipping[number]) =>
+    money(
+      prices.reduce((sum, { amount }) => sum + amount, 0),
+      invoice.currency,
+    )
+  return (
+    <Choice
+      label={t('pay.shipping')}
+      value={value}
+      options={options.map((option) => [option.id, `${option.title} · ${priceOf(option)}`])}
+      onChange={choose}
+    />
+  )
+}
+
+/** Why the bot did not take the payment, until it is tried again. */
+function Outcome({ payment }: { readonly payment: Payment | undefined }) {
+  const t = useT()
+  if (payment?.state !== 'refused' && payment?.state !== 'unanswered') return null
+  return (
+    <p className="wrong" role="alert">
+      {payment.state === 'refused'
+        ? t('pay.refused', { words: payment.error_message ?? '' })
+        : t('pay.unanswered')}
+    </p>
+  )
+}
+
+const contactParts = ['name', 'phone_number', 'email'] as const
+const addressParts = [
+  'country_code',
+  'city',
+  'street_line1',
+  'street_line2',
+  'state',
+  'post_code',
+] as const
+
+type Part = (typeof contactParts)[number] | (typeof addressParts)[number]
+type Order = Readonly<Record<Part, string>>
+
+const orderOf = (person: Person): Order => ({
+  name: personName(person),
+  phone_number: person.phone,
+  email: '',
+  country_code: '',
+  city: '',
+  street_line1: '',
+  street_line2: '',
+  state: '',
+  post_code: '',
+})
+
+const isOptional = (part: Part): boolean => part === 'state' || part === 'street_line2'
+
+/** Only what the invoice asks for. */
+function wanted(order: Order, asks: Invoice['asks']): NonNullable<Paying['order_info']> {
+  const { name, phone_number, email, ...address } = order
+  const given = { name, phone_number, email, shipping_address: address }
+  return Object.fromEntries(Object.entries(given).filter(([part]) => asks.includes(part)))
+}
+
+interface OrderFieldsProps {
+  readonly order: Order
+  readonly asks: Invoice['asks']
+  change(order: Order): void
+}
+
+function OrderFields({ order, asks, change }: OrderFieldsProps) {
+  const t = useT()
+  const contacts = contactParts.filter((part) => asks.includes(part))
+  const parts = [...contacts, ...(asks.includes('shipping_address') ? addressParts : [])]
+  return parts.map((part) => (
+    <Field
+      key={part}
+      label={t(`pay.${part}`)}
+      type={part === 'email' ? 'email' : 'text'}
+      required={!isOptional(part)}
+      maxLength={part === 'country_code' ? 2 : part === 'post_code' ? 16 : 128}
+      {...(part === 'country_code' && { pattern: '[A-Z]{2}' })}
+      value={order[part]}
+      onChange={({ target: { value } }) =>
+        change({ ...order, [part]: part === 'country_code' ? value.toUpperCase() : value })
+      }
+    />
+  ))
+}

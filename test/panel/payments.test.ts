@@ -1,0 +1,82 @@
+/** Invoices in the sandbox's messenger: shown, paid with and without shipping, refused and given back. */
+import t from 'tap'
+import { seriousIn } from './axe.ts'
+import { noBrowser } from './browser.ts'
+import { chatScene } from './chat-scene.ts'
+
+const kettle = { title: 'Kettle', description: 'For two litres', payload: 'kettle' }
+
+t.test('invoices of a bot', { skip: noBrowser, timeout: 180_000 }, async (t) => {
+  const scene = await chatScene(t, '+14155559341')
+  const { page, ada, ask, heard, line, dialog, complaints } = scene
+
+  await t.test('are paid with Stars, which can be given back', async (t) => {
+    await page.getByText('⭐ 100,000').waitFor()
+    const prices = [{ label: 'Kettle', amount: 250 }]
+    await ask('sendInvoice', { ...kettle, currency: 'XTR', prices })
+    await line('For two litres').getByRole('button', { name: /^Pay/ }).click()
+    t.same(await seriousIn(page), [])
+    await dialog.getByRole('button', { name: 'Pay', exact: true }).click()
+    const query = await heard('pre_checkout_query')
+    t.match(query, { currency: 'XTR', total_amount: 250, invoice_payload: 'kettle' })
+    const busy = { pre_checkout_query_id: query.id, ok: false, error_message: 'Sold out' }
+    await ask('answerPreCheckoutQuery', busy)
+    await dialog.getByText('The bot refuses: Sold out').waitFor()
+    await dialog.getByRole('button', { name: 'Pay', exact: true }).click()
+    const { id } = await heard('pre_checkout_query')
+    await ask('answerPreCheckoutQuery', { pre_checkout_query_id: id, ok: true })
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Ada paid ⭐ 250').waitFor()
+    await page.getByText('⭐ 99,750').waitFor()
+    const { successful_payment } = await heard('message')
+    const charge = successful_payment.telegram_payment_charge_id
+    await ask('refundStarPayment', { user_id: ada.id, telegram_payment_charge_id: charge })
+    await page.getByText('Bot gave ⭐ 250 back').waitFor()
+    await page.getByText('⭐ 100,000').waitFor()
+  })
+
+  await t.test('ask where they are shipped, and for what more', async (t) => {
+    await ask('sendInvoice', {
+      ...kettle,
+      description: 'Shipped to you',
+      currency: 'EUR',
+      provider_token: 'fake',
+      prices: [{ label: 'Kettle', amount: 2_450 }],
+      need_email: true,
+      need_shipping_address: true,
+      is_flexible: true,
+      reply_markup: { inline_keyboard: [[{ text: 'Buy it', pay: true }]] },
+    })
+    const buy = line('Shipped to you').getByRole('button', { name: 'Buy it' })
+    await buy.waitFor()
+    const pays = line('Shipped to you').getByRole('button', { name: 'Pay' })
+    t.equal(await pays.count(), 0, 'one way to pay is enough')
+    await buy.click()
+    await dialog.getByLabel('Email').fill('ada@example.org')
+    await dialog.getByLabel('Country (two letters)').fill('gb')
+    await dialog.getByLabel('City').fill('London')
+    await dialog.getByLabel('Street', { exact: true }).fill('12 St James Square')
+    await dialog.getByLabel('Post code').fill('SW1Y 4JH')
+    await dialog.getByRole('button', { name: 'Ask how it can be shipped' }).click()
+    const query = await heard('shipping_query')
+    t.match(query, { shipping_address: { country_code: 'GB', city: 'London' } })
+    const option = (id: string, title: string, amount: number) => ({
+      id,
+      title,
+      prices: [{ label: title, amount }],
+    })
+    const shipping_options = [option('cart', 'By cart', 100), option('owl', 'By owl', 550)]
+    await ask('answerShippingQuery', { shipping_query_id: query.id, ok: true, shipping_options })
+    await dialog.getByLabel('How it is shipped').selectOption('By owl · €5.50')
+    await dialog.getByRole('button', { name: 'Pay', exact: true }).click()
+    const checkout = await heard('pre_checkout_query')
+    t.match(checkout, {
+      total_amount: 3_000,
+      shipping_option_id: 'owl',
+      order_info: { email: 'ada@example.org' },
+    })
+    await ask('answerPreCheckoutQuery', { pre_checkout_query_id: checkout.id, ok: true })
+    await page.getByText('Ada paid €30.00').waitFor()
+  })
+  t.same(complaints, [])
+})
