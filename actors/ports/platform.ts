@@ -1,8 +1,6 @@
 /** The port to every messenger network: what a platform, a link attempt and a session promise. */
-
 import type { SentWay } from '../../machines/link/events.ts'
-import type { Surface } from '../../machines/model/content.ts'
-import type { ContentName } from '../../machines/model/content-name.ts'
+import type { ContentName, Surface } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type {
@@ -281,4 +279,33 @@ export interface FileStream {
   readonly mime?: string
   /** What its sender called it; shown to people, never used as a path. */
   readonly name?: string
+}
+
+/** A session that never was. Reports its end once the caller of `open` has it, as every other report comes. */
+export function refusingSession(description: string, report: () => void): Session {
+  queueMicrotask(report)
+  const refuse = () => Promise.reject(failed('unavailable', description))
+  return { perform: refuse, probe: refuse, download: refuse, close: async () => undefined }
+}
+
+interface Unavailability {
+  /** For users, who cannot change it. */
+  readonly description: string
+  /** How each session of its accounts is reported. */
+  lost(report: SessionReport): void
+}
+
+/** Its accounts wait and can be deleted; nothing can be linked. */
+export function unavailablePlatform(
+  facts: Pick<Platform, 'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods'>,
+  { description, lost }: Unavailability,
+): Platform {
+  const refuse = () => Promise.reject(failed('unavailable', description))
+  return {
+    ...facts,
+    unavailable: description,
+    startLink: refuse,
+    resumeLink: refuse,
+    open: (_, report) => refusingSession(description, () => lost(report)),
+  }
 }

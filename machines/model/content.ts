@@ -3,12 +3,11 @@ import type { Buttons } from './buttons.ts'
 import type { Checklist, ChecklistTask } from './checklist.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
-import type { Media } from './media.ts'
+import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
 import type { Invoice, Receipt } from './payment.ts'
 import type { ChatDetails, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
-import type { StickerType } from './sticker.ts'
 import type { Preview, Quote, Text } from './text.ts'
 import type { TopicLook } from './topic.ts'
 
@@ -202,4 +201,24 @@ export interface Message {
   readonly isProtected?: boolean
   /** The network's number of the effect that it came with. */
   readonly effect?: string
+}
+
+export const CONTENT_NAMES = [
+  'text',
+  ...MEDIA_KINDS,
+  'location',
+  'venue',
+  'contact',
+  'poll',
+  'dice',
+] as const
+
+/** What few networks have. */
+export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice'] as const
+
+export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
+
+export function contentName(content: Content): ContentName | 'service' | 'unsupported' {
+  if (content.kind === 'media') return content.media.kind
+  return content.kind === 'location' && content.venue ? 'venue' : content.kind
 }

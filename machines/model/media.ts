@@ -1,5 +1,4 @@
-/** Files in messages: photos, videos, music, documents, stickers. */
-import type { MaskPosition, StickerType } from './sticker.ts'
+/** Files in messages: photos, videos, music, documents, and what stickers are beside their files. */
 
 /** Bytes that are on the network already, or that wait in the gateway's store to be sent there. */
 export type FileRef =
@@ -44,4 +43,14 @@ export interface Media {
   readonly thumbnail?: Media
   /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
+}
+
+export type StickerType = 'regular' | 'mask' | 'custom_emoji'
+
+/** Where a mask is put on a face: shifts in widths and heights of the mask. */
+export interface MaskPosition {
+  readonly point: 'forehead' | 'eyes' | 'mouth' | 'chin'
+  readonly xShift: number
+  readonly yShift: number
+  readonly scale: number
 }

@@ -1,6 +1,5 @@
 /** Operations about sticker sets: making them, changing them and finding their stickers. */
-import type { Media } from './media.ts'
-import type { MaskPosition, StickerType } from './sticker.ts'
+import type { MaskPosition, Media, StickerType } from './media.ts'
 
 export const STICKER_OPERATIONS = [
   'sticker_set',

@@ -4,9 +4,8 @@ import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
-import { beforeId, type Page, type PageOf, toPage } from './users.ts'
+import { beforeId, holdUser, type Page, type PageOf, toPage } from './users.ts'
 
 const DAY = 86_400
 const MAX_PER_USER = 100

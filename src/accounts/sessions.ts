@@ -7,9 +7,8 @@ import { RefreshToken, UserSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { Client } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
-import { holdUser } from './hold.ts'
 import { Recent } from './recent.ts'
-import { beforeId, type Page, type PageOf, toPage } from './users.ts'
+import { beforeId, holdUser, type Page, type PageOf, toPage } from './users.ts'
 
 const DAY = 86_400
 export const IDLE_SECONDS = 7 * DAY

@@ -5,8 +5,7 @@ import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { networksOf, type Requester } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
-import type { OtpLimits, Rate } from './limits.ts'
-import { giveBackUse, tooMany, useQuota } from './quota.ts'
+import { giveBackUse, type OtpLimits, type Rate, tooMany, useQuota } from './limits.ts'
 
 interface Sending {
   /** Stands for the phone without naming it. */

@@ -1,9 +1,8 @@
-/** Users, known by their phone, which is stored sealed and found by a keyed hash; and pages of what they own. */
+/** Users, known by their phone, which is stored sealed and found by a keyed hash; the lock on a user; pages of what they own. */
 import { failed, invalidField } from '../../machines/model/failure.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { AppUser } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
-import { beingErased } from './hold.ts'
 
 export interface User {
   readonly id: number
@@ -76,4 +75,17 @@ export function toPage<Item extends { readonly id: number }>(
 ): PageOf<Item> {
   const items = found.slice(0, limit)
   return { items, nextBefore: found.length > limit ? `${items.at(-1)?.id}` : null }
+}
+
+const hold = 'select erasing_at from app_user where id = $1 for no key update'
+
+const beingErased = () =>
+  failed('unavailable', 'the account with this phone number is being erased', {
+    retryAfterSeconds: 60,
+  })
+
+/** Within a transaction, and before other locks in it: others who hold this user wait for its end. */
+export async function holdUser(tx: Queryable, userId: number): Promise<void> {
+  const [user] = await tx.query<{ erasing_at: Date | null }>(hold, [userId])
+  if (!user || user.erasing_at) throw beingErased()
 }

@@ -1,9 +1,8 @@
 /** An InputSticker among the parameters of a call: its file, its format, and the words that it is found by. */
 
 import { failed } from '../../machines/model/failure.ts'
-import type { Media } from '../../machines/model/media.ts'
+import type { MaskPosition, Media } from '../../machines/model/media.ts'
 import type { NewSticker, StickerFormat } from '../../machines/model/operation-stickers.ts'
-import type { MaskPosition } from '../../machines/model/sticker.ts'
 import { Arguments } from './arguments.ts'
 import { mediaOf, uploadOf } from './media.ts'
 import type { Call } from './method.ts'

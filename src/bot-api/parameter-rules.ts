@@ -1,6 +1,6 @@
 /** Decides for each parameter of the reference: executed, cosmetic, or refused with a reason. */
 import type { Capabilities, Platform } from '../../actors/ports/platform.ts'
-import type { ContentName } from '../../machines/model/content-name.ts'
+import type { ContentName } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { OperationKind } from '../../machines/model/operation.ts'
 import type { Arguments } from './arguments.ts'

@@ -4,12 +4,16 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Preview, Text, TextEntity } from '../../machines/model/text.ts'
 import type { Arguments } from './arguments.ts'
 import { detectEntities } from './entities/detect.ts'
+import {
+  asciiLower,
+  FormatError,
+  type FormattedText,
+  type MessageEntity,
+} from './entities/entity.ts'
 import { parseExplicit } from './entities/explicit.ts'
 import { parseHtml } from './entities/html.ts'
 import { parseMarkdown, parseMarkdownV2 } from './entities/markdown.ts'
 import { clean, limitEntities, mergeDetected } from './entities/normalize.ts'
-import { asciiLower, FormatError } from './entities/scan.ts'
-import type { FormattedText, MessageEntity } from './entities/types.ts'
 
 /** What a call wants shown of a page that its text links to: `link_preview_options`, or the older parameter. */
 export const previewed = {

@@ -1,6 +1,6 @@
 /** How large files may be, where they lie, and what may work on them, as the environment has it. */
 import { type Static, Type } from 'typebox'
-import { type MediaLimits, usualLimits } from '../media/limits.ts'
+import { type MediaLimits, usualLimits } from '../media/media.ts'
 import type { S3Options } from '../media/object-store.ts'
 import { ConfigurationError } from './environment.ts'
 

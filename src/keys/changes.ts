@@ -2,7 +2,7 @@
 
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
-import { holdUser } from '../accounts/hold.ts'
+import { holdUser } from '../accounts/users.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { ApiKey, databaseNow } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'

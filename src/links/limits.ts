@@ -1,7 +1,6 @@
 /** Limits link attempts: each start and each new code sends something to a person on another network. */
 import { createHmac } from 'node:crypto'
-import type { Rate } from '../accounts/limits.ts'
-import { useQuota } from '../accounts/quota.ts'
+import { type Rate, useQuota } from '../accounts/limits.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 

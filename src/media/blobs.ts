@@ -6,9 +6,8 @@ import type { Place, Vault } from '../security/vault.ts'
 import type { BlobRows, Quota } from './blob-rows.ts'
 import type { BlobFacts, OpenBlob, Range, SealedUpload, Upload } from './media.ts'
 import { ObjectMissing, type ObjectStore } from './object-store.ts'
-import { openSealed } from './opening.ts'
 import type { MediaPool } from './pool.ts'
-import { sealFile } from './sealing.ts'
+import { openSealed, sealFile } from './sealing.ts'
 import { explain, type TemporaryFiles } from './temporary.ts'
 
 export interface BlobStoreOptions {

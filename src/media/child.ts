@@ -1,5 +1,6 @@
-/** One run of a program on hostile bytes: without our environment, with a time limit, its output bounded. */
+/** Runs a program on hostile bytes: without our environment, with a time limit and bounded output; a worker task. */
 import { spawn } from 'node:child_process'
+import type { MessagePort } from 'node:worker_threads'
 
 export interface Run {
   readonly succeeded: boolean
@@ -45,4 +46,27 @@ export async function run(
   const succeeded = await promise
   signal.throwIfAborted()
   return { succeeded, output: Buffer.concat(chunks), complaint }
+}
+
+export interface ProgramTask {
+  readonly program: string
+  readonly args: readonly string[]
+  /** Its time limit in milliseconds. */
+  readonly takes: number
+  /** A message on it kills the program. */
+  readonly abort: MessagePort
+}
+
+/** Resolves once the program has ended, killed or not. */
+export async function program({ program, args, takes, abort }: ProgramTask): Promise<Run> {
+  const aborting = new AbortController()
+  abort.once('message', () => aborting.abort())
+  try {
+    return await run(program, args, { takes, signal: aborting.signal })
+  } catch (error) {
+    if (!aborting.signal.aborted) throw error
+    return { succeeded: false, output: Buffer.alloc(0), complaint: 'aborted' }
+  } finally {
+    abort.close()
+  }
 }

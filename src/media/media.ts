@@ -1,4 +1,4 @@
-/** The types by which the rest of the service stores and reads media. */
+/** The types by which the rest of the service stores, reads, bounds and measures media. */
 import type { Readable } from 'node:stream'
 import type { Media, MediaKind } from '../../machines/model/media.ts'
 
@@ -142,4 +142,53 @@ export const folderOf: Readonly<Record<MediaKind | 'thumbnail', Folder>> = {
   animation: 'animations',
   sticker: 'stickers',
   thumbnail: 'thumbnails',
+}
+
+export interface MediaLimits {
+  readonly photoBytes: number
+  readonly uploadBytes: number
+  /** What getFile tools out. */
+  readonly downloadBytes: number
+  /** Of one user. */
+  readonly quotaBytes: number
+  readonly quotaFiles: number
+  /** How long a file is kept that no message holds. */
+  readonly keepSeconds: number
+  readonly urlTakes: number
+}
+
+export const usualLimits: MediaLimits = {
+  photoBytes: 10_485_760,
+  uploadBytes: 52_428_800,
+  downloadBytes: 20_971_520,
+  quotaBytes: 10 * 2 ** 30,
+  quotaFiles: 100_000,
+  keepSeconds: 86_400,
+  urlTakes: 30_000,
+}
+
+/** The reference's, for files that the service fetches itself. */
+const URL_PHOTO_BYTES = 5_242_880
+const URL_FILE_BYTES = 20_971_520
+
+export const urlLimit = (kind: string, { photoBytes, uploadBytes }: MediaLimits): number =>
+  kind === 'photo' ? Math.min(photoBytes, URL_PHOTO_BYTES) : Math.min(uploadBytes, URL_FILE_BYTES)
+
+export interface MediaMeasures {
+  /** `kind` is what was asked for; `changed`: it was sent as another kind, or as other bytes. */
+  ingested(kind: string, outcome: 'kept' | 'changed' | 'refused' | 'failed', bytes: number): void
+  /** Asked for by whoever opened a file. */
+  read(bytes: number): void
+  transcoded(succeeded: boolean, seconds: number): void
+  /** Pieces of work that wait for a thread. */
+  waiting(count: () => number): void
+}
+
+const nobody = () => undefined
+
+export const unmeasured: MediaMeasures = {
+  ingested: nobody,
+  read: nobody,
+  transcoded: nobody,
+  waiting: nobody,
 }

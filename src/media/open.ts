@@ -8,9 +8,13 @@ import { BlobRows } from './blob-rows.ts'
 import { BlobStore } from './blobs.ts'
 import { findConfinement, findTools } from './confinement.ts'
 import { PostgresFilePaths } from './downloads.ts'
-import type { MediaLimits } from './limits.ts'
-import { type MediaMeasures, unmeasured } from './measures.ts'
-import type { FilePaths, MediaService } from './media.ts'
+import {
+  type FilePaths,
+  type MediaLimits,
+  type MediaMeasures,
+  type MediaService,
+  unmeasured,
+} from './media.ts'
 import { DiskStore, type S3Options, S3Store } from './object-store.ts'
 import { createPool } from './pool.ts'
 import { StoredMediaService } from './service.ts'

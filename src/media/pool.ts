@@ -4,9 +4,8 @@ import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { failed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
-import type { Run } from './child.ts'
+import type { ProgramTask, Run } from './child.ts'
 import type { UnsealTask } from './tasks/chunks.ts'
-import type { ProgramTask } from './tasks/program.ts'
 import type * as tasks from './worker.ts'
 
 /** Who asks, and until when it is wanted. */

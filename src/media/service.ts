@@ -9,9 +9,9 @@ import type { GuardedAgent } from '../net/guard.ts'
 import type { BlobStore } from './blobs.ts'
 import { assertByUrl, assertTaken, fetchUpload, urlFrom } from './by-url.ts'
 import { cleanName, isLookedInto, mimeOf } from './formats.ts'
-import { document } from './kinds/document.ts'
 import { animation, video, videoNote } from './kinds/film.ts'
 import {
+  document,
   type Given,
   ownThumbnail,
   type Picture,
@@ -20,9 +20,16 @@ import {
 } from './kinds/kind.ts'
 import { photo, sticker } from './kinds/picture.ts'
 import { audio, voice } from './kinds/sound.ts'
-import { type MediaLimits, urlLimit } from './limits.ts'
-import type { MediaMeasures } from './measures.ts'
-import type { Ingested, Ingestion, MediaService, Range, Upload } from './media.ts'
+import {
+  type Ingested,
+  type Ingestion,
+  type MediaLimits,
+  type MediaMeasures,
+  type MediaService,
+  type Range,
+  type Upload,
+  urlLimit,
+} from './media.ts'
 import type { MediaPool } from './pool.ts'
 import type { Spool } from './spool.ts'
 import type { Look } from './tasks/look.ts'

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Confinement, Tools } from './confinement.ts'
-import type { MediaMeasures } from './measures.ts'
+import type { MediaMeasures } from './media.ts'
 import { type Asker, inTurn, type MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 

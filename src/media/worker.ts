@@ -1,11 +1,10 @@
 /** The tasks of the worker threads, by name. Each is loaded when it is first asked for: pictures take memory. */
 
-import type { Run } from './child.ts'
+import type { ProgramTask, Run } from './child.ts'
 import type { SealTask, UnsealFileTask, UnsealTask } from './tasks/chunks.ts'
 import type { FastStartTask } from './tasks/fast-start.ts'
 import type { Look, LookTask } from './tasks/look.ts'
 import type { Made, PictureTask } from './tasks/picture.ts'
-import type { ProgramTask } from './tasks/program.ts'
 import type { SniffTask } from './tasks/sniff.ts'
 
 export const fastStart = async (task: FastStartTask): Promise<boolean> =>
@@ -18,7 +17,7 @@ export const picture = async (task: PictureTask): Promise<Made[] | undefined> =>
   (await import('./tasks/picture.ts')).picture(task)
 
 export const program = async (task: ProgramTask): Promise<Run> =>
-  (await import('./tasks/program.ts')).program(task)
+  (await import('./child.ts')).program(task)
 
 export const seal = async (task: SealTask): Promise<Uint8Array> =>
   (await import('./tasks/chunks.ts')).seal(task)

@@ -1,6 +1,6 @@
 /** What operators measure: every number that `/metrics` shows, and how the rest of the code reports it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { MediaMeasures } from '../media/measures.ts'
+import type { MediaMeasures } from '../media/media.ts'
 
 /** Seconds. Long polls last up to 50, so the scale goes beyond them. */
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]

@@ -1,6 +1,6 @@
 /** The line that says that the heap is too small for the accounts, before they begin. */
 import t from 'tap'
-import { warnOfMemory } from '../../src/credentials/memory-need.ts'
+import { warnOfMemory } from '../../src/credentials/ownership.ts'
 import { stage } from '../updates/stage.ts'
 
 const MEGABYTE = 2 ** 20

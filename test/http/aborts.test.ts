@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/observability/log.ts'
-import type { RequestRecord } from '../../src/observability/usage-tally.ts'
+import type { RequestRecord } from '../../src/observability/usage.ts'
 import { until } from '../support/client.ts'
 
 const lines: { level: string; msg: string }[] = []

@@ -1,8 +1,7 @@
 /** GET /openapi.json and /docs. */
 import t, { type Test } from 'tap'
 import { healthRoutes } from '../../src/http/health.ts'
-import { logRoutes } from '../../src/http/management/logs.ts'
-import { usageRoutes } from '../../src/http/management/usage.ts'
+import { logRoutes, usageRoutes } from '../../src/http/management/usage.ts'
 import { describeRoutes } from '../../src/http/openapi.ts'
 import { bareServer } from './observability-rig.ts'
 

@@ -1,11 +1,11 @@
 /** A durable PostgreSQL of the test's own that can be crashed: back at once, on the same port. */
 
 import { isAlive } from '../../src/database/embedded/processes.ts'
+import type { EmbeddedOptions } from '../../src/database/embedded/setup.ts'
 import {
-  type EmbeddedOptions,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/database/embedded.ts'
+} from '../../src/database/embedded/supervisor.ts'
 
 export class PostgresProcess {
   readonly #options: EmbeddedOptions

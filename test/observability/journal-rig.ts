@@ -6,7 +6,7 @@ import {
   RequestJournal,
   type RequestJournalOptions,
 } from '../../src/observability/request-journal.ts'
-import type { RequestRecord } from '../../src/observability/usage-tally.ts'
+import type { RequestRecord } from '../../src/observability/usage.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
 

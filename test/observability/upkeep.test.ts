@@ -1,7 +1,7 @@
 /** Upkeep of the request log: partitions come ahead of time and go with their rows. */
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { upkeep } from '../../src/observability/journal-tables.ts'
+import { upkeep } from '../../src/observability/request-journal.ts'
 import { testDatabase } from '../support/database.ts'
 
 const partitions = async (database: Database) =>

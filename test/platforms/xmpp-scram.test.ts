@@ -5,8 +5,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
-import { type Salt, SaltedKeys } from '../../src/platforms/xmpp/sasl/salted-keys.ts'
-import { Scram, ServerUnproven } from '../../src/platforms/xmpp/sasl/scram.ts'
+import {
+  type Salt,
+  SaltedKeys,
+  Scram,
+  ServerUnproven,
+} from '../../src/platforms/xmpp/sasl/scram.ts'
 import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { patience, run, Store } from './contract/recorder.ts'

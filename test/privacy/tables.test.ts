@@ -1,7 +1,7 @@
 /** No table is forgotten when a user is erased: every one is listed, as personal or with the reason why it is not. */
 import t from 'tap'
+import { wipeDeletedAccounts } from '../../src/privacy/erase.ts'
 import { personalTables } from '../../src/privacy/tables.ts'
-import { wipeDeletedAccounts } from '../../src/privacy/wipe.ts'
 import { testDatabase } from '../support/database.ts'
 
 /** Tables of the service itself, with why they hold nothing of a user. */

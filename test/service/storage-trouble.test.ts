@@ -6,7 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts'
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded/supervisor.ts'
 import { until } from '../support/client.ts'
 import { embeddedFolder } from '../support/embedded.ts'
 import { quietLog as logger } from '../support/log.ts'

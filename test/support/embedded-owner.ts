@@ -1,5 +1,5 @@
 /** Run as a process of its own: starts an embedded server, says so, and waits to be killed. */
-import { startEmbeddedPostgres } from '../../src/database/embedded.ts'
+import { startEmbeddedPostgres } from '../../src/database/embedded/supervisor.ts'
 import { quietLog } from './log.ts'
 
 const [, , dir = ''] = process.argv

@@ -1,11 +1,11 @@
 /** The PostgreSQL server that all test files share, found running or started. */
 import { realpath, rm } from 'node:fs/promises'
 import pg from 'pg'
+import { DatabaseInUse } from '../../src/database/embedded/adopt.ts'
 import {
-  DatabaseInUse,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/database/embedded.ts'
+} from '../../src/database/embedded/supervisor.ts'
 import { quietLog } from './log.ts'
 import { lastingFolder } from './memory.ts'
 

@@ -1,8 +1,8 @@
 /** Detects the entities that a text carries by itself: URLs, e-mail addresses, mentions, commands, tags and numbers. */
 
+import type { DetectedKind, MessageEntity } from './entity.ts'
 import { dropOverlapping, sortEntities } from './normalize.ts'
 import { topLevelDomains } from './tlds.ts'
-import type { DetectedKind, MessageEntity } from './types.ts'
 
 /** An entity at the place where a pattern matched. */
 const found = (type: DetectedKind, text: string, offset: number): MessageEntity => ({

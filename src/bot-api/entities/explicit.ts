@@ -1,9 +1,8 @@
 /** Reads the `entities` parameter: a JSON array of MessageEntity, each checked as the reference does. */
 
+import { type EntityKind, FormatError, type MessageEntity, parseInteger } from './entity.ts'
 import { checkLink, dateTimeFormat, mentionOf, readMention } from './link.ts'
 import { cleanText } from './normalize.ts'
-import { FormatError, parseInteger } from './scan.ts'
-import type { EntityKind, MessageEntity } from './types.ts'
 
 /** The text itself unless it is an array of more than `most` items; a text that is no JSON stays none. */
 function firstItems(json: string, most: number): string {

@@ -1,9 +1,17 @@
 /** The HTML parse mode: tags become entities, character references become characters. */
 
+import {
+  asciiLower,
+  byteOffset,
+  type EntityKind,
+  type FormattedText,
+  isSpace,
+  type MessageEntity,
+  parseInteger,
+  unparsable,
+} from './entity.ts'
 import { dateTimeFormat, readTextLink } from './link.ts'
 import { sortEntities } from './normalize.ts'
-import { asciiLower, byteOffset, isSpace, parseInteger, unparsable } from './scan.ts'
-import type { EntityKind, FormattedText, MessageEntity } from './types.ts'
 
 const named = new Map([
   ['lt', '<'],

@@ -1,6 +1,5 @@
 /** Links in markup: which URLs are accepted, and links to people, custom emoji and points in time. */
-import { asciiLower, parseInteger } from './scan.ts'
-import type { MessageEntity } from './types.ts'
+import { asciiLower, type MessageEntity, parseInteger } from './entity.ts'
 
 /** Undefined if the format has a letter without meaning. */
 export function dateTimeFormat(format: string): string | undefined {

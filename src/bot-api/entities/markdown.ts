@@ -1,9 +1,14 @@
 /** Both Markdown parse modes: MarkdownV2, whose entities nest, and the legacy mode without nesting. */
 
+import {
+  byteOffset,
+  type FormattedText,
+  isSpace,
+  type MessageEntity,
+  unparsable,
+} from './entity.ts'
 import { readEmoji, readTextLink, readTime } from './link.ts'
 import { sortEntities } from './normalize.ts'
-import { byteOffset, isSpace, unparsable } from './scan.ts'
-import type { FormattedText, MessageEntity } from './types.ts'
 
 /** Reads what follows the opening fence: a language if a blank ends it, and one line break. */
 function readFenceHead(text: string, start: number): { language: string; end: number } {

@@ -1,14 +1,15 @@
 /** Makes a text and its entities fit together: cleaned, checked, sorted, joined, without forbidden nesting or overlap. */
 
-import { byteOffset, FormatError } from './scan.ts'
-import type {
-  CodeKind,
-  EntityKind,
-  FormattedText,
-  MessageEntity,
-  QuoteKind,
-  StyleKind,
-} from './types.ts'
+import {
+  byteOffset,
+  type CodeKind,
+  type EntityKind,
+  FormatError,
+  type FormattedText,
+  type MessageEntity,
+  type QuoteKind,
+  type StyleKind,
+} from './entity.ts'
 
 const maxPosition = 1_000_000
 

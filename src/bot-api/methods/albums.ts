@@ -1,24 +1,90 @@
-/** Methods about several files in one message, and about changing the file of a message. */
+/** Methods that send files: photos, videos, music and documents, alone or as an album. */
 
+import type { Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
-import { uploadOf } from '../media.ts'
-import { type Call, type Method, result } from '../method.ts'
+import { mediaOf, uploadOf } from '../media.ts'
+import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import {
   assertQuotable,
+  captioned,
   delivery,
   deliveryOf,
   edit,
   editing,
   effectOf,
+  ephemeralParameters,
   forBusiness,
   isInline,
   replying,
   replyOf,
+  send,
+  sending,
   withEffect,
 } from '../sending.ts'
-import { mediaContent } from './media.ts'
+import { captionOf } from '../text.ts'
+
+type Parameters = Readonly<Record<string, ParameterType>>
+
+const thumbnail = { thumbnail: 'file' } as const
+const framed = { duration: 'integer', width: 'integer', height: 'integer', ...thumbnail } as const
+const spoiler = { has_spoiler: 'boolean' } as const
+
+/** The message that carries a file, with what `args` say of it. */
+async function mediaContent(
+  call: Call,
+  kind: MediaKind,
+  parameter: string = kind,
+  args: Arguments = call.args,
+): Promise<Content & { readonly kind: 'media' }> {
+  const caption = captionOf(args)
+  const media = await mediaOf(call, kind, parameter, args)
+  return {
+    kind: 'media',
+    media,
+    caption,
+    ...(args.boolean('show_caption_above_media') && { captionAbove: true }),
+    ...(args.boolean('has_spoiler') && { spoiler: true }),
+  }
+}
+
+const sender = (name: string, summary: string, kind: MediaKind, more: Parameters): Method => ({
+  name,
+  summary,
+  scope: 'bot:send',
+  operation: 'send',
+  content: kind,
+  sends: true,
+  parameters: { ...sending, ...ephemeralParameters, [kind]: 'file', ...more },
+  required: ['chat_id', kind],
+  run: async (call) => result(await send(call, () => mediaContent(call, kind))),
+})
+
+export const mediaMethods: readonly Method[] = [
+  sender('sendPhoto', 'Sends a photo', 'photo', { ...captioned, ...spoiler }),
+  sender('sendVideo', 'Sends a video', 'video', { ...captioned, ...spoiler, ...framed }),
+  sender('sendAnimation', 'Sends a silent video or a GIF', 'animation', {
+    ...captioned,
+    ...spoiler,
+    ...framed,
+  }),
+  sender('sendAudio', 'Sends a piece of music', 'audio', {
+    ...captioned,
+    ...thumbnail,
+    duration: 'integer',
+    performer: 'string',
+    title: 'string',
+  }),
+  sender('sendVoice', 'Sends a spoken message', 'voice', { ...captioned, duration: 'integer' }),
+  sender('sendVideoNote', 'Sends a round video message', 'video_note', {
+    ...thumbnail,
+    duration: 'integer',
+    length: 'integer',
+  }),
+  sender('sendDocument', 'Sends a file of any kind', 'document', { ...captioned, ...thumbnail }),
+  sender('sendSticker', 'Sends a sticker', 'sticker', { emoji: 'string' }),
+]
 
 const ITEMS = 10
 const IN_ALBUMS: readonly MediaKind[] = ['photo', 'video', 'audio', 'document']

@@ -1,10 +1,9 @@
 /** Methods about sticker sets: making them, changing them and finding their stickers. */
 
 import { failed } from '../../../machines/model/failure.ts'
-import type { Media } from '../../../machines/model/media.ts'
+import type { Media, StickerType } from '../../../machines/model/media.ts'
 import type { OperationKind, PublicOperation } from '../../../machines/model/operation.ts'
 import type { StickerChange, StickerSetChange } from '../../../machines/model/operation-stickers.ts'
-import type { StickerType } from '../../../machines/model/sticker.ts'
 import type { Arguments } from '../arguments.ts'
 import {
   emojisOf,

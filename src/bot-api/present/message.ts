@@ -21,8 +21,7 @@ import {
   richJson,
   taskJson,
 } from './content.ts'
-import { giftInfoJson } from './gifts.ts'
-import { invoiceJson, receiptJson } from './payment.ts'
+import { giftInfoJson, invoiceJson, receiptJson } from './payment.ts'
 
 /** What is shown of a linked page, in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>

@@ -15,9 +15,8 @@ import {
   userJson,
 } from './chat.ts'
 import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
-import { giftJson, ownedGiftJson } from './gifts.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
-import { transactionsJson } from './payment.ts'
+import { giftJson, ownedGiftJson, transactionsJson } from './payment.ts'
 
 /** A chat as getChat shows it: what is known, with the members that are always there. */
 const fullChatJson = (chat: Chat, ids: Names) => ({

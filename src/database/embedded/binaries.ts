@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { type Account, canExecute, newFolder, sharedFolder } from './account.ts'
+import { type Account, canExecute, newFolder, sharedFolder } from './home.ts'
 
 export interface Binaries {
   readonly initdb: string

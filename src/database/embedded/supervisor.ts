@@ -1,7 +1,76 @@
-/** Starts the embedded server again, on the same port, whenever it ends by itself. */
+/** A PostgreSQL server of our own: started, held, and started again on the same port whenever it ends by itself. */
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import { concerning } from '../../process/start-failure.ts'
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded.ts'
+import { adopt, type Owned } from './adopt.ts'
+import { type Claim, claimServer } from './claim.ts'
+import { launch } from './launch.ts'
+import { eventually, isAlive, stopServer } from './processes.ts'
+import { type EmbeddedOptions, prepare, type Setup } from './setup.ts'
+
+export interface EmbeddedPostgres {
+  readonly pid: number
+  readonly port: number
+  /** Names the database given in the options when left out. */
+  url(database?: string): string
+  /** Disconnects everybody and waits for the process to end. */
+  stop(): Promise<void>
+  /** Lets the server run on; the next start takes it over. */
+  letGo(): Promise<void>
+  /** Settles when the server is gone, whoever ended it, or was let go. */
+  readonly onExit: Promise<void>
+}
+
+const obtainLimitMs = 30_000
+
+/** Looks for a running server again after each attempt: another process may have been faster. */
+async function obtain(setup: Setup): Promise<Owned> {
+  const attempt = async () => (await adopt(setup)) ?? (await launch(setup))
+  const owned = await eventually(obtainLimitMs, attempt, 100)
+  if (owned === undefined) throw new Error(`PostgreSQL did not start: see ${setup.home.logFile}`)
+  return owned
+}
+
+async function ensureDatabase({ claim }: Owned, database: string): Promise<void> {
+  const found = await claim.client.query('select from pg_database where datname = $1', [database])
+  if (found.rowCount === 0) {
+    await claim.client.query(`create database ${pg.escapeIdentifier(database)}`)
+  }
+}
+
+/** A setting of the role or the database would silently win over the command line. */
+async function assertSettings({ claim }: Owned, setup: Setup): Promise<void> {
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    const { rows } = await claim.client.query('select current_setting($1) as value', [name])
+    if (rows[0]?.value !== setup.settings[name]) {
+      throw new Error(`PostgreSQL runs with ${name} = ${rows[0]?.value}, a commit may be lost`)
+    }
+  }
+}
+
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const setup = await prepare(options)
+  const owned = await obtain(setup)
+  const url = (database = setup.database) => setup.url(owned.port, database)
+  const held = hold(owned, url('postgres'), options.logger)
+  try {
+    await assertSettings(owned, setup)
+    await ensureDatabase(owned, setup.database)
+  } catch (error) {
+    await held.stop()
+    throw error
+  }
+  options.logger.info({ pid: owned.pid, port: owned.port }, 'PostgreSQL is up')
+  return {
+    pid: owned.pid,
+    port: owned.port,
+    url,
+    stop: held.stop,
+    letGo: held.letGo,
+    onExit: held.ended,
+  }
+}
 
 const firstPauseMs = 100
 const longestPauseMs = 10_000
@@ -56,6 +125,57 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
       if (server === undefined) await watching
       await server?.stop()
       await watching
+    },
+  }
+}
+
+const retryMs = 100
+
+interface Hold {
+  /** Settles when the server is gone, or when we have let go of it. */
+  readonly ended: Promise<void>
+  /** Lets the server run on without an owner. */
+  letGo(): Promise<void>
+  stop(): Promise<void>
+}
+
+function hold({ pid, claim }: Owned, url: string, logger: Logger): Hold {
+  let held: Claim | undefined = claim
+  let wanted = true
+
+  async function claimAgain(): Promise<Claim | undefined> {
+    while (wanted && (await isAlive(pid))) {
+      try {
+        const again = await claimServer(url)
+        if (again !== undefined) return again
+        logger.error({ pid }, 'another process has claimed the database')
+      } catch (error) {
+        logger.warn({ pid, error }, 'the database does not answer its owner')
+      }
+      await pause(retryMs)
+    }
+    return undefined
+  }
+
+  async function untilEnd(): Promise<void> {
+    while (held !== undefined) {
+      await held.lost
+      held = await claimAgain()
+    }
+  }
+
+  const ended = untilEnd()
+  const letGo = async () => {
+    wanted = false
+    await held?.release()
+    await ended
+  }
+  return {
+    ended,
+    letGo,
+    async stop() {
+      await letGo()
+      await stopServer(pid)
     },
   }
 }

@@ -1,12 +1,13 @@
 /** API keys: create, list, look, change, rotate, revoke. */
-
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
+import type { Database } from '../../database/database.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
-import { ApiKeyRecord } from '../../records/api-key.ts'
+import { waitingByHour } from '../../keys/waiting.ts'
+import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -172,4 +173,40 @@ function future<None extends null | undefined>(time: string | None, now: number)
   const at = timeOf('expires_at', time)
   if (at <= now) throw invalidField('expires_at', 'must be in the future', { reason: 'not_future' })
   return new Date(at)
+}
+
+interface BacklogRouteOptions extends Authenticated {
+  readonly keyService: KeyService
+  readonly db: Database
+  /** Writes how far webhooks are: the backlog is read as of now. */
+  flush(): Promise<void>
+}
+
+export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = async (
+  app,
+  { keyService, db, flush, authenticate },
+) => {
+  forUsers(app, authenticate)
+
+  app.get(
+    '/api_keys/:id/backlog',
+    {
+      schema: {
+        tags: ['api keys'],
+        summary: 'What waits for the key, by the hour in which it came',
+        params: Type.Object({ id: Type.String({ maxLength: 20 }) }),
+        response: answers(Backlog),
+      },
+    },
+    async (request) => {
+      await flush()
+      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const { oldestAt, hours } = await waitingByHour(db, api_key_id)
+      return ok({
+        pending_update_count: hours.reduce((sum, { updates }) => sum + updates, 0),
+        oldest_at: oldestAt?.toISOString() ?? null,
+        series: hours.map(({ at, updates }) => ({ at: at.toISOString(), updates })),
+      })
+    },
+  )
 }

@@ -10,9 +10,9 @@ import { updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import type { UserRecordsOptions } from './logs.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
+import type { UserRecordsOptions } from './usage.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 

@@ -23,9 +23,8 @@ import { inlineChoiceRoutes, inlineRoutes } from './inline.ts'
 import { paymentRoutes } from './payments.ts'
 import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
-import { sharingRoutes } from './sharing.ts'
 import { topicChangeRoutes, topicRoutes } from './topics.ts'
-import { writingRoutes } from './writing.ts'
+import { sharingRoutes, writingRoutes } from './writing.ts'
 
 const Emptied = Type.Object({
   emptied: Type.Boolean({

@@ -3,8 +3,8 @@
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
 import { isTooCostly } from '../transcoder.ts'
-import { asDocument } from './document.ts'
 import {
+  asDocument,
   type Given,
   type MediaTools,
   type Prepared,

@@ -1,5 +1,4 @@
-/** A kind of media: what it is made from, the tools, the result, and its thumbnail. */
-
+/** A kind of media: what it is made from, the tools, the result and its thumbnail; a document is any bytes, untouched. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { Ingestion, Upload } from '../media.ts'
@@ -93,4 +92,31 @@ export async function ownThumbnail(
   const [made] = (picture && (await smaller(path, [THUMBNAIL_SIDE], tools))) ?? []
   if (!made) throw noPicture()
   return made
+}
+
+export async function document(given: Given, tools: MediaTools): Promise<Prepared> {
+  return await asDocument(given, tools)
+}
+
+/** Also what other kinds fall back to; `notes` say why. */
+export async function asDocument(
+  given: Given,
+  tools: MediaTools,
+  notes: readonly string[] = [],
+): Promise<Prepared> {
+  const { path, mime, name } = given
+  const thumbnail = await thumbnailOf(given, tools)
+  return {
+    kind: 'document',
+    path,
+    mime,
+    ...(name && { name }),
+    ...(thumbnail && { thumbnail }),
+    notes,
+  }
+}
+
+async function thumbnailOf(given: Given, tools: MediaTools) {
+  if (given.picture) return (await smaller(given.path, [THUMBNAIL_SIDE], tools))?.[0]
+  return given.mime.startsWith('video/') ? await stillOf(given, tools) : undefined
 }

@@ -2,8 +2,7 @@
 import { renamed } from '../formats.ts'
 import type { Probe } from '../probe.ts'
 import * as recipes from '../recipes.ts'
-import { asDocument } from './document.ts'
-import { type Given, type MediaTools, type Prepared, stillOf } from './kind.ts'
+import { asDocument, type Given, type MediaTools, type Prepared, stillOf } from './kind.ts'
 
 const music = ['audio/mpeg', 'audio/mp4', 'audio/x-m4a']
 

@@ -5,7 +5,6 @@ import { useLanguage } from '../i18n/language.tsx'
 import type { Language } from '../i18n/translate.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
-import { chooseTheme, currentTheme, type Theme } from './theme.ts'
 
 const names: Readonly<Record<Language, string>> = { en: 'English', fa: 'فارسی' }
 
@@ -72,4 +71,25 @@ function Picker({ icon, label, value, options, onChange }: PickerProps) {
       </Menu.Portal>
     </Menu.Root>
   )
+}
+
+type Theme = 'system' | 'light' | 'dark'
+
+const REMEMBERED = 'chapar.theme'
+const themes: readonly Theme[] = ['system', 'light', 'dark']
+
+function currentTheme(): Theme {
+  const remembered = localStorage.getItem(REMEMBERED)
+  return themes.find((theme) => theme === remembered) ?? 'system'
+}
+
+function chooseTheme(theme: Theme): void {
+  localStorage.setItem(REMEMBERED, theme)
+  startTheme()
+}
+
+export function startTheme(): void {
+  const theme = currentTheme()
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
 }

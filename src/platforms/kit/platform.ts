@@ -1,15 +1,15 @@
 /** Makes a platform of the parts that a network has: its link in one step, its methods and its sessions are checked here. */
-import type {
-  Json,
-  LinkAttempt,
-  LinkedAccount,
-  LinkStep,
-  Platform,
-  Session,
-  SessionReport,
+import {
+  type Json,
+  type LinkAttempt,
+  type LinkedAccount,
+  type LinkStep,
+  type Platform,
+  refusingSession,
+  type Session,
+  type SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { refusingSession } from '../../../actors/ports/unavailable.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
 import type { LinkReason } from '../../../machines/model/reason.ts'
 

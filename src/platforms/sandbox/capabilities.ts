@@ -1,8 +1,7 @@
 /** The abilities of the sandbox. The contract suite proves each of them. */
 
-import type { Capabilities } from '../../../actors/ports/platform.ts'
-import { operationsOf } from '../../../actors/ports/platform.ts'
-import { CONTENT_NAMES, SPECIAL_CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import { type Capabilities, operationsOf } from '../../../actors/ports/platform.ts'
+import { CONTENT_NAMES, SPECIAL_CONTENT_NAMES } from '../../../machines/model/content.ts'
 import { CAPTION_LENGTH, TEXT_LENGTH } from '../../sandbox/messages/content.ts'
 import { handlers } from '../../sandbox/operations.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'

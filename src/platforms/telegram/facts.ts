@@ -1,7 +1,10 @@
 /** Facts about Telegram that need no library in memory: its capabilities, and its stand-in where it is not configured. */
-import type { Capabilities, Platform } from '../../../actors/ports/platform.ts'
-import { unavailablePlatform } from '../../../actors/ports/unavailable.ts'
-import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import {
+  type Capabilities,
+  type Platform,
+  unavailablePlatform,
+} from '../../../actors/ports/platform.ts'
+import { CONTENT_NAMES } from '../../../machines/model/content.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { BOT_OPERATIONS } from '../../../machines/model/operation-bots.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'

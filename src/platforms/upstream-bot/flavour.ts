@@ -1,6 +1,6 @@
 /** The networks that speak the bot API, and the data in which they differ. */
 import { type Capabilities, type Handlers, operationsOf } from '../../../actors/ports/platform.ts'
-import { CONTENT_NAMES } from '../../../machines/model/content-name.ts'
+import { CONTENT_NAMES } from '../../../machines/model/content.ts'
 import { UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 import { type Context, handlers, type Naming } from './handlers.ts'

@@ -1,5 +1,7 @@
 /** Addresses of the network: JIDs, and the servers that accounts name in place of their domain's own. */
 import { isIP } from 'node:net'
+import type { Chat } from '../../../machines/model/content.ts'
+import type { Person } from '../../../machines/model/person.ts'
 
 export interface Address {
   /** Absent in the address of a server itself. */
@@ -63,4 +65,24 @@ export function nameOf(bare: string): string {
 
 function decodeEscape(_escape: string, hex: string): string {
   return String.fromCharCode(Number.parseInt(hex, 16))
+}
+
+export function personAt(bare: string, firstName = nameOf(bare)): Person {
+  return { native: bare, firstName, username: bare }
+}
+
+export function privateChat(bare: string, firstName = nameOf(bare)): Chat {
+  return { native: bare, surface: 'private', firstName, username: bare }
+}
+
+/** Words between two who are in the same room, where one need not know who the other is. */
+export function whispering(
+  room: string,
+  nick: string,
+): { readonly chat: Chat; readonly person: Person } {
+  const native = `${room}/${nick}`
+  return {
+    chat: { native, surface: 'private', firstName: nick },
+    person: { native, firstName: nick },
+  }
 }

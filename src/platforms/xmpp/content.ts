@@ -1,8 +1,7 @@
 /** The content of a message: as it is sent, and as its readers see it. */
 
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Content } from '../../../machines/model/content.ts'
-import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
+import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Text } from '../../../machines/model/text.ts'

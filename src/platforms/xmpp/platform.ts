@@ -5,7 +5,7 @@ import { definePlatform } from '../kit/platform.ts'
 import { SUPPORTED, TEXT_LENGTH } from './content.ts'
 import { handlers } from './handlers.ts'
 import { link } from './link.ts'
-import { SaltedKeys } from './sasl/salted-keys.ts'
+import { SaltedKeys } from './sasl/scram.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 

@@ -2,7 +2,7 @@
 import type { Json } from '../../../actors/ports/platform.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
-import type { SaltedKeys } from './sasl/salted-keys.ts'
+import type { SaltedKeys } from './sasl/scram.ts'
 import type { Login } from './transport.ts'
 
 export interface Secrets {

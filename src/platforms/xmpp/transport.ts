@@ -6,7 +6,7 @@ import { isPublicAddress } from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
-import type { SaltedKeys } from './sasl/salted-keys.ts'
+import type { SaltedKeys } from './sasl/scram.ts'
 
 /** What keeps a connection alive, and has to go where it belongs: not before the greeting of the next stream. */
 const longestPause = 16

@@ -1,7 +1,6 @@
 /** The content of a message before it is stored: checked, prepared, and the permission that it needs. */
 import { randomInt } from 'node:crypto'
-import type { Content } from '../../../machines/model/content.ts'
-import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
+import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'

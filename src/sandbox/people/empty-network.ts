@@ -1,7 +1,7 @@
 /** Empties the network of a user: signs linked accounts out, then deletes all people, chats and files. */
 import type { Database } from '../../database/database.ts'
+import { inRounds, wipeTable } from '../../privacy/erase.ts'
 import { personalTables } from '../../privacy/tables.ts'
-import { inRounds, wipeTable } from '../../privacy/wipe.ts'
 import type { Hub } from '../delivery/hub.ts'
 import type { Capacity } from '../network/capacity.ts'
 import type { NetworkMembers } from '../network/members.ts'

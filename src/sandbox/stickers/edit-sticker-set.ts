@@ -1,10 +1,9 @@
 /** The person who made a sticker set changes it: adds, replaces, moves and removes stickers, and their words. */
 import { randomInt } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Media } from '../../../machines/model/media.ts'
+import type { MaskPosition, Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { NewSticker, StickerFormat } from '../../../machines/model/operation-stickers.ts'
-import type { MaskPosition } from '../../../machines/model/sticker.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { releaseFiles, storedMedia, withFileHolds } from '../files/files.ts'

@@ -1,11 +1,11 @@
 /** Which entities may overlap or nest, and which are left when there are too many. */
 import t from 'tap'
+import type { EntityKind, MessageEntity } from '../../../src/bot-api/entities/entity.ts'
 import {
   fixEntities,
   limitEntities,
   mergeDetected,
 } from '../../../src/bot-api/entities/normalize.ts'
-import type { EntityKind, MessageEntity } from '../../../src/bot-api/entities/types.ts'
 
 type Brief = [type: EntityKind, offset: number, end: number]
 

@@ -1,6 +1,9 @@
 /** Runs a formatting function and shows what it did in one comparable value. */
-import { FormatError } from '../../../src/bot-api/entities/scan.ts'
-import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/types.ts'
+import {
+  FormatError,
+  type FormattedText,
+  type MessageEntity,
+} from '../../../src/bot-api/entities/entity.ts'
 
 /** An entity as `[kind, the text it covers, what else it says]`, which reads better than offsets. */
 export type Shown = [kind: string, covered: string, more?: Record<string, unknown>]

@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { detectEntities } from '../../../src/bot-api/entities/detect.ts'
+import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/entity.ts'
 import { parseHtml } from '../../../src/bot-api/entities/html.ts'
 import { parseMarkdown, parseMarkdownV2 } from '../../../src/bot-api/entities/markdown.ts'
 import { clean } from '../../../src/bot-api/entities/normalize.ts'
-import type { FormattedText, MessageEntity } from '../../../src/bot-api/entities/types.ts'
 import { formatText } from '../../../src/bot-api/text.ts'
 import fc from '../../support/fast-check.ts'
 import { refusal } from './outcome.ts'

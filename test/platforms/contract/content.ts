@@ -1,7 +1,6 @@
 /** Every kind of content a platform declares goes both ways. */
 import type { Test } from 'tap'
-import type { Content } from '../../../machines/model/content.ts'
-import { type ContentName, contentName } from '../../../machines/model/content-name.ts'
+import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { ContractHarness } from './harness.ts'
 import { sentContent } from './message-operations.ts'

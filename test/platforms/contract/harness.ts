@@ -1,8 +1,7 @@
 /** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
 import type { Json, Platform } from '../../../actors/ports/platform.ts'
 import type { Buttons, ReplyKeyboard } from '../../../machines/model/buttons.ts'
-import type { Content } from '../../../machines/model/content.ts'
-import type { ContentName } from '../../../machines/model/content-name.ts'
+import type { Content, ContentName } from '../../../machines/model/content.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { Permission, Right } from '../../../machines/model/rights.ts'
 

@@ -1,6 +1,6 @@
 /** What cannot be done is refused in words a client understands, and says whether it is certain. */
 import type { Test } from 'tap'
-import { contentName } from '../../../machines/model/content-name.ts'
+import { contentName } from '../../../machines/model/content.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import type { ContractHarness } from './harness.ts'
 import { patience } from './recorder.ts'

@@ -12,7 +12,7 @@ import {
   type SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { contentName } from '../../../machines/model/content-name.ts'
+import { contentName } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { EventLine } from '../../../src/platforms/kit/event-line.ts'

@@ -1,5 +1,5 @@
 /** Another person of the sandbox, who acts and has an inbox of their own. */
-import { contentName } from '../../../machines/model/content-name.ts'
+import { contentName } from '../../../machines/model/content.ts'
 import type { Received } from '../../../src/sandbox/people/inbox.ts'
 import type { Network } from '../../../src/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'

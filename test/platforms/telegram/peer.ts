@@ -1,6 +1,6 @@
 /** Somebody else on the test network, seen through their own box of messages. */
 import type { tl } from '@mtcute/core'
-import { contentName } from '../../../machines/model/content-name.ts'
+import { contentName } from '../../../machines/model/content.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
 import { read } from '../../support/telegram-dc/dialogs.ts'
 import { follow } from '../../support/telegram-dc/invites.ts'

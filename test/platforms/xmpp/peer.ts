@@ -1,5 +1,5 @@
 /** What a slixmpp client's window would show: messages as they stand after corrections and retractions. */
-import { contentName } from '../../../machines/model/content-name.ts'
+import { contentName } from '../../../machines/model/content.ts'
 import type { Seen, SlixmppClient } from '../../support/slixmpp.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import type { Files } from './files.ts'

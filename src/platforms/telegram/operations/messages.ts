@@ -1,8 +1,7 @@
 /** Messages that exist already: edited, deleted, forwarded, copied, and reacted to. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { Content, Message } from '../../../../machines/model/content.ts'
-import { contentName } from '../../../../machines/model/content-name.ts'
+import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { findMessageWithPeers } from '../find-message.ts'

@@ -1,8 +1,7 @@
 /** Sends messages, and shows that the account is typing. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { Content, Message } from '../../../../machines/model/content.ts'
-import { contentName } from '../../../../machines/model/content-name.ts'
+import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../facts.ts'

@@ -4,10 +4,9 @@ import type { Logger } from '../../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Person } from '../../../../machines/model/person.ts'
-import { parseAddress } from '../address.ts'
+import { parseAddress, personAt } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'
-import { personAt } from '../people.ts'
 import type { Room } from './room.ts'
 
 /** For how long a room that cannot be reached is asked again. */

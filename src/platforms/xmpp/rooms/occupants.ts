@@ -2,9 +2,8 @@
 import type { Element } from '@xmpp/client'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
-import { parseAddress } from '../address.ts'
+import { parseAddress, personAt } from '../address.ts'
 import { ns } from '../namespaces.ts'
-import { personAt } from '../people.ts'
 
 interface Occupant {
   readonly nick: string

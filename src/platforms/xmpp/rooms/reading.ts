@@ -6,11 +6,10 @@ import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
-import { parseAddress } from '../address.ts'
+import { parseAddress, personAt } from '../address.ts'
 import type { Delivery } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
-import { personAt } from '../people.ts'
 import { albumOf, contentOf, forwardOf, receiptIn, repliedTo } from '../reading.ts'
 
 interface RoomView {

@@ -1,8 +1,7 @@
 /** The ways to log in, instead of the library's own: its SCRAM blocks the process, and believes any server. */
 import type { Client, Credentials, Element, Mechanism } from '@xmpp/client'
 import { ns } from '../namespaces.ts'
-import type { Digest, SaltedKeys } from './salted-keys.ts'
-import { Scram } from './scram.ts'
+import { type Digest, type SaltedKeys, Scram } from './scram.ts'
 
 /** The best first. `PLAIN` tells the server the password. */
 const scrams: readonly (readonly [name: string, digest: Digest])[] = [

@@ -1,5 +1,6 @@
-/** Answered requests as the log keeps them, and usage figures on their way to the database, summed up by owner and hour. */
+/** Usage by hour or day: counted as requests end, and read back as a series without holes. */
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
+import type { Queryable } from '../database/database.ts'
 
 /** One answered request as the log keeps it: what its owner may see, nothing secret. */
 export interface RequestRecord {
@@ -42,7 +43,7 @@ export interface UsageCounts {
 }
 
 /** `request` is counted by method, `error` by code; the others have no label. */
-export type Measure =
+type Measure =
   | 'request'
   | 'error'
   | 'updates_received'
@@ -116,4 +117,110 @@ export class UsageTally {
     if (row) row.amount += amount
     else this.#rows.set(key, { userId, credentialId, apiKeyId, hour, measure, label, amount })
   }
+}
+
+export type UsageStep = 'hour' | 'day'
+
+interface UsageFilter {
+  readonly userId: number
+  readonly credentialId?: number | undefined
+  readonly apiKeyId?: number | undefined
+  /** Inclusive, at the start of a step. */
+  readonly from: Date
+  /** Exclusive. */
+  readonly to: Date
+  readonly step: UsageStep
+}
+
+interface UsageSum {
+  readonly at: Date
+  readonly measure: Measure
+  readonly label: string
+  readonly amount: number
+}
+
+const text = `
+  select date_trunc($1, hour, 'UTC') as at, measure, label, sum(amount)::bigint as amount
+  from usage_hour
+  where user_id = $2 and hour >= $3 and hour < $4
+    and ($5::bigint is null or credential_id = $5)
+    and ($6::bigint is null or api_key_id = $6
+      -- An account receives for all of its keys.
+      or measure = 'updates_received' and credential_id = (
+        select credential_id from api_key where id = $6 and user_id = $2))
+  group by 1, 2, 3`
+
+export function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {
+  const { step, userId, from, to, credentialId = null, apiKeyId = null } = filter
+  return database.query<UsageSum>(text, [step, userId, from, to, credentialId, apiKeyId])
+}
+
+interface Usage {
+  requests: number
+  /** Of them the calls of bots, and those of the management API and the panel. */
+  bot_requests: number
+  management_requests: number
+  requests_by_method: Record<string, number>
+  errors: number
+  errors_by_code: Record<string, number>
+  updates_received: number
+  updates_delivered: number
+  webhook_attempts: number
+  webhook_failures: number
+  bytes_in: number
+  bytes_out: number
+}
+
+interface UsagePoint extends Usage {
+  /** Start of the hour or day, RFC 3339. */
+  at: string
+}
+
+export const stepMs: Readonly<Record<UsageStep, number>> = { hour: 3_600_000, day: 86_400_000 }
+
+const noUsage = (): Usage => ({
+  requests: 0,
+  bot_requests: 0,
+  management_requests: 0,
+  requests_by_method: {},
+  errors: 0,
+  errors_by_code: {},
+  updates_received: 0,
+  updates_delivered: 0,
+  webhook_attempts: 0,
+  webhook_failures: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+})
+
+function add(usage: Usage, { measure, label, amount }: UsageSum): void {
+  if (measure === 'request') {
+    usage.requests += amount
+    // A route is named by verb and path, a method of the bot API by its name.
+    usage[/^[A-Z]+ \//.test(label) ? 'management_requests' : 'bot_requests'] += amount
+    usage.requests_by_method[label] = (usage.requests_by_method[label] ?? 0) + amount
+  } else if (measure === 'error') {
+    usage.errors += amount
+    usage.errors_by_code[label] = (usage.errors_by_code[label] ?? 0) + amount
+  } else {
+    usage[measure] += amount
+  }
+}
+
+/** `from` is the start of a step, `to` is exclusive; both are milliseconds since 1970. */
+export function usageSeries(
+  sums: readonly UsageSum[],
+  { from, to, step }: { readonly from: number; readonly to: number; readonly step: UsageStep },
+): { totals: Usage; series: UsagePoint[] } {
+  const totals = noUsage()
+  const points = new Map<number, UsagePoint>()
+  for (let at = from; at < to; at += stepMs[step]) {
+    points.set(at, { at: new Date(at).toISOString(), ...noUsage() })
+  }
+  for (const sum of sums) {
+    add(totals, sum)
+    const point = points.get(sum.at.getTime())
+    if (point) add(point, sum)
+  }
+  return { totals, series: [...points.values()] }
 }
