@@ -29,12 +29,12 @@ const unfenced: Readonly<Record<string, string>> = {
     'the key of a call is taken once, whichever node is asked',
   'bot-api/methods/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
-  'observability/journal-tables.ts request_log': history,
-  'observability/journal-tables.ts usage_hour':
+  'observability/request-journal.ts request_log': history,
+  'observability/request-journal.ts usage_hour':
     'an amount that is added; what is old goes, whoever removes it',
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
-  'privacy/wipe.ts credential_log': old,
+  'privacy/erase.ts credential_log': old,
   'updates/commit.ts chat_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/commit.ts message_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/pending.ts update_block': 'a count of what is stored: the same for whoever counts',
@@ -50,7 +50,7 @@ const unfenced: Readonly<Record<string, string>> = {
 
 /** Where the name of the table is put together: it cannot be read here. */
 const byName: Readonly<Record<string, string>> = {
-  'privacy/wipe.ts': old,
+  'privacy/erase.ts': old,
   'platforms/telegram/storage/retention.ts': old,
 }
 

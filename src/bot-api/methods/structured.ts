@@ -1,4 +1,4 @@
-/** Methods that send what is neither text nor a file: places, contacts, dice. */
+/** Methods that send what is neither text nor a file: places, contacts, dice, checklists. */
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content } from '../../../machines/model/content.ts'

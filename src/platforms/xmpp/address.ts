@@ -1,4 +1,4 @@
-/** Addresses of the network: JIDs, and the servers that accounts name in place of their domain's own. */
+/** Addresses of the network (JIDs) and the people and private chats they stand for; the servers that accounts name. */
 import { isIP } from 'node:net'
 import type { Chat } from '../../../machines/model/content.ts'
 import type { Person } from '../../../machines/model/person.ts'

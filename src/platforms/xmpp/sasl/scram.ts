@@ -1,4 +1,4 @@
-/** Proves that both sides know the password, without telling it (SCRAM, RFC 5802 and RFC 7677). */
+/** Proves by SCRAM (RFC 5802, RFC 7677) that both sides know the password; the salted key is computed once, off the event loop. */
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { RecentMap } from '../../kit/recent-map.ts'
