@@ -16,7 +16,8 @@ const { dependencies } = JSON.parse(read('package.json'))
 
 /** Records and codes of the service: their types are the panel's, too, their code is not. */
 const hasTypes = (target: string) =>
-  /^(src\/records|machines)\//.test(target) || /^src\/http\/sandbox\/(inline-)?schemas\.ts$/.test(target)
+  /^(src\/records|machines)\//.test(target) ||
+  /^src\/http\/sandbox\/(inline-)?schemas\.ts$/.test(target)
 /** Rules by which both decide; they need nothing of the service to run. */
 const rules = ['machines/api-key/events.ts']
 const typesOf = (file: string) =>

@@ -1,8 +1,9 @@
 /** Gifts, invoices, receipts and stars in the reference's JSON. */
+
+import type { Gift, GiftBackdrop, GiftPicture, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invoice, Receipt, StarTransaction } from '../../../machines/model/payment.ts'
-import { chatJson, present, type Names, userJson } from './chat.ts'
-import type { Gift, GiftBackdrop, GiftPicture, OwnedGift } from '../../../machines/model/gift.ts'
+import { chatJson, type Names, present, userJson } from './chat.ts'
 import { markedJson, stickerJson } from './content.ts'
 
 export const invoiceJson = ({ title, description, start, currency, total }: Invoice): object => ({
