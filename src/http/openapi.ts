@@ -1,7 +1,7 @@
 /** /openapi.json, generated from the routes' schemas, and /docs, a page to read and try it. */
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchema } from 'fastify'
 
 interface OpenapiOptions {
   readonly version: string
@@ -43,6 +43,31 @@ const securitySchemes = {
 
 const config = { audit: false }
 
+/** A route's schema as its callers see it: they may leave out what has a default, though the handler always has it. */
+const askedOf = (schema: FastifySchema): FastifySchema => ({
+  ...schema,
+  ...('body' in schema && { body: withOptionalDefaults(schema.body) }),
+  ...('querystring' in schema && { querystring: withOptionalDefaults(schema.querystring) }),
+})
+
+function withOptionalDefaults(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withOptionalDefaults)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy: Record<string, unknown> = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, withOptionalDefaults(part)]),
+  )
+  const { properties, required } = copy
+  if (!isTable(properties) || !Array.isArray(required)) return copy
+  const isNeeded = (name: string) => {
+    const property = properties[name]
+    return !(isTable(property) && 'default' in property)
+  }
+  return { ...copy, required: required.filter(isNeeded) }
+}
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
@@ -58,6 +83,7 @@ export async function describeRoutes(
       info: { title: 'Chapar', version, description },
       components: { securitySchemes },
     },
+    transform: ({ schema, url }) => ({ schema: askedOf(schema), url }),
   })
 
   /** The address that was asked comes first, so that the page tries it and not another origin. */

@@ -1,6 +1,8 @@
 /** GET /openapi.json and /docs. */
 import t, { type Test } from 'tap'
+import { Type } from 'typebox'
 import { healthRoutes } from '../../src/http/health.ts'
+import { streamAnswers } from '../../src/http/management/event-stream.ts'
 import { logRoutes, usageRoutes } from '../../src/http/management/usage.ts'
 import { describeRoutes } from '../../src/http/openapi.ts'
 import { bareServer } from './observability-rig.ts'
@@ -40,6 +42,38 @@ t.test('the document describes the routes by their schemas', async (t) => {
   t.ok(get.responses['200'].content['application/json'].schema.properties.result)
   t.ok(get.responses.default)
   t.hasProps(document.components.securitySchemes, ['jwt', 'pat'])
+})
+
+t.test('what has a default may be left out, deep in a body too', async (t) => {
+  const app = bareServer(t)
+  await describeRoutes(app, { version: '1', addresses: [home] })
+  const limit = Type.Integer({ default: 100 })
+  const inner = Type.Object({ limit, name: Type.String() })
+  const body = Type.Object({ limit, name: Type.String(), parts: Type.Array(inner) })
+  const schema = { body, querystring: Type.Object({ limit, q: Type.String() }) }
+  app.post('/things', { schema, config: { audit: false } }, async () => ({}))
+  const { post } = (await app.inject('/openapi.json')).json().paths['/things']
+  const described = post.requestBody.content['application/json'].schema
+  t.strictSame(described.required, ['name', 'parts'])
+  t.strictSame(described.properties.parts.items.required, ['name'])
+  const required = post.parameters.map((one: { name: string; required: boolean }) => [
+    one.name,
+    one.required,
+  ])
+  t.strictSame(required, [
+    ['limit', false],
+    ['q', true],
+  ])
+  const refused = await app.inject({ method: 'POST', url: '/things?q=1', payload: { name: 'x' } })
+  t.equal(refused.statusCode, 400, 'the rest is still asked for')
+})
+
+t.test('a stream is described as one, and its failures as any other', async (t) => {
+  const { app } = await documented(t)
+  app.get('/stream', { schema: { response: streamAnswers } }, async () => '')
+  const { get } = (await app.inject('/openapi.json')).json().paths['/stream']
+  t.strictSame(Object.keys(get.responses['200'].content), ['text/event-stream'])
+  t.strictSame(Object.keys(get.responses.default.content), ['application/json'])
 })
 
 t.test('the address that was asked comes first among the servers', async (t) => {

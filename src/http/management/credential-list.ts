@@ -13,7 +13,7 @@ import {
 } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { WORDS } from '../validation.ts'
-import type { EventStreams } from './event-stream.ts'
+import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore } from './page.ts'
 
@@ -42,7 +42,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
         tags: ['credentials'],
         summary: 'State changes of all credentials as server-sent events',
         description: 'First `state` with the counts, then `changes`: a list, four times a second.',
-        produces: ['text/event-stream'],
+        response: streamAnswers,
       },
     },
     async (request, reply) => {

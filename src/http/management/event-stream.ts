@@ -1,6 +1,8 @@
 /** Server-sent events on one answer: what is told before it begins is not lost; it ends with the service or the sign-in. */
 import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
+import { Failed } from '../envelope.ts'
 import { securityHeaders } from '../headers.ts'
 
 const HEARTBEAT_MS = 15_000
@@ -10,6 +12,15 @@ const STANDING_MS = 5_000
 /** What waits for a reader who takes nothing; one who comes back is told the state anew. */
 const MOST_WAITING_BYTES = 262_144
 const RETRY_SECONDS = 10
+
+/** The `response` schema of a route that answers with a stream. */
+export const streamAnswers = {
+  200: {
+    description: 'The stream, which does not end',
+    content: { 'text/event-stream': { schema: Type.String() } },
+  },
+  default: Failed,
+}
 
 /** The streams that users hold: each costs a connection and a place among those that are told of every change. */
 export class EventStreams {

@@ -10,7 +10,7 @@ import type { LiveTransition } from '../../records/credential.ts'
 import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
-import type { EventStreams } from './event-stream.ts'
+import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
@@ -69,7 +69,7 @@ const liveTimelineRoute: Routes = async (app, options) => {
         description:
           '`state` with the record, then a `transition` for each change; one that `repeats` counts where the timeline has it already.',
         params: CredentialParams,
-        produces: ['text/event-stream'],
+        response: streamAnswers,
       },
     },
     async (request, reply) => {
