@@ -1,13 +1,16 @@
-/** `npm run adopt-reference -- FOLDER`: writes the table anew out of a package like `@gramio/types`. */
+/** `npm run adopt-reference -- FOLDER`: writes the tables anew out of a package like `@gramio/types`. */
 import { writeFile } from 'node:fs/promises'
 import { REFERENCE_VERSION, reference } from '../../src/bot-api/reference.ts'
-import { declarationsAsked } from './declarations.ts'
+import { declarationsAsked, folderAsked } from './declarations.ts'
 import { difference } from './difference.ts'
+import { readShapes, SHAPES_FILE, shapesText } from './shapes.ts'
 import { TABLE_FILE, tableText } from './table.ts'
 
 const declarations = declarationsAsked()
 const lines = difference(reference, declarations.methods)
+const shapes = shapesText(readShapes(folderAsked()))
 await writeFile(TABLE_FILE, tableText(declarations))
+await writeFile(SHAPES_FILE, shapes)
 process.stdout.write(
   `${[
     `the reference was ${REFERENCE_VERSION} and is ${declarations.version}`,

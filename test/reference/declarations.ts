@@ -18,13 +18,15 @@ export interface Declarations {
 }
 
 /** The package that is installed, unless the command line names a folder with another one. */
-export const declarationsAsked = (): Declarations =>
-  readDeclarations(process.argv[2] ?? join(import.meta.dirname, '../../node_modules/@gramio/types'))
+export const declarationsAsked = (): Declarations => readDeclarations(folderAsked())
 
-const interfaces = /^export interface (\w+) \{\n(.*?)^\}/gms
-const aliases = /^export type (\w+) =(.*?)(?=\n(?:\/\*\*|export|$))/gms
+export const folderAsked = (): string =>
+  process.argv[2] ?? join(import.meta.dirname, '../../node_modules/@gramio/types')
+
+export const interfaces = /^export interface (\w+) \{\n(.*?)^\}/gms
+export const aliases = /^export type (\w+) =(.*?)(?=\n(?:\/\*\*|export|$))/gms
 const methodNames = /^ {4}(\w+): CallAPI/gm
-const comments = /\/\*\*.*?\*\//gs
+export const comments = /\/\*\*.*?\*\//gs
 /** A member goes on for as long as its lines are indented deeper. */
 const members = /^ {4}(\w+)(\??):(.*(?:\n(?: {5}.*| {4}\).*))*)/gm
 
@@ -55,7 +57,7 @@ export function readDeclarations(folder: string): Declarations {
   }
 }
 
-const membersOf = (body: string) =>
+export const membersOf = (body: string) =>
   [...body.replaceAll(comments, '').matchAll(members)].map(([, name = '', mark, type = '']) => ({
     name,
     required: mark === '',

@@ -1,6 +1,7 @@
 /** Bot calls with files, as libraries make them. */
 import sharp from 'sharp'
 import type { Answer } from '../support/client.ts'
+import { checkAnswer } from '../support/reference-check.ts'
 
 export interface Part {
   readonly bytes: Buffer
@@ -22,8 +23,11 @@ export async function callWithFiles(
   for (const [name, { bytes, name: fileName }] of Object.entries(files)) {
     body.append(name, new Blob([new Uint8Array(bytes)]), fileName ?? 'file.bin')
   }
-  const answer = await fetch(`${url}/bot${key}/${method}`, { method: 'POST', body })
-  return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
+  const path = `/bot${key}/${method}`
+  const answer = await fetch(`${url}${path}`, { method: 'POST', body })
+  const answered = JSON.parse(await answer.text())
+  checkAnswer(path, answered)
+  return { status: answer.status, headers: answer.headers, body: answered }
 }
 
 export const picture = (width = 320, height = 240, background = '#3377aa'): Promise<Buffer> =>

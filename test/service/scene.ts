@@ -1,6 +1,7 @@
 /** What most tests of the whole service begin with: a linked account with a key, and somebody to talk to. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { checkAnswer } from '../support/reference-check.ts'
 import { type Service, type ServiceOptions, startService } from '../support/service.ts'
 
 interface Testing {
@@ -79,10 +80,7 @@ export async function raw(url: string, path: string, options: RawRequest = {}) {
   const [response] = (await answered) as [IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString()
   const type = response.headers['content-type'] ?? ''
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    text,
-    body: text !== '' && isJson.test(type) ? JSON.parse(text) : undefined,
-  }
+  const answer = text !== '' && isJson.test(type) ? JSON.parse(text) : undefined
+  checkAnswer(path, answer)
+  return { status: response.statusCode, headers: response.headers, text, body: answer }
 }

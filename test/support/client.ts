@@ -1,5 +1,6 @@
 /** A user of the service, over HTTP: signs in, links accounts of the sandbox, makes keys. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { checkAnswer } from './reference-check.ts'
 
 /** Whatever the service sends: tests look into it without a schema. */
 type Body = ReturnType<typeof JSON.parse>
@@ -137,5 +138,7 @@ export async function ask(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+  const answer = text && JSON.parse(text)
+  checkAnswer(path, answer)
+  return { status: response.status, headers: response.headers, body: answer }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { checkUpdate } from '../support/reference-check.ts'
 
 interface Testing {
   teardown(work: () => Promise<void> | void): void
@@ -100,6 +101,7 @@ export class Receiver {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers<void>()
     await this.answer(received, response)
+    checkUpdate(received.update)
   }
 }
 

@@ -1,0 +1,41 @@
+/** What we add to the reference's shapes, and where its declarations say less than its documentation. */
+import { type Shapes, storedShapes } from './shapes.ts'
+
+const withThumb = ['Animation', 'Audio', 'Document', 'Sticker', 'Video', 'VideoNote']
+const olderMembers = 'new_chat_participant?:User new_chat_member?:User left_chat_participant?:User'
+const olderOrigin =
+  'forward_from?:User forward_from_chat?:Chat forward_from_message_id?:number forward_signature?:string forward_sender_name?:string forward_date?:number'
+
+/** Fields of a type that the reference has are added to its own. */
+export const extensions: Shapes = {
+  objects: new Map([
+    // The reference's server still sends these older names, which its documentation has dropped.
+    ...withThumb.map((name) => [name, 'thumb?:PhotoSize'] as const),
+    ['StickerSet', 'thumb?:PhotoSize contains_masks?:boolean'],
+    ['BusinessConnection', 'can_reply?:boolean'],
+    ['Chat', 'all_members_are_administrators?:boolean'],
+    ['ChatFullInfo', 'all_members_are_administrators?:boolean'],
+    ['Message', `${olderMembers} ${olderOrigin}`],
+    ['Poll', 'correct_option_id?:number'],
+    // Ours.
+    [
+      'Update',
+      'message_delivered?:Receipt message_read?:Receipt deleted_messages?:DeletedMessages',
+    ],
+    ['DeletedMessages', 'chat:Chat message_ids:number[] date:number'],
+    ['Receipt', 'chat:Chat user?:User message_id:number date:number'],
+    ['AccountChats', 'chats:AccountChat[] next_offset?:string'],
+    ['AccountChat', 'chat:Chat last_message?:Message unread_count?:number'],
+    ['PhoneOwner', 'is_registered:boolean user?:User'],
+  ]),
+  unions: new Map([
+    // The documentation says: a String, an Array of RichText, or one of the objects.
+    ['RichText', `string|RichText[]|${storedShapes().unions.get('RichText')}`],
+  ]),
+  results: new Map([
+    ['getChats', 'AccountChats'],
+    ['getChatHistory', 'Message[]'],
+    ['markAsRead', 'true'],
+    ['resolvePhone', 'PhoneOwner'],
+  ]),
+}
