@@ -82,7 +82,11 @@ export interface StarTransaction {
   readonly chat?: Chat
   readonly service?: 'fragment' | 'telegram_ads' | 'telegram_api' | 'other'
   /** Only with a person; absent: an invoice. */
-  readonly purpose?: 'gift_purchase' | 'premium_purchase' | 'paid_media_payment'
+  readonly purpose?:
+    | 'gift_purchase'
+    | 'premium_purchase'
+    | 'paid_media_payment'
+    | 'business_account_transfer'
   readonly payload?: string
   readonly gift?: Gift
   readonly premiumMonths?: number

@@ -76,6 +76,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_draft', 'chat_id person_id draft', ofChats),
   ofUser('sandbox_typing', 'chat_id person_id', ofChats),
   ofUser('sandbox_topic', 'chat_id id', ofChats),
+  ofUser('sandbox_star_entry', 'id', ofPeople),
   ofUser('sandbox_owned_gift', 'id', `${ofPeople} or ${ofChats}`),
   ofUser('sandbox_gift', 'id'),
   ofUser('sandbox_business', 'id', ofPeople),

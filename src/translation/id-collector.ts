@@ -207,6 +207,9 @@ export class IdCollector implements WantedIds {
         put(this.messages, result.chat.native, result.topic.native)
         this.own.add(result.topic.native)
         break
+      case 'transactions':
+        for (const { chat } of result.transactions) if (chat) this.addChat(chat)
+        break
       case 'story':
         this.addChat(result.story.chat)
         break

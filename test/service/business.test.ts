@@ -222,6 +222,22 @@ t.test('gifts are bought, kept, upgraded, passed on and sold', async (t) => {
     refused(400, 'Bad Request: PREMIUM_MONTHS_INVALID'),
   )
   await client.write(kim.id, '@gatebot', 'thanks')
+  const { transactions } = (await client.bot(key, 'getStarTransactions', {})).body.result
+  t.match(transactions, [
+    {
+      amount: 100,
+      receiver: { transaction_type: 'gift_purchase', user: { id: ada.id }, gift: { id: gift.id } },
+    },
+    { amount: 10, source: { transaction_type: 'business_account_transfer', user: { id: ada.id } } },
+    {
+      amount: 1000,
+      receiver: {
+        transaction_type: 'premium_purchase',
+        user: { id: kim.id },
+        premium_subscription_duration: 3,
+      },
+    },
+  ])
   t.match(await next('message'), { from: { id: kim.id, is_premium: true }, text: 'thanks' })
   t.match(
     await client.bot(key, 'sendGift', { user_id: ada.id, gift_id: 'none' }),

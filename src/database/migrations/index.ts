@@ -42,6 +42,7 @@ import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxJoinQueries } from './0057-sandbox-join-queries.ts'
 import { SandboxManagedBots } from './0058-sandbox-managed-bots.ts'
+import { SandboxStarEntries } from './0059-sandbox-star-entries.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -92,4 +93,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
   { name: '0057-sandbox-join-queries', class: SandboxJoinQueries },
   { name: '0058-sandbox-managed-bots', class: SandboxManagedBots },
+  { name: '0059-sandbox-star-entries', class: SandboxStarEntries },
 ]

@@ -5,6 +5,7 @@ import type { AcceptedGifts, Gift, OwnedGift } from '../../../machines/model/gif
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { GiftGroup } from '../../../machines/model/operation-gifts.ts'
+import type { StarTransaction } from '../../../machines/model/payment.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
@@ -144,7 +145,17 @@ export async function sendGift(
     assertAccepted(owner, gift.total === undefined ? 'unlimited' : 'limited')
     if (paysUpgrade && gift.upgradeStars === undefined) throw bad('STARGIFT_UPGRADE_UNAVAILABLE')
     const prepaid = paysUpgrade ? (gift.upgradeStars ?? 0) : 0
-    await pay(tx, by.person, gift.stars + prepaid)
+    const stars = gift.stars + prepaid
+    await pay(tx, by.person, stars)
+    await enter(tx, {
+      person: by.person,
+      at: context.now(),
+      stars,
+      partner: owner.person,
+      chat: owner.chat,
+      purpose: 'gift_purchase',
+      details: { gift },
+    })
     const owned = randomBytes(12).toString('hex')
     await tx.query(
       `insert into sandbox_owned_gift
@@ -174,6 +185,14 @@ export async function giftPremium(
   if (MONTHS[months] !== stars) throw bad('STARS_AMOUNT_INVALID')
   await context.db.transaction(async (tx) => {
     await pay(tx, by.person, stars)
+    await enter(tx, {
+      person: by.person,
+      at: context.now(),
+      stars,
+      partner: owner.person,
+      purpose: 'premium_purchase',
+      details: { premiumMonths: months },
+    })
     await tx.query(
       `update sandbox_person set premium_until =
          greatest(premium_until, to_timestamp($2)) + make_interval(months => $3) where id = $1`,
@@ -185,6 +204,32 @@ export async function giftPremium(
 
 function assertText({ text }: Text): void {
   if ([...text].length > TEXT_LENGTH) throw bad('GIFT_MESSAGE_TOO_LONG')
+}
+
+/** Remembers Stars that moved without an invoice, for the list of a person's transactions. */
+async function enter(tx: Queryable, entry: StarEntry): Promise<void> {
+  const { person, at, stars, isIncoming = false, partner, chat, purpose, details = {} } = entry
+  await tx.query(
+    `insert into sandbox_star_entry
+       (id, person_id, at, amount, is_incoming, partner_id, chat_id, purpose, details)
+     values ($1, $2, to_timestamp($3), $4, $5, $6, $7, $8, $9)`,
+    [
+      ...[randomBytes(16).toString('hex'), person, at / 1000, stars, isIncoming],
+      ...[partner ?? null, chat ?? null, purpose, JSON.stringify(details)],
+    ],
+  )
+}
+
+interface StarEntry {
+  readonly person: number
+  /** Unix time in milliseconds. */
+  readonly at: number
+  readonly stars: number
+  readonly isIncoming?: boolean
+  readonly partner?: number | null
+  readonly chat?: number | null
+  readonly purpose: StarTransaction['purpose']
+  readonly details?: Pick<StarTransaction, 'gift' | 'premiumMonths'>
 }
 
 /** Rejects where the balance is too low. */
@@ -323,7 +368,7 @@ export async function starBalance({ context: { db }, by }: Call): Promise<Operat
 
 /** From the business to the account that acts for it. */
 export async function transferStars(
-  { context: { db }, by, business }: Call,
+  { context: { db, now }, by, business }: Call,
   { stars }: OperationOf<'transfer_stars'>,
 ): Promise<OperationResult> {
   if (!business) throw bad('BUSINESS_CONNECTION_INVALID')
@@ -333,6 +378,10 @@ export async function transferStars(
       business.account,
       stars,
     ])
+    const moved = { at: now(), stars, purpose: 'business_account_transfer' } as const
+    const { account } = business
+    await enter(tx, { ...moved, person: by.person, partner: account })
+    await enter(tx, { ...moved, person: account, partner: by.person, isIncoming: true })
   })
   return done
 }

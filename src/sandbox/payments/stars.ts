@@ -1,22 +1,46 @@
 /** The Telegram Stars of an account: what came and went, refunds and subscriptions. */
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import { type Invoice, type Receipt, STARS } from '../../../machines/model/payment.ts'
+import {
+  type Invoice,
+  type Receipt,
+  STARS,
+  type StarTransaction,
+} from '../../../machines/model/payment.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
-import { parseChatId, personOf } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
+import { chatOf, parseChatId, personOf } from '../delivery/mapping.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call } from '../network/context.ts'
 import { moveStars } from './checkout.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
+/** Either of an invoice or, with its purpose, without one. */
 interface Entry {
-  readonly receipt: Receipt
-  readonly invoice: Invoice
-  readonly person: PersonRow
+  readonly id: string
+  readonly amount: number
+  readonly invoice: Invoice | null
+  readonly purpose: StarTransaction['purpose'] | null
+  readonly details: Pick<StarTransaction, 'gift' | 'premiumMonths'> | null
+  readonly person: PersonRow | null
+  readonly chat: ChatRow | null
   readonly at: number
-  readonly isRefund: boolean
+  readonly isIncoming: boolean
 }
+
+const ENTRIES = `
+  select answer ->> 'charge' as id, (answer ->> 'total')::bigint as amount, invoice,
+    null as purpose, null::jsonb as details, person_id as partner_id,
+    null::bigint as chat_id, paid_at as at, true as is_incoming
+  from sandbox_payment
+  where bot_id = $1 and paid_at is not null and invoice ->> 'currency' = '${STARS}'
+  union all
+  select answer ->> 'charge', (answer ->> 'total')::bigint, invoice, null, null,
+    person_id, null, refunded_at, false
+  from sandbox_payment where bot_id = $1 and refunded_at is not null
+  union all
+  select id, amount, null, purpose, details, partner_id, chat_id, at, is_incoming
+  from sandbox_star_entry where person_id = $1`
 
 /** In the order of time, as in the reference. */
 export async function starTransactions(
@@ -24,29 +48,32 @@ export async function starTransactions(
   { offset, limit }: OperationOf<'star_transactions'>,
 ): Promise<OperationResult> {
   const rows = await context.db.query<Entry>(
-    `select t.receipt, t.invoice, floor(extract(epoch from t.at))::bigint as at, t.is_refund as "isRefund",
-       ${personJson('p')} as person
-     from (
-       select id, answer as receipt, invoice, person_id, paid_at as at, false as is_refund
-       from sandbox_payment
-       where bot_id = $1 and paid_at is not null and invoice ->> 'currency' = '${STARS}'
-       union all
-       select id, answer, invoice, person_id, refunded_at, true
-       from sandbox_payment where bot_id = $1 and refunded_at is not null
-     ) t join sandbox_person p on p.id = t.person_id
-     order by t.at, t.id, t.is_refund offset $2 limit $3`,
+    `select t.id, t.amount, t.invoice, t.purpose, t.details, t.is_incoming as "isIncoming",
+       floor(extract(epoch from t.at))::bigint as at, ${personJson('p')} as person,
+       case when c.id is not null then ${chatJson('c')} end as chat
+     from (${ENTRIES}) t
+     left join sandbox_person p on p.id = t.partner_id
+     left join sandbox_chat c on c.id = t.chat_id
+     order by t.at, t.id, not t.is_incoming offset $2 limit $3`,
     [by.person, offset, limit],
   )
-  const transactions = rows.map(({ receipt, invoice, person, at, isRefund }) => ({
-    id: receipt.charge,
-    amount: receipt.total,
+  return { kind: 'transactions', transactions: rows.map(transactionOf) }
+}
+
+function transactionOf(entry: Entry): StarTransaction {
+  const { id, amount, at, purpose, isIncoming, invoice, details, person, chat } = entry
+  return {
+    id,
+    amount,
     at,
-    direction: isRefund ? ('outgoing' as const) : ('incoming' as const),
-    person: personOf(person),
-    payload: receipt.payload,
-    ...(invoice.periodSeconds !== undefined && { periodSeconds: invoice.periodSeconds }),
-  }))
-  return { kind: 'transactions', transactions }
+    ...(purpose && { purpose }),
+    direction: isIncoming ? 'incoming' : 'outgoing',
+    ...(person && { person: personOf(person) }),
+    ...(chat && { chat: chatOf(chat, null) }),
+    ...(invoice && { payload: invoice.payload }),
+    ...(invoice?.periodSeconds !== undefined && { periodSeconds: invoice.periodSeconds }),
+    ...details,
+  }
 }
 
 interface Payment {
