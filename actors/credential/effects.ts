@@ -243,7 +243,8 @@ export class CredentialEffects {
     const [facts, session] = [this.#facts, this.#session]
     const assertOwner = () => this.#assertOwner()
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    return pass({ ...this.world, facts, session, settings, assertOwner, onDefect }, request)
+    const { world } = this
+    return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
   }
 
   check(): Promise<Outcome> {

@@ -17,12 +17,15 @@ interface PassingActor {
   readonly facts: CredentialFacts
   readonly session: Session | undefined
   readonly settings: ReceiveSettings
-  readonly updates: Pick<UpdateLog, 'append'>
-  readonly clock: Pick<Clock, 'now'>
-  readonly timing: { readonly performTakes: number }
+  /** As it is: a copy for each call would show in the time of a call. */
+  readonly world: {
+    readonly updates: Pick<UpdateLog, 'append'>
+    readonly clock: Pick<Clock, 'now'>
+    readonly timing: { readonly performTakes: number }
+    lost(owned: Owned): void
+  }
   /** Throws once this node may not act for the credential any more. */
   assertOwner(): void
-  lost(owned: Owned): void
   onDefect(cause: unknown): void
 }
 
@@ -37,7 +40,8 @@ export async function pass(actor: PassingActor, request: PassCall): Promise<Pass
 }
 
 async function ask(actor: PassingActor, request: PassCall): Promise<Passed> {
-  const { session, timing } = actor
+  const { session, world } = actor
+  const { timing } = world
   const { call, requestId } = request
   if (!session) {
     const more = { reason: 'reconnecting', retryAfterSeconds: 1 } as const
@@ -80,11 +84,12 @@ function late(method: string): RequestFailed {
 }
 
 async function noteOwn(
-  { facts, settings, updates, clock, lost, onDefect }: PassingActor,
+  { facts, settings, world, onDefect }: PassingActor,
   { call, requestId, apiKeyId, traceId }: PassCall,
   answer: Passed,
 ): Promise<void> {
   const { deletes } = call
+  const { updates, clock } = world
   const deleted: Happening[] = deletes
     ? [
         {
@@ -103,6 +108,6 @@ async function noteOwn(
   // It is done on the network, so the answer is given all the same.
   const appended = await updates
     .append({ credentialId, epoch, happenings, apiKeyId, traceId })
-    .catch((cause) => (cause instanceof OwnershipLost ? lost(facts) : onDefect(cause)))
-  if (appended?.stored === false) lost(facts)
+    .catch((cause) => (cause instanceof OwnershipLost ? world.lost(facts) : onDefect(cause)))
+  if (appended?.stored === false) world.lost(facts)
 }

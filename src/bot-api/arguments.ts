@@ -5,6 +5,8 @@ import type { PublicChat } from '../../machines/model/operation.ts'
 
 /** Counts brackets outside strings. */
 export function isDeeperThan(text: string, limit: number): boolean {
+  // Too short to be closed again, which any parser tells.
+  if (text.length <= 2 * limit) return false
   let depth = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {

@@ -130,7 +130,8 @@ export const passes = ({ capabilities }: Platform, method: string): boolean =>
   capabilities.passesThrough === true && !ours.has(method.toLowerCase())
 
 /** One call as it came. */
-interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query' | 'body'> {
+interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query'> {
+  readonly body?: Passing['body'] | undefined
   readonly key: ApiKeyActor
   readonly traceId: string
   readonly idempotencyKey?: string | undefined
@@ -191,7 +192,10 @@ function sends(method: string): boolean {
 function callOf(received: ReceivedCall): Passing {
   const { verb, method, query, body } = received
   const deletes = /^deletemessages?$/i.test(method) && deletedBy(received)
-  return { kind: 'pass', verb, method, query, ...(body && { body }), ...(deletes && { deletes }) }
+  const call = body
+    ? ({ kind: 'pass', verb, method, query, body } as const)
+    : ({ kind: 'pass', verb, method, query } as const)
+  return deletes ? { ...call, deletes } : call
 }
 
 /** A chat that is named is not known by its number here: its deletions are not told to other keys. */

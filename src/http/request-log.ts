@@ -194,7 +194,9 @@ function noteFailure(audit: RequestAudit, payload: unknown): void {
 export const ofKey =
   ({ audit }: FastifyRequest) =>
   ({ apiKeyId, userId, credentialId }: KeyFacts): void => {
-    Object.assign(audit, { apiKeyId, userId, credentialId })
+    audit.apiKeyId = apiKeyId
+    audit.userId = userId
+    audit.credentialId = credentialId
   }
 
 /** A header's number, and nothing for one that is missing or made up. */

@@ -54,8 +54,9 @@ export async function listen(options: ListenOptions) {
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths({ ...botPaths(), ...filePaths })
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_, reply, payload, done) => {
     if (options.leaving.aborted) reply.header('connection', 'close')
+    done(null, payload)
   })
   for (const register of options.routes) await register(app)
   const end = drained(app)

@@ -165,13 +165,21 @@ interface Unstorable {
 }
 
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
-export async function refuseNul({ routeOptions, params, query, body }: FastifyRequest) {
+export function refuseNul(
+  { routeOptions, params, query, body }: FastifyRequest,
+  _: unknown,
+  done: (cause?: Error) => void,
+): void {
   // Bot calls judge their parameters by themselves, once the key is known.
-  if (routeOptions.url?.startsWith('/bot')) return
+  const isCall = routeOptions.url?.startsWith('/bot') ?? false
+  done(isCall ? undefined : refusalOfNul(params, [query, body]))
+}
+
+function refusalOfNul(params: unknown, values: readonly unknown[]): Error | undefined {
   // Nothing is called so.
-  if (unstorableIn(params)) throw failed('not_found')
-  const found = unstorableIn(query) ?? unstorableIn(body)
-  if (found) throw invalidField(shown(found.path.join('.')), reasons[found.reason])
+  if (unstorableIn(params)) return failed('not_found')
+  const [found] = values.flatMap((value) => unstorableIn(value) ?? [])
+  return found && invalidField(shown(found.path.join('.')), reasons[found.reason])
 }
 
 function unstorableIn(value: unknown): Unstorable | undefined {
@@ -190,9 +198,15 @@ function judged(text: string): Unstorable | undefined {
 }
 
 /** Ajv turns `1e400` into Infinity, takes that for an integer and skips `minimum` and `maximum`. */
-export async function refuseHugeNumbers({ params, query, body }: FastifyRequest): Promise<void> {
-  const path = pathToHuge(params) ?? pathToHuge(query) ?? pathToHuge(body)
-  if (path) throw invalidField(shown(path.join('.')), 'must be an integer of at most 53 bits')
+export function refuseHugeNumbers(
+  { routeOptions, params, query, body }: FastifyRequest,
+  _: unknown,
+  done: (cause?: Error) => void,
+): void {
+  // Bot calls have text there only.
+  const isCall = routeOptions.url?.startsWith('/bot') ?? false
+  const path = isCall ? undefined : (pathToHuge(params) ?? pathToHuge(query) ?? pathToHuge(body))
+  done(path && invalidField(shown(path.join('.')), 'must be an integer of at most 53 bits'))
 }
 
 function pathToHuge(value: unknown): string[] | undefined {

@@ -143,7 +143,10 @@ async function passing(
   const call = await sentCall(request, uploads.uploadBytes)
   const pass = await preparePass(
     {
-      ...call,
+      verb: call.verb,
+      query: call.query,
+      body: call.body,
+      parameter: call.parameter,
       key,
       method: request.params['*'],
       traceId: request.id,

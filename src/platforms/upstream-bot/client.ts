@@ -17,8 +17,11 @@ interface Question {
   readonly verb: 'GET' | 'POST'
   /** The name of the method, and the query behind it with its question mark. */
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
+  /** Of the body. */
+  readonly type?: string
+  /** Of the body, in bytes, where it is known beforehand. */
+  readonly length?: number | undefined
 }
 
 interface AskOptions {
@@ -69,9 +72,9 @@ export class Client {
 
   /** Resolves with the result. Rejects with `Refused` or `Unanswered`. */
   async call(method: string, parameters: object, options: AskOptions): Promise<unknown> {
-    const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify(parameters)
-    const answer = await this.ask({ verb: 'POST', path: method, headers, body }, options)
+    const question = { verb: 'POST', path: method, type: 'application/json', body } as const
+    const answer = await this.ask(question, options)
     if (answer.envelope.ok === true) return answer.envelope.result
     throw refusalIn(answer)
   }
@@ -79,7 +82,7 @@ export class Client {
   /** Resolves with the answer as it came; without the token, which some servers quote. Rejects with `Unanswered`. */
   async ask(question: Question, options: AskOptions): Promise<Answer> {
     const { signal, milliseconds = CALL_MS } = options
-    const { path, verb: method, headers, body = null } = question
+    const { path, verb: method, body = null } = question
     if (this.#isOver) throw silent()
     const exchange = new Exchange(signal, milliseconds)
     const patience = Number.isFinite(milliseconds) ? milliseconds : TRANSFER_MS
@@ -87,18 +90,26 @@ export class Client {
       origin: this.#origin,
       path: this.#calls + path,
       method,
-      headers: { ...usual, ...headers },
+      headers: headersOf(question),
       headersTimeout: patience,
       bodyTimeout: patience,
       // Its types do not know of iterables, which it takes.
       body: body as string | Uint8Array | null,
     }
     this.#underWay.add(exchange)
-    const ended = exchange.run(() => this.#agent.dispatch(request, exchange))
-    const { status, bytes } = await ended.finally(() => this.#underWay.delete(exchange))
-    const answer = answerIn(bytes.toString(), status)
+    const answer = await this.#exchange(request, exchange)
     if (answer.envelope.ok || !answer.text.includes(this.#token)) return answer
-    return answerIn(answer.text.replaceAll(this.#token, '<token>'), status)
+    return answerIn(answer.text.replaceAll(this.#token, '<token>'), answer.status)
+  }
+
+  async #exchange(request: Dispatcher.DispatchOptions, exchange: Exchange): Promise<Answer> {
+    this.#underWay.add(exchange)
+    try {
+      const { status, bytes } = await exchange.run(() => this.#agent.dispatch(request, exchange))
+      return answerIn(bytes.toString(), status)
+    } finally {
+      this.#underWay.delete(exchange)
+    }
   }
 
   /** Calls under way count as not answered, and no more are made. */
@@ -137,6 +148,14 @@ export class Client {
       throw unanswered(cause)
     }
   }
+}
+
+/** Names and values in turn, which is the cheapest form. */
+function headersOf({ type, length }: Question): string[] {
+  const headers = ['user-agent', usual['user-agent'], 'accept-encoding', usual['accept-encoding']]
+  if (type !== undefined) headers.push('content-type', type)
+  if (length !== undefined) headers.push('content-length', `${length}`)
+  return headers
 }
 
 const silent = () => new Unanswered('silent', 'no answer')
@@ -189,7 +208,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#ended.resolve({ status: this.#status, bytes: Buffer.concat(this.#chunks) })
+    const [first] = this.#chunks
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks)
+    this.#ended.resolve({ status: this.#status, bytes })
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {

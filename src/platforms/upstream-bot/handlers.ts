@@ -2,7 +2,7 @@
 import type { Handlers, Request } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Passed, Passing } from '../../../machines/model/operation-passing.ts'
+import type { Passed } from '../../../machines/model/operation-passing.ts'
 import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
 import { type Answer, type Client, refusalIn } from './client.ts'
 import { passedOn, type Refused } from './failures.ts'
@@ -30,11 +30,9 @@ export const handlers: Handlers<Context> = {
     const { verb, method, query, body } = call
     const path = `${flavour.methods[method.toLowerCase()] ?? method}${query}`
     const answer = await client.ask(
-      {
-        verb,
-        path,
-        ...(body && { headers: headersOf(body), body: body.bytes }),
-      },
+      body
+        ? { verb, path, type: body.type, length: body.length, body: body.bytes }
+        : { verb, path },
       // A file takes its time; whoever asks gives up once it moves no more.
       { signal, milliseconds: Number.POSITIVE_INFINITY },
     )
@@ -57,11 +55,6 @@ export const handlers: Handlers<Context> = {
     return { kind: 'done' }
   },
 }
-
-const headersOf = ({ type, length }: NonNullable<Passing['body']>) => ({
-  'content-type': type,
-  ...(length !== undefined && { 'content-length': `${length}` }),
-})
 
 function passedFrom({ status, text, envelope }: Answer, method: string): Passed {
   return {

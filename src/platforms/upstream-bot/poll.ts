@@ -81,7 +81,7 @@ export class Updates {
         {
           verb: 'POST',
           path: 'getUpdates',
-          headers: { 'content-type': 'application/json' },
+          type: 'application/json',
           body: JSON.stringify(parameters),
         },
         {
