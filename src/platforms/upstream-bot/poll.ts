@@ -31,12 +31,16 @@ interface PollOptions {
 /** How much longer than it holds a poll the server may take to answer. */
 const GRACE_MS = 10_000
 const MOST = 100
-/** A server that does not hold its polls, or brings the same for ever, is asked no more often than that. */
-const SHORTEST_MS = 1_000
+/**
+ * A server that does not hold its polls, or brings the same for ever, is asked at first as often as the one and then ever
+ * more seldom: a bot that is being written to does not wait, and a thousand quiet ones are no flood.
+ */
+const SHORTEST_MS = { first: 20, last: 1_000 }
 
 export class Updates {
   readonly #options: PollOptions
   #offset: number | undefined
+  #shortestMs = SHORTEST_MS.first
   #hasWarned = false
 
   constructor(options: PollOptions, checkpoint: Json) {
@@ -59,8 +63,13 @@ export class Updates {
       await this.#options.report.events(happenings, { offset })
       this.#offset = offset
     }
-    if (this.#offset !== before) return
-    await pause(Math.max(0, SHORTEST_MS - (performance.now() - began)), undefined, { signal })
+    const tookMs = performance.now() - began
+    if (this.#offset !== before || tookMs >= SHORTEST_MS.last) {
+      this.#shortestMs = SHORTEST_MS.first
+      return
+    }
+    await pause(Math.max(0, this.#shortestMs - tookMs), undefined, { signal })
+    this.#shortestMs = Math.min(2 * this.#shortestMs, SHORTEST_MS.last)
   }
 
   /** Undefined where other kinds are wanted since: what was not acknowledged comes again. */
