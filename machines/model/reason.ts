@@ -39,6 +39,7 @@ export type Reason =
   | 'stanza_refused'
   | 'oversized_stanza'
   | 'tls_failed'
+  | 'webhook_set'
   | 'events_not_stored'
   | 'storage'
 
@@ -54,7 +55,6 @@ export type LinkReason =
   | 'payment_required'
   | 'too_many_attempts'
   | 'unreachable'
-  | 'webhook_set'
 
 /** Why a request failed, where its failure code alone does not say it; `params` of the failure belong to it. */
 export type FailureReason =

@@ -110,6 +110,11 @@ const reasons: Readonly<Record<Reason, Explained>> = {
     text: 'Another client took the session over',
     remedy: `It is tried once more after five minutes. End the other client, then link again or restart. ${RESTART}`,
   },
+  webhook_set: {
+    text: 'The bot delivers its updates to a webhook of its own on the platform',
+    remedy:
+      'Delete the webhook there with deleteWebhook, or link the bot again with "delete_webhook": "true"; it is tried again every minute',
+  },
   secrets_unreadable: {
     text: 'What is stored of the session cannot be read',
     remedy: LINK_AGAIN,

@@ -131,6 +131,8 @@ export function passedOn(cause: Refused, network: string): RequestFailed {
   }
 }
 
+const WEBHOOK_SECONDS = 60
+
 /** How a session ends, or that it only has to wait. */
 export function endingOf(cause: unknown): Ending | Restriction {
   if (!(cause instanceof Refused)) {
@@ -146,7 +148,10 @@ export function endingOf(cause: unknown): Ending | Restriction {
     case 403:
       return { kind: 'invalid', reason: 'account_banned' }
     case 409:
-      return { kind: 'replaced' }
+      // Another poller took the updates, or they go to a webhook: that one may be deleted at any time.
+      return /webhook/i.test(cause.description)
+        ? { kind: 'lost', reason: 'webhook_set', retryAfterSeconds: WEBHOOK_SECONDS }
+        : { kind: 'replaced' }
     case 429:
       return { kind: 'limited', seconds: retryAfterSeconds ?? 1 }
     default:
