@@ -1,7 +1,7 @@
 /** The libraries and programs that judge the service. */
 import type { Mode } from './bot-process.ts'
 import { chatSdkSteps } from './steps/chat-sdk.ts'
-import { flowSteps } from './steps/flows.ts'
+import { flowSteps, nodeSteps } from './steps/flows.ts'
 import { attachmentSteps, noticeSteps } from './steps/notices.ts'
 import { pluginSteps } from './steps/plugins.ts'
 import type { Step } from './steps/step.ts'
@@ -133,6 +133,14 @@ export const libraries: readonly Library[] = [
     adapter: 'node-red.mjs',
     modes: ['polling'],
     script: flowSteps,
+  },
+  {
+    name: 'n8n',
+    page: 'https://docs.n8n.io/integrations/builtin/app-nodes/n8n-nodes-base.telegram/',
+    toolchain: 'n8n',
+    adapter: 'n8n.mjs',
+    modes: ['webhook'],
+    script: nodeSteps,
   },
   {
     name: 'Apprise',

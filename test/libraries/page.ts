@@ -28,6 +28,7 @@ const fences: Readonly<Record<Toolchain, string>> = {
   java: 'java',
   alertmanager: 'yaml',
   'node-red': 'js',
+  n8n: 'js',
 }
 
 /** The page with its generated part made anew. */

@@ -16,6 +16,7 @@ export type Toolchain =
   | 'java'
   | 'alertmanager'
   | 'node-red'
+  | 'n8n'
 
 /** Makes the program of one adapter: a file of the toolchain's folder. */
 export type Workshop = (adapter: string) => Program
@@ -211,6 +212,7 @@ const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   java,
   alertmanager,
   'node-red': fromNpm('node-red'),
+  n8n: fromNpm('n8n'),
 }
 const made = new Map<Toolchain, Promise<Workshop>>()
 

@@ -1,4 +1,4 @@
-/** Steps: those of the common script that nodes of a flow have something for. */
+/** Steps: those of the common script that nodes of flows have something for. */
 import { commonSteps } from './all.ts'
 
 export const flowSteps = commonSteps(
@@ -26,5 +26,26 @@ export const flowSteps = commonSteps(
   'forward and copy',
   'pin and unpin',
   'chat and members',
+  'group text heard and answered',
+)
+
+/** Of n8n, whose buttons and entities have a form of their own. */
+export const nodeSteps = commonSteps(
+  'own handler',
+  'text heard',
+  'parse modes',
+  'reply',
+  'edit',
+  'edit heard',
+  'delete',
+  'refusal',
+  'chat action',
+  'restart of the service',
+  'photo up and down',
+  'document up and down',
+  'audio up and down',
+  'video up and down',
+  'file heard and downloaded',
+  'location',
   'group text heard and answered',
 )

@@ -100,6 +100,13 @@ async fn ask(bot: Bot, files: String, method: String, mut parameters: Value) -> 
         "createInvoiceLink" create_invoice_link CreateInvoiceLinkParams
         "sendGame" send_game SendGameParams
         "getStickerSet" get_sticker_set GetStickerSetParams
+        "answerPreCheckoutQuery" answer_pre_checkout_query AnswerPreCheckoutQueryParams
+        "uploadStickerFile" upload_sticker_file UploadStickerFileParams
+        "createNewStickerSet" create_new_sticker_set CreateNewStickerSetParams
+        "addStickerToSet" add_sticker_to_set AddStickerToSetParams
+        "deleteStickerSet" delete_sticker_set DeleteStickerSetParams
+        "sendRichMessage" send_rich_message SendRichMessageParams
+        "sendChecklist" send_checklist SendChecklistParams
     )
 }
 
