@@ -175,6 +175,8 @@ export interface Message {
   readonly chat: Chat
   /** Absent on channel posts. */
   readonly from?: Person
+  /** The chat in whose name it was written: `from` is a stand-in then. */
+  readonly fromChat?: Chat
   /** Unix time in seconds. */
   readonly at: number
   readonly editedAt?: number

@@ -242,6 +242,7 @@ export class IdCollector implements WantedIds {
   #addParts({
     chat,
     from,
+    fromChat,
     forward,
     via,
     sentBy,
@@ -251,6 +252,7 @@ export class IdCollector implements WantedIds {
   }: Message): void {
     this.addChat(chat)
     if (from) this.addPerson(from)
+    if (fromChat) this.addChat(fromChat)
     if (via) this.addPerson(via)
     if (sentBy) this.addPerson(sentBy)
     if (forward) this.#addOrigin(forward)

@@ -1,5 +1,6 @@
 /** What happens around an account of Telegram, as a bot reads it from getUpdates, and what it does about it. */
 import t from 'tap'
+import { refused } from '../service/scene.ts'
 import { startService } from '../support/service.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
@@ -70,7 +71,12 @@ t.test('a bot on an account of Telegram hears what happens', async (t) => {
   t.match(await next(), {
     chat_join_request: { chat: { id: chat_id }, from: { id: guest.id }, bio: 'I like tea' },
   })
-  t.equal(await call('approveChatJoinRequest', { chat_id, user_id: guest.id }), true)
+  const answer = { chat_id, user_id: guest.id }
+  t.equal(await call('approveChatJoinRequest', answer), true)
+  t.match(
+    await client.bot(key, 'approveChatJoinRequest', answer),
+    refused(400, 'Bad Request: USER_ALREADY_PARTICIPANT'),
+  )
   const left = { _: 'messageActionChatDeleteUser', userId: guest.id } as const
   network.delivery.announce(guest, group, left)
   t.match(await next(), { message: { left_chat_member: { id: guest.id } } })
@@ -80,6 +86,28 @@ t.test('a bot on an account of Telegram hears what happens', async (t) => {
       from: { id: guest.id },
       old_chat_member: { status: 'member' },
       new_chat_member: { status: 'left', user: { id: guest.id } },
+    },
+  })
+
+  friend.isPremium = true
+  network.delivery.send(friend, group, { message: 'paid' })
+  t.match(await next(), { message: { from: { id: friend.id, is_premium: true } } })
+  const ours = { _: 'peerChannel', channelId: group.id } as const
+  network.delivery.send(friend, group, { message: 'nameless', as: ours, postAuthor: 'admin' })
+  t.match(await next(), {
+    message: {
+      from: { username: 'GroupAnonymousBot', is_bot: true },
+      sender_chat: { id: chat_id, type: 'supergroup' },
+      author_signature: 'admin',
+    },
+  })
+  const channel = network.channel(friend, [person])
+  const theirs = { _: 'peerChannel', channelId: channel.id } as const
+  network.delivery.send(friend, group, { message: 'as a channel', as: theirs })
+  t.match(await next(), {
+    message: {
+      from: { username: 'Channel_Bot', is_bot: true },
+      sender_chat: { id: Number(nativeOfPlace(channel)), type: 'channel', title: channel.title },
     },
   })
 

@@ -63,7 +63,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
     message_id: ids.message(message.chat.native, message.native),
     ...present({
       from: message.from && !isPost ? userJson(message.from, ids) : undefined,
-      sender_chat: isPost ? chat : undefined,
+      sender_chat: isPost ? chat : message.fromChat && chatJson(message.fromChat, ids),
       author_signature: message.signature,
     }),
     chat,

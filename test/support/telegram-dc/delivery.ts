@@ -7,7 +7,13 @@ import { type Person, userOf } from './people.ts'
 
 export type Stored = tl.RawMessage | tl.RawMessageService
 export type Target = Person | Place
-export type Draft = Omit<tl.RawMessage, '_' | 'id' | 'peerId' | 'fromId' | 'date' | 'out' | 'post'>
+export type Draft = Omit<
+  tl.RawMessage,
+  '_' | 'id' | 'peerId' | 'fromId' | 'date' | 'out' | 'post'
+> & {
+  /** In groups: the channel that its writer speaks for, or the group itself. */
+  readonly as?: tl.TypePeer
+}
 
 /** One message, as each of those who have it calls it. */
 type Copies = Map<number, number>
@@ -27,12 +33,13 @@ export class Delivery {
   send(sender: Person, target: Target, draft: Draft, except?: Connection): number {
     if (isPlace(target) && target.kind === 'channel') {
       const id = target.nextMessage++
+      const { as: fromId = peerOfPerson(sender.id), ...written } = draft
       const message: tl.RawMessage = {
         _: 'message',
-        ...draft,
+        ...written,
         id,
         peerId: { _: 'peerChannel', channelId: target.id },
-        ...(target.isBroadcast ? { post: true } : { fromId: peerOfPerson(sender.id) }),
+        ...(target.isBroadcast ? { post: true } : { fromId }),
         date: now(),
       }
       this.#intoChannel(target, { _: 'updateNewChannelMessage', message, pts: 0, ptsCount: 1 }, 1, {

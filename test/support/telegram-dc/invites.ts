@@ -59,6 +59,7 @@ export function inviteHandlers(network: TelegramNetwork): Handlers {
     'messages.hideChatJoinRequest': ({ peer, userId, approved }, origin) => {
       const place = managed(peer, origin)
       const id = userId._ === 'inputUser' ? userId.userId : 0
+      if (place.members.has(id)) throw new RpcRefusal(400, 'USER_ALREADY_PARTICIPANT')
       if (!place.joinRequests.delete(id)) throw new RpcRefusal(400, 'HIDE_REQUESTER_MISSING')
       const asker = network.asker(origin)
       const since = place.events.length

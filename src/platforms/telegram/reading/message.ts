@@ -88,6 +88,7 @@ export function messageOf(message: Written, view: View): Message {
     chat,
     at: message.date,
     ...(from && { from }),
+    ...writtenFor(message, chat, view),
     ...replyOf(message, view),
     ...topicOf(message),
   }
@@ -116,6 +117,16 @@ function authorOf(message: Written, chat: Message['chat'], view: View): Person |
   if (chat.surface === 'channel' || message.post) return undefined
   if (message.out) return personById(Number(view.self), view)
   return writerOf(message.peerId, chat, view)
+}
+
+/** In groups their anonymous administrators write as the group, and channels as themselves. */
+function writtenFor(
+  { fromId }: Written,
+  chat: Message['chat'],
+  view: View,
+): Pick<Message, 'fromChat'> {
+  if (!fromId || fromId._ === 'peerUser' || chat.surface === 'channel') return {}
+  return { fromChat: chatOf(fromId, view) }
 }
 
 /** Answers to stories have no word in neutral terms. */

@@ -32,6 +32,7 @@ function personOf(user: tl.TypeUser): Person {
     ...(user.phone && { phone: `+${user.phone}` }),
     ...(user.langCode && { languageCode: user.langCode }),
     ...(user.bot && { isBot: true }),
+    ...(user.premium && { isPremium: true }),
   }
 }
 
