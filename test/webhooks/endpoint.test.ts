@@ -28,7 +28,7 @@ async function endpoint(t: Test, body: string, call: () => Promise<unknown>) {
   )
   t.teardown(() => made.close())
   const deliver = () => made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))
-  return { deliver, warned }
+  return { deliver, warned, receiver, close: () => made.close() }
 }
 
 t.test('a call that fails is told in the log, and the update is delivered', async (t) => {
@@ -62,4 +62,12 @@ t.test('a call is unpacked however its encoding is spelt', async (t) => {
     const call = await callIn({ type: 'application/json', encoding, body: gzipSync(json) })
     t.equal(call?.args.text('text'), 'hi', encoding)
   }
+})
+
+t.test('an endpoint that is closed keeps no connection', async (t) => {
+  const { deliver, receiver, close } = await endpoint(t, '', async () => undefined)
+  t.match(await deliver(), { ok: true })
+  t.equal(receiver.kept, 1, 'for the next update')
+  close()
+  await until(() => receiver.kept === 0, 2_000)
 })

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { checkUpdate } from '../support/reference-check.ts'
 
 interface Testing {
@@ -25,6 +25,8 @@ export class Receiver {
   readonly received: Received[] = []
   /** Connections that were opened. */
   connections = 0
+  /** Those of them that are still open. */
+  kept = 0
   /** Requests that wait for their answer, and the most there were at once. */
   open = 0
   mostOpen = 0
@@ -39,7 +41,11 @@ export class Receiver {
     const handle = (request: IncomingMessage, response: ServerResponse) =>
       void this.#handle(request, response)
     this.#server = tls ? createTlsServer(tls, handle) : createServer(handle)
-    this.#server.on('connection', () => this.connections++)
+    this.#server.on('connection', (socket: Socket) => {
+      this.connections++
+      this.kept++
+      socket.once('close', () => this.kept--)
+    })
   }
 
   static async open(
