@@ -1,5 +1,8 @@
 /** Operations about payments: links to invoices, answers to buyers, and the account's own Telegram Stars. */
-import type { Invoice, ShippingOption, StarTransaction } from './payment.ts'
+import type { Chat } from './content.ts'
+import type { Gift } from './gift.ts'
+import type { Invoice, ShippingOption } from './payment.ts'
+import type { Person } from './person.ts'
 
 export const PAYMENT_OPERATIONS = [
   'invoice_link',
@@ -29,6 +32,29 @@ export type PaymentOperation<Place> =
       readonly charge: string
       readonly isCanceled: boolean
     }
+
+export interface StarTransaction {
+  /** That of the payment; a refund has the id of what it gives back. */
+  readonly id: string
+  readonly amount: number
+  /** Unix time in seconds. */
+  readonly at: number
+  readonly direction: 'incoming' | 'outgoing'
+  /** The other side: a person, a chat, or a service of the network. */
+  readonly person?: Person
+  readonly chat?: Chat
+  readonly service?: 'fragment' | 'telegram_ads' | 'telegram_api' | 'other'
+  /** Only with a person; absent: an invoice. */
+  readonly purpose?:
+    | 'gift_purchase'
+    | 'premium_purchase'
+    | 'paid_media_payment'
+    | 'business_account_transfer'
+  readonly payload?: string
+  readonly gift?: Gift
+  readonly premiumMonths?: number
+  readonly periodSeconds?: number
+}
 
 export type PaymentOutcome =
   | { readonly kind: 'link'; readonly link: string }

@@ -1,7 +1,4 @@
 /** Invoices and payments, in the terms of no particular network. Amounts are in the smallest unit of their currency. */
-import type { Chat } from './content.ts'
-import type { Gift } from './gift.ts'
-import type { Person } from './person.ts'
 
 /** The currency of Telegram Stars: paid without a provider, and can be given back. */
 export const STARS = 'XTR'
@@ -68,27 +65,4 @@ export interface Receipt {
   readonly order?: Order
   /** Unix time in seconds. Only for a subscription: when it has to be paid again. */
   readonly paidUntil?: number
-}
-
-export interface StarTransaction {
-  /** That of the payment; a refund has the id of what it gives back. */
-  readonly id: string
-  readonly amount: number
-  /** Unix time in seconds. */
-  readonly at: number
-  readonly direction: 'incoming' | 'outgoing'
-  /** The other side: a person, a chat, or a service of the network. */
-  readonly person?: Person
-  readonly chat?: Chat
-  readonly service?: 'fragment' | 'telegram_ads' | 'telegram_api' | 'other'
-  /** Only with a person; absent: an invoice. */
-  readonly purpose?:
-    | 'gift_purchase'
-    | 'premium_purchase'
-    | 'paid_media_payment'
-    | 'business_account_transfer'
-  readonly payload?: string
-  readonly gift?: Gift
-  readonly premiumMonths?: number
-  readonly periodSeconds?: number
 }

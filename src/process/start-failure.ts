@@ -1,4 +1,5 @@
-/** Why the service does not start, in one line with the variable to change; and the codes it ends with. */
+/** Why the process does not start or ends: a failure with the variable to change, an error that nobody caught, and the exit codes. */
+import type { Logger } from '../../actors/ports/ports.ts'
 
 export const exitCodes = {
   /** Something that the start needs is not to be had: a port, the database, a disk (EX_UNAVAILABLE). */
@@ -59,4 +60,43 @@ function oneLine(text: string): string {
   const [first = '', ...more] = text.split('\n').map((line) => line.trim())
   const telling = more.findLast((line) => /\b(FATAL|PANIC|ERROR|error): /.test(line))
   return telling === undefined ? first : `${first.replace(/:$/, '')}: ${telling}`
+}
+
+/** What a system says of the other end of one connection. */
+const ofOneConnection = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'])
+const duringTransfer = new Set(['read', 'write', 'writev', 'shutdown'])
+
+/**
+ * The one case that is safe: the system ended a socket while nobody listened to its errors. Node.js destroys that socket
+ * first and tells of it from the event loop, so no statement of ours or of a library was cut short, and the socket is
+ * all that is lost. Its stack shows it: it has no frame outside of Node.js. Everything else may have left something
+ * shared half done: the process ends, and is started again.
+ */
+export function concernsOneConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code = '', syscall = '', stack = '' } = error as NodeJS.ErrnoException
+  if (!ofOneConnection.has(code) || !duringTransfer.has(syscall)) return false
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return frames.every((frame) => /\(?node:internal\//.test(frame))
+}
+
+/** The part of `process` that an uncaught error concerns. */
+interface Endable {
+  emit(event: 'uncaughtException', error: Error, origin: 'uncaughtException'): boolean
+  exit(code: number): void
+}
+
+/** Does for all other errors what Node.js does without a callback: it calls each listener, or ends where there is none. */
+export function onUncaught(
+  err: Error,
+  logger: Pick<Logger, 'error'>,
+  target: Endable = process,
+): void {
+  if (concernsOneConnection(err)) {
+    logger.error({ err }, 'an error of a connection was not handled')
+    return
+  }
+  if (target.emit('uncaughtException', err, 'uncaughtException')) return
+  logger.error({ err }, 'the service ends on an error')
+  target.exit(1)
 }

@@ -2,7 +2,8 @@
 
 import type { Gift, GiftBackdrop, GiftPicture, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Invoice, Receipt, StarTransaction } from '../../../machines/model/payment.ts'
+import type { StarTransaction } from '../../../machines/model/operation-payments.ts'
+import type { Invoice, Receipt } from '../../../machines/model/payment.ts'
 import { chatJson, type Names, present, userJson } from './chat.ts'
 import { markedJson, stickerJson } from './content.ts'
 

@@ -5,7 +5,7 @@ import type { AcceptedGifts, Gift, OwnedGift } from '../../../machines/model/gif
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { GiftGroup } from '../../../machines/model/operation-gifts.ts'
-import type { StarTransaction } from '../../../machines/model/payment.ts'
+import type { StarTransaction } from '../../../machines/model/operation-payments.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'

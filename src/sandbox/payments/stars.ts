@@ -1,12 +1,8 @@
 /** The Telegram Stars of an account: what came and went, refunds and subscriptions. */
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import {
-  type Invoice,
-  type Receipt,
-  STARS,
-  type StarTransaction,
-} from '../../../machines/model/payment.ts'
+import type { StarTransaction } from '../../../machines/model/operation-payments.ts'
+import { type Invoice, type Receipt, STARS } from '../../../machines/model/payment.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
 import { chatOf, parseChatId, personOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'

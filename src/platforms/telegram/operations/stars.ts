@@ -2,7 +2,7 @@
 import { PeersIndex, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import type { StarTransaction } from '../../../../machines/model/payment.ts'
+import type { StarTransaction } from '../../../../machines/model/operation-payments.ts'
 import { giftOf } from '../reading/gifts.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
 import { type Context, looking } from './context.ts'
