@@ -29,9 +29,9 @@ export interface Gateway {
   readonly media: OpenedMedia
   /** Where it listens, as an address on this machine. */
   readonly address: string
-  /** The network of its own, for those who move its people. */
+  /** The built-in messenger, for tools that act as its people. */
   readonly sandbox: Sandbox | undefined
-  /** `atOnce`: without waiting for a balancer to notice. */
+  /** `atOnce`: does not give the load balancer time to notice. */
   stop(options?: { readonly atOnce?: boolean }): Promise<void>
 }
 
@@ -39,9 +39,9 @@ interface GatewayOptions {
   readonly config: Config
   readonly databaseUrl: string
   readonly logger: Logger
-  /** Shows a line to whoever started the service. */
+  /** Prints a line for the person who started the service. */
   readonly print: (line: string) => void
-  /** Beside the platforms that are built in. */
+  /** More platforms than the built-in ones. */
   readonly platforms?: readonly Platform[]
 }
 
@@ -51,7 +51,7 @@ const recurring = [
   { kind: 'accounts', id: 'upkeep' },
 ]
 
-/** What was opened before a failure is closed again, last first. */
+/** If a stage fails, closes the stages before it in reverse order. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const hurry = new AbortController()
@@ -102,7 +102,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(async () => {
     readiness.drain()
     leaving.abort()
-    // Requests that come until a balancer has noticed are answered as ever.
+    // Until the load balancer notices, requests still come and are answered.
     await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)
     draining.abort()
     core.endPolls()
@@ -111,7 +111,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   return { address, core, media: storage.media, sandbox }
 }
 
-/** Whoever takes the accounts over and then cannot listen has only taken them from the service that does. */
+/** Checks the ports before accounts are claimed: a failed start would take them from the running service. */
 async function assertPortsFree({ host, port, metrics }: Config): Promise<void> {
   await concerning('PORT, HOST', assertFree(host, port))
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
@@ -147,7 +147,7 @@ interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {
   readonly services: Services
 }
 
-/** Chores and jobs run, accounts connect, webhooks deliver. */
+/** Starts maintenance and jobs, connects the accounts and resumes webhooks. */
 async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<void> {
   const { config, storage, core, services, logger } = parts
   const { db, jobs, media, metrics } = storage
@@ -171,7 +171,7 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   opened.defer(watchActors(core, { db, metrics, config, logger }))
 }
 
-/** Rejects with what keeps it from listening there. */
+/** Rejects with the system's error if the service cannot listen on the port. */
 async function assertFree(host: string, port: number): Promise<void> {
   const server = createServer()
   server.listen({ host, port })

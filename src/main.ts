@@ -42,7 +42,7 @@ function welcome(config: Config): string {
 
 const isLoopback = (host: string) => /^(127\.|::1$|localhost$)/.test(host)
 
-/** Beside the time it stays open while it is not ready any more. */
+/** Limit for a stop, in addition to the time for the load balancer (`DRAIN_SECONDS`). */
 const STOP_WITHIN_MS = 20_000
 const START_WITHIN_MS = 10_000
 
@@ -50,14 +50,14 @@ const config = configured()
 const logger = createLog({ level: config.logLevel })
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-// It is somebody's defect, but not the end of everybody: what was under way has failed, and nothing else.
+// A rejection that no code handles is a defect of one request: the process goes on.
 process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was not handled'))
 
-// What is certain to concern one connection is over with it; all else ends the process in order.
+// An error that certainly concerns one connection ends that connection; any other one stops the process in order.
 process.setUncaughtExceptionCaptureCallback((err) => onUncaught(err, logger))
 
 const prepared = concerning('DATA_DIR', prepareFolder(config.dataDir))
-/** Also while it is only just being started. */
+/** Pending while the server starts. */
 const postgres = config.databaseUrl === undefined ? embeddedPostgres() : undefined
 const starting = start()
 let isStopping = false
@@ -69,7 +69,7 @@ closeWithGrace(closing, async ({ err, signal }) => {
   if (err) logger.error({ err }, 'the service ends on an error')
   try {
     const gateway = await soon(starting)
-    // Whoever presses Ctrl-C has no balancer that would have to notice, and after an error nothing is worth a wait.
+    // Only SIGTERM comes from a deployment with a load balancer. After Ctrl-C or an error there is no reason to wait.
     await gateway?.stop({ atOnce: signal !== 'SIGTERM' })
   } finally {
     await stopPostgres()
@@ -81,7 +81,7 @@ try {
   await starting
   if (!isStopping) print(welcome(config))
 } catch (err) {
-  // Stopped in the middle of its start, it may miss the database that was taken from it.
+  // A stop during the start closes the database under it: that error is not worth a message.
   if (!isStopping) {
     await stopPostgres()
     tellFailure(err)
@@ -103,18 +103,18 @@ async function start(): Promise<Gateway> {
   return startGateway({ config, databaseUrl, logger, print })
 }
 
-/** A start is let finish for a while: what is half open cannot be closed in order. Undefined if it came to nothing. */
+/** Waits a while for the start, because a half-open service cannot be closed in order. Undefined if the start failed. */
 function soon(starting: Promise<Gateway>): Promise<Gateway | undefined> {
   return Promise.race([starting.catch(() => undefined), pause(START_WITHIN_MS, undefined)])
 }
 
 async function stopPostgres(): Promise<void> {
-  // Why it did not start is told above.
+  // The start has reported its own failure above.
   const started = await postgres?.catch(() => undefined)
   await started?.stop()
 }
 
-/** The last line that is seen; what nobody has foreseen needs its stack. */
+/** Prints the last line. An unexpected error also needs its stack. */
 function tellFailure(err: unknown): void {
   if (!(err instanceof StartFailure)) {
     logger.fatal({ err }, 'the service could not start')
@@ -124,7 +124,7 @@ function tellFailure(err: unknown): void {
   process.stderr.write(`chapar: ${err.message}\n`)
 }
 
-/** Whoever mistyped a variable is told which, and needs no stack. */
+/** A mistake in the configuration is reported with its variable and without a stack. */
 function configured(): Config {
   try {
     return readConfig()

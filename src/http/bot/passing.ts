@@ -15,14 +15,14 @@ import {
 
 /** The reference's figure for an album. */
 const FILES = 10
-/** Parameters are not looked for any further behind the beginning of a body. */
+/** Parameters are read only from this many bytes at the beginning of a body. */
 const LOOK_BYTES = 65_536
 
 interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   parameter(name: string): string | undefined
-  /** Rejects when what comes is too long, or breaks off; absent for what is here as a whole. */
+  /** Rejects when the body is too long or ends early. Absent if the whole body was read. */
   readonly broken?: Promise<never>
-  /** What came, in bytes, so far. */
+  /** Bytes received so far. */
   bytes(): number
 }
 
@@ -54,7 +54,7 @@ export async function sentCall(request: CallRequest, uploadBytes: number): Promi
   }
 }
 
-/** A body that is no proper one is the network's to refuse. */
+/** The network refuses a malformed body itself. */
 function entriesOf(type: string, bytes: Buffer | undefined): Iterable<readonly [string, string]> {
   if (!bytes) return []
   try {
@@ -76,7 +76,7 @@ async function streamed(
     fileBytes: uploadBytes,
     totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
   })
-  // The connection lives on for the answer, whatever becomes of the body.
+  // The connection stays open for the answer, also if the body fails.
   const pieces = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const first: Buffer[] = []
   while (!form.hasFile && !form.fields.has('chat_id') && form.bytes < LOOK_BYTES) {

@@ -15,7 +15,7 @@ import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
 import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
 import { callOfArguments, sentCall } from './passing.ts'
 
-/** Tells a call that waits that its client went away; an `AbortController` for each would weigh several times as much. */
+/** Tells a waiting call that its client went away. An `AbortController` for each call would need several times the memory. */
 class Departure implements AbortLike {
   readonly #reply: FastifyReply
 
@@ -27,7 +27,7 @@ class Departure implements AbortLike {
     return this.#reply.raw.destroyed
   }
 
-  /** For one at a time. It is removed before the answer is sent, and so hears nothing of an ordinary end. */
+  /** One listener at a time. It is removed before the answer is sent, so it is not called at an ordinary end. */
   addEventListener(_: 'abort', listener: () => void): void {
     this.#reply.request.left = listener
   }
@@ -38,16 +38,16 @@ class Departure implements AbortLike {
 }
 
 const BYTES_PER_UNIT = 10_000
-/** Files go past that thread to the disk. */
+/** Files do not count: they go to the disk. */
 const FILE_BYTES_PER_UNIT = 1_000_000
 
-/** Before anything of the body is read. What cannot be told yet is counted afterwards. */
+/** Counted before the body is read, from its announced length; `unitsAfter` counts the rest. */
 function unitsAhead(headers: IncomingHttpHeaders): number {
   const bytes = Number(headers['content-length'] ?? 0)
   return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
 }
 
-/** The rest: of multipart bodies the parameters, of bodies of unknown length everything. */
+/** The rest: the parameters of a multipart body, or all of a body whose length was unknown. */
 function unitsAfter(
   headers: IncomingHttpHeaders,
   parameterLength: number,
@@ -71,7 +71,7 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
   app.route<{ Params: { token: string; '*': string } }>({
     method: ['GET', 'POST'],
     url: '/bot:token/*',
-    // A HEAD would carry the call out and throw its answer away.
+    // HEAD would execute the call and discard its answer.
     exposeHeadRoute: false,
     schema: { hide: true },
     handler(request, reply) {
@@ -170,7 +170,7 @@ async function passing(
   return { key, run }
 }
 
-/** All that is kept of a call while its result is waited for, which may take minutes. */
+/** Everything that memory holds for a call while it waits for its result, which may take minutes. */
 function answerWith(
   result: Promise<Result>,
   reply: FastifyReply,
