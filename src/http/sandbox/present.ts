@@ -14,6 +14,7 @@ import type { Location } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Invoice } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { RichBlock, RichMessage } from '../../../machines/model/rich.ts'
 import type { Quote, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
@@ -24,6 +25,7 @@ import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
 import type * as keyboards from './keyboard-schemas.ts'
+import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
 /** Leaves out what is not there. */
@@ -238,12 +240,26 @@ export function contentBody(content: Content): object {
       return { checklist: checklistBody(content.checklist) }
     case 'rich': {
       const { text, entities } = renderRich(content.blocks)
-      return { text, ...entitiesBody('entities', entities) }
+      return { rich: richBody(content), text, ...entitiesBody('entities', entities) }
     }
     case 'unsupported':
       return {}
   }
 }
+
+const richBody = ({ blocks, isRtl }: RichMessage): Static<typeof RichBody> => ({
+  blocks: blocks.map(blockBody),
+  ...(isRtl && { is_rtl: true }),
+})
+
+const blockBody = ({ media, blocks, items, ...block }: RichBlock): RichBlockBody => ({
+  ...block,
+  ...(media && { media: mediaBody(media) }),
+  ...(blocks && { blocks: blocks.map(blockBody) }),
+  ...(items && {
+    items: items.map((item) => ({ ...item, blocks: item.blocks.map(blockBody) })),
+  }),
+})
 
 const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> => ({
   title: invoice.title,

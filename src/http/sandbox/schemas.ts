@@ -4,6 +4,7 @@ import { MEDIA_KINDS } from '../../../machines/model/media.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
+import { RichBody } from './rich-schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -276,6 +277,7 @@ export const InvoiceBody = Type.Object({
 
 export const shownContent = {
   checklist: optional(ChecklistBody),
+  rich: optional(RichBody),
   text: optional(Type.String()),
   entities: optional(Type.Array(Entity)),
   media: optional(ShownMedia),

@@ -15,6 +15,7 @@ import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
 import { chatName, handlesOf, personName } from './names.ts'
 import { PickChatDialog } from './pick.tsx'
+import { RichText } from './rich-text.tsx'
 
 interface ChatHeadProps {
   readonly chat: Chat
@@ -115,6 +116,7 @@ export function ChatWindow(props: ChatWindowProps) {
                 forward={() => setPassing(message)}
               />
             ))}
+            <Drafts chat={chat} inbox={inbox} />
           </ol>
         </div>
         <Typing chat={chat} inbox={inbox} isLost={isLost} />
@@ -154,6 +156,23 @@ function useForcedReply(asking: Message | undefined, open: (message: Message) =>
 
 const isOneAlbum = ({ media_group_id: album }: Message, before: Message | undefined) =>
   album !== undefined && before?.media_group_id === album
+
+/** Messages that grow while a bot writes them. */
+function Drafts({ chat, inbox }: Pick<ChatWindowProps, 'chat' | 'inbox'>) {
+  const t = useT()
+  return inbox.drafts
+    .filter((draft) => draft.chat.id === chat.id)
+    .map(({ draft_id, person, text, entities }) => (
+      <li key={`${person.id} ${draft_id}`} className="line draft">
+        <div className="bubble" aria-busy="true">
+          <RichText text={text} entities={entities} />
+          <span className="quiet tiny">
+            {t('messenger.drafting', { name: personName(person) })}
+          </span>
+        </div>
+      </li>
+    ))
+}
 
 function Typing({ chat, inbox, isLost }: Pick<ChatWindowProps, 'chat' | 'inbox' | 'isLost'>) {
   const t = useT()

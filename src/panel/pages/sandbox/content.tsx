@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Attachment } from './attachment.tsx'
 import { InvoiceCard } from './invoice.tsx'
+import { RichBlocks } from './rich-blocks.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 
 interface PlaceProps {
@@ -118,6 +119,7 @@ export function Content({ message, vote, mark }: ContentProps) {
   const t = useT()
   const { text, entities, media, caption, caption_entities } = message
   const { location, venue, contact, poll, dice, service } = message
+  if (message.rich) return <RichBlocks rich={message.rich} />
   if (text !== undefined) return <RichText text={text} entities={entities} />
   if (service !== undefined) return <em>{t.word('messenger.service', service)}</em>
   if (media) {
