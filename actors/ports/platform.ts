@@ -101,6 +101,8 @@ export interface Capabilities {
   readonly replyKeyboards?: boolean
   /** A message may quote a part of the one it answers, and answer one of another chat. */
   readonly quotes?: boolean
+  /** Tasks of checklists and options of polls can be answered. */
+  readonly answersParts?: boolean
   /** A message may come with an effect that plays once. */
   readonly effects?: boolean
   readonly entities: readonly string[]

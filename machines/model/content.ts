@@ -184,6 +184,8 @@ export interface Message {
   /** The message this one answers: its native id, and the message if the network gives it. */
   readonly replyTo?: { readonly native: string; readonly message?: Message }
   readonly quote?: Quote
+  /** The task of the checklist that it answers. */
+  readonly answeredTask?: number
   readonly externalReply?: ExternalReply
   /** Only one member of the chat sees it. Its native id is 0. */
   readonly ephemeral?: Ephemeral

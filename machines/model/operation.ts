@@ -47,7 +47,7 @@ import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { Person } from './person.ts'
-import type { Quote, Text } from './text.ts'
+import type { AnsweredPart, Quote, Text } from './text.ts'
 import type { Topic } from './topic.ts'
 
 /** The kinds of all operations. */
@@ -94,6 +94,8 @@ interface Sending<Place, Item> {
   readonly replyFrom?: Place
   /** A part of the message answered, which must be in its text; the place nearest to `position` counts. */
   readonly quote?: Quote
+  /** The task of a checklist, or the option of a poll, that is answered. */
+  readonly answeredPart?: AnsweredPart
   /** Send without the reply when its target is gone. */
   readonly replyOptional?: boolean
   /** The topic of a forum to send to; absent: the general one, or that of the message answered. */

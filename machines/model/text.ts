@@ -29,6 +29,9 @@ export interface Preview {
   readonly isAbove?: boolean
 }
 
+/** A part of a message that has a number of its own: `option` is the place of a poll's option. */
+export type AnsweredPart = { readonly task: number } | { readonly option: number }
+
 /** The part of a message that another one quotes. */
 export interface Quote extends Text {
   /** Where it stands in the text or the caption, in UTF-16 code units. */

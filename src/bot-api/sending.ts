@@ -5,7 +5,7 @@ import type { Content } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
-import type { Quote, Text } from '../../machines/model/text.ts'
+import type { AnsweredPart, Quote, Text } from '../../machines/model/text.ts'
 import { Arguments, chatFrom } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
@@ -208,6 +208,7 @@ interface ReplyTarget {
   readonly replyOptional?: boolean
   readonly replyFrom?: PublicChat
   readonly quote?: Quote
+  readonly answeredPart?: AnsweredPart
 }
 
 /** Which message a call answers: `reply_parameters`, or the older parameters. */
@@ -226,27 +227,44 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   const replyTo = numberOf(message_id, 'message_id')
   if (replyTo <= 0) throw failed('bad_request', 'message to be replied not found')
   const replyOptional = booleanOf(allow_sending_without_reply)
-  const quote = quoteIn(value)
+  const parts = { ...quoteIn(value), ...partIn(value, platform) }
   // An empty name is no chat: some libraries always write the field.
   const isNamed = chat_id != null && chat_id !== ''
   const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
-  if (!isElsewhere) return { replyTo, replyOptional, ...(quote && { quote }) }
+  if (!isElsewhere) return { replyTo, replyOptional, ...parts }
   if (!platform.capabilities.quotes) {
     throw failed('bad_request', 'replies to messages of other chats are not supported')
   }
   // The reference never leaves out a reply to a message of another chat.
-  return { replyTo, replyFrom: chatFrom(`${chat_id}`), ...(quote && { quote }) }
+  return { replyTo, replyFrom: chatFrom(`${chat_id}`), ...parts }
 }
 
-function quoteIn(parameters: object): Quote | undefined {
+function quoteIn(parameters: object): Pick<ReplyTarget, 'quote'> {
   const given = Arguments.from(parameters)
-  if (!given.has('quote')) return undefined
+  if (!given.has('quote')) return {}
   const position = numberOf(
     (parameters as Record<string, unknown>).quote_position,
     'quote_position',
   )
   const quote = quoteOf(given)
-  return quote.text === '' ? undefined : { ...quote, position: Math.max(0, position) }
+  return quote.text === '' ? {} : { quote: { ...quote, position: Math.max(0, position) } }
+}
+
+function partIn(
+  parameters: object,
+  { capabilities, name }: Platform,
+): Pick<ReplyTarget, 'answeredPart'> {
+  const given = Arguments.from(parameters)
+  const field = ['checklist_task_id', 'poll_option_id'].find((one) => given.has(one))
+  if (!field) return {}
+  const number = given.integer(field, { min: 0, max: 2 ** 31 - 1 })
+  // Tasks count from 1: an absent one is written as 0 by some libraries.
+  if (field === 'checklist_task_id' && number === 0) return {}
+  if (!capabilities.answersParts) {
+    const reason = 'the network has no answers to tasks and options'
+    throw failed('bad_request', `parameter "${field}" is not supported on ${name}: ${reason}`)
+  }
+  return { answeredPart: field === 'poll_option_id' ? { option: number } : { task: number } }
 }
 
 /** Absent is 0; text may stand for a number in the one way that a number is written. */

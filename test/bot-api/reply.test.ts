@@ -77,3 +77,16 @@ t.test('reply_parameters are read, formatted and checked', async (t) => {
     'field "quote_position" must be a valid Number',
   )
 })
+
+t.test('a task or an option is answered where the network has that', async (t) => {
+  const read = (on: Platform, part: object) =>
+    replyOf(new Arguments([['reply_parameters', JSON.stringify({ message_id: 3, ...part })]]), on)
+  const parted = network({ answersParts: true })
+  t.match(read(parted, { checklist_task_id: 2 }), { replyTo: 3, answeredPart: { task: 2 } })
+  t.match(read(parted, { poll_option_id: '1' }), { answeredPart: { option: 1 } })
+  t.notOk(read(plain, { checklist_task_id: 0 }).answeredPart)
+  t.equal(
+    said(() => read(plain, { poll_option_id: '1' })),
+    'parameter "poll_option_id" is not supported on Net: the network has no answers to tasks and options',
+  )
+})

@@ -31,6 +31,44 @@ t.test('Telegram accounts quote', async (t) => {
     t.match(failure, { code: 'bad_request', description: 'QUOTE_TEXT_INVALID' })
   })
 
+  await t.test('a task of a checklist and an option of a poll are answered', async (t) => {
+    const { person, friend, write, listen, store } = await live(t, stage)
+    const session = await listen()
+    write('the list')
+    const told = await store.message('the list')
+    const { native } = told.kind === 'message' ? told.message : { native: '' }
+    const chat = `${friend.id}`
+    const answer = await sent(session, chat, 'done', {
+      replyTo: native,
+      answeredPart: { task: 2 },
+    })
+    t.match(answer, { replyTo: { native }, answeredTask: 2 })
+    const [yes, no] = ['yes', 'no'].map((word) => ({
+      _: 'pollAnswer' as const,
+      text: { _: 'textWithEntities' as const, text: word, entities: [] },
+      option: Buffer.from(word),
+    }))
+    const poll = {
+      _: 'poll' as const,
+      id: Long.ONE,
+      hash: Long.ZERO,
+      question: { _: 'textWithEntities' as const, text: 'Tea?', entities: [] },
+      answers: [yes!, no!],
+    }
+    const results = { _: 'pollResults' as const }
+    const media = { _: 'messageMediaPoll' as const, poll, results }
+    network.delivery.send(friend, person, { message: '', media })
+    const asked = `${[...person.messages.keys()].at(-1)}`
+    await sent(session, chat, 'this one', { replyTo: asked, answeredPart: { option: 1 } })
+    const header = [...friend.messages.values()].at(-1)?.replyTo
+    const option = header?._ === 'messageReplyHeader' ? header.pollOption : undefined
+    t.equal(Buffer.from(option ?? []).toString(), 'no')
+    for (const replyTo of [asked, native]) {
+      const none = sending(chat, 'x', { replyTo, answeredPart: { option: 9 } })
+      t.match(await refusalOf(perform(session, none)), { description: 'POLL_OPTION_INVALID' })
+    }
+  })
+
   await t.test('effects go both ways, with whatever carries them', async (t) => {
     const { person, friend, listen, store } = await live(t, stage)
     network.delivery.send(friend, person, { message: 'before' })

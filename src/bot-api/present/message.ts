@@ -79,6 +79,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       effect_id: message.effect,
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
+      reply_to_checklist_task_id: message.answeredTask,
       external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),
       sender_business_bot: message.sentBy && userJson(message.sentBy, ids),
       via_bot: message.via && userJson(message.via, ids),

@@ -41,6 +41,7 @@ const LACKING: readonly OperationKind[] = [
 export const capabilities: Capabilities = {
   reference: 'people',
   quotes: true,
+  answersParts: true,
   effects: true,
   operations: OPERATION_KINDS.filter((kind) => !LACKING.includes(kind)),
   surfaces: ['private', 'group', 'supergroup', 'channel'],

@@ -110,7 +110,12 @@ export function replyHeader(
     ...(quoteEntities && { quoteEntities }),
     ...(quoteOffset !== undefined && { quoteOffset }),
   }
-  const plain = { _: 'messageReplyHeader', replyToMsgId, ...quoted } as const
+  const { todoItemId, pollOption } = replyTo
+  const part = {
+    ...(todoItemId !== undefined && { todoItemId }),
+    ...(pollOption && { pollOption }),
+  }
+  const plain = { _: 'messageReplyHeader', replyToMsgId, ...quoted, ...part } as const
   if (!isPlace(target) || target.kind !== 'channel' || !target.isForum) return plain
   const top = topMsgId ?? topOf(target.messages.get(replyToMsgId)?.replyTo)
   if (top === undefined) return plain

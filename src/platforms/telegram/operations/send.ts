@@ -5,6 +5,7 @@ import { type Content, contentName, type Message } from '../../../../machines/mo
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../facts.ts'
+import { findMessage } from '../find-message.ts'
 import { messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { inputMediaOf } from '../writing/media.ts'
@@ -24,9 +25,11 @@ import { repeated } from './repeated.ts'
 type Send = OperationOf<'send'>
 type Sending = Pick<
   Send,
+  | 'chat'
   | 'replyTo'
   | 'replyFrom'
   | 'quote'
+  | 'answeredPart'
   | 'replyOptional'
   | 'topic'
   | 'silent'
@@ -109,12 +112,13 @@ export async function withOptionalReply<Result>(
   operation: Sending,
   work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
 ): Promise<Result> {
-  const { replyTo, replyOptional, topic } = operation
+  const { chat, replyTo, replyFrom = chat, replyOptional, topic } = operation
   const inTopic = () => work(topic === undefined ? {} : { replyTo: placeIn(topic) }).catch(noTopic)
   if (replyTo === undefined) return inTopic()
   const replyToMsgId = messageId(replyTo, 'message to be replied')
   const top = topic !== undefined && { topMsgId: topicId(topic) }
-  const more = await answered(context, operation)
+  const from = { chat: replyFrom, message: replyToMsgId }
+  const more = await answered(context, operation, from)
   try {
     return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...top, ...more } })
   } catch (cause) {
@@ -124,10 +128,11 @@ export async function withOptionalReply<Result>(
   }
 }
 
-/** The chat of the message answered, and the part of it that is quoted. */
+/** The chat of the message answered, and the part of it that is quoted or answered. */
 async function answered(
   context: Context,
-  { replyFrom, quote }: Sending,
+  { replyFrom, quote, answeredPart: part }: Sending,
+  from: { readonly chat: string; readonly message: number },
 ): Promise<Partial<tl.RawInputReplyToMessage>> {
   const { calls, signal } = context
   const quoteEntities = quote && (await writtenText(context, quote))
@@ -135,7 +140,22 @@ async function answered(
     ...(replyFrom !== undefined && { replyToPeerId: await calls.peer(replyFrom, signal) }),
     ...(quote && { quoteText: quote.text, quoteOffset: quote.position }),
     ...(quoteEntities?.length && { quoteEntities }),
+    ...(part && 'task' in part && { todoItemId: part.task }),
+    ...(part && 'option' in part && { pollOption: await optionOf(context, from, part.option) }),
   }
+}
+
+/** The network names options by bytes that the author of the poll has chosen. */
+async function optionOf(
+  { calls, signal }: Context,
+  { chat, message: id }: { readonly chat: string; readonly message: number },
+  place: number,
+): Promise<Uint8Array> {
+  const message = await findMessage(calls, chat, id, signal)
+  const media = message._ === 'message' ? message.media : undefined
+  const answer = media?._ === 'messageMediaPoll' ? media.poll.answers[place] : undefined
+  if (answer?._ === 'pollAnswer') return answer.option
+  throw failed('bad_request', 'POLL_OPTION_INVALID')
 }
 
 export const topicId = (topic: string) => messageId(topic, 'message thread')

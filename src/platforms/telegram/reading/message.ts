@@ -133,10 +133,11 @@ function writtenFor(
 function replyOf(
   message: Written,
   view: View,
-): Pick<Message, 'replyTo' | 'quote' | 'externalReply'> {
+): Pick<Message, 'replyTo' | 'quote' | 'answeredTask' | 'externalReply'> {
   const { replyTo } = message
   if (replyTo?._ !== 'messageReplyHeader' || replyTo.replyToScheduled) return {}
-  const quote = quoteOf(replyTo)
+  const { todoItemId: answeredTask } = replyTo
+  const quote = { ...quoteOf(replyTo), ...(answeredTask !== undefined && { answeredTask }) }
   // A message of another private chat is told without its chat and its number.
   if (replyTo.replyToPeerId || replyTo.replyFrom) {
     const externalReply = externalOf(replyTo, message, view)
