@@ -8,6 +8,7 @@ import type { Range } from '../media/media.ts'
 import { BotTasks } from './bots/bot-tasks.ts'
 import { BusinessConnections } from './business/connections.ts'
 import { Chats } from './chats/chats.ts'
+import { DueSubscriptions } from './chats/renewals.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
 import { endSessions } from './delivery/sessions.ts'
@@ -90,6 +91,7 @@ export function createSandbox({
   const capacity = new Capacity(db, limits, now)
   const outbox = new BatchedOutbox(db, wake)
   const business = new BusinessConnections(db)
+  const subscriptions = new DueSubscriptions({ db, outbox, wake, now, logger })
   const signOut = async (person: number) => {
     await endSessions(db, person, 'revoked')
     for (const session of hub.of(person)) session.end('revoked')
@@ -105,6 +107,7 @@ export function createSandbox({
     lookAround: () => hub.wakeAll(),
     close: async () => {
       await pollTimer.close()
+      await subscriptions.close()
       await hub.flush()
     },
   }

@@ -43,6 +43,7 @@ import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxJoinQueries } from './0057-sandbox-join-queries.ts'
 import { SandboxManagedBots } from './0058-sandbox-managed-bots.ts'
 import { SandboxStarEntries } from './0059-sandbox-star-entries.ts'
+import { SandboxRenewals } from './0060-sandbox-renewals.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -94,4 +95,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0057-sandbox-join-queries', class: SandboxJoinQueries },
   { name: '0058-sandbox-managed-bots', class: SandboxManagedBots },
   { name: '0059-sandbox-star-entries', class: SandboxStarEntries },
+  { name: '0060-sandbox-renewals', class: SandboxRenewals },
 ]

@@ -50,7 +50,7 @@ export async function joinChat(
       row.needs_approval,
       inviteOf(row),
     )
-    await beginSubscription(transaction.db, chat.id, person, row)
+    await beginSubscription(transaction.db, chat.id, person, row, now())
     return joined
   })
 }

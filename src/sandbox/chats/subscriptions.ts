@@ -56,31 +56,43 @@ async function found(db: Queryable, link: string): Promise<OperationResult> {
   return { kind: 'invite', invite: inviteOf(row) }
 }
 
-/** Rejects where the person has too few Stars. The maker of the link gets them. */
+/** Rejects where the person has too few Stars. */
 export async function paySubscription(
   db: Queryable,
   person: number,
-  { subscription_stars: stars, creator }: StoredInvite,
+  invite: StoredInvite,
 ): Promise<void> {
-  if (stars === null) return
+  if (!(await charge(db, person, invite))) throw bad('BALANCE_TOO_LOW')
+}
+
+/** Whether the person had the Stars for one period. The maker of the link gets them. */
+export async function charge(
+  db: Queryable,
+  person: number,
+  { subscription_stars: stars, creator }: StoredInvite,
+): Promise<boolean> {
+  if (stars === null) return true
   const paid = await db.query(
     'update sandbox_person set stars = stars - $2 where id = $1 and stars >= $2 returning id',
     [person, stars],
   )
-  if (paid.length === 0) throw bad('BALANCE_TOO_LOW')
+  if (paid.length === 0) return false
   await db.query('update sandbox_person set stars = stars + $2 where id = $1', [creator.id, stars])
+  return true
 }
 
+/** `now` is Unix time in milliseconds. */
 export async function beginSubscription(
   db: Queryable,
   chat: number,
   person: number,
   { subscription_seconds: seconds }: StoredInvite,
+  now: number,
 ): Promise<void> {
   if (seconds === null) return
   await db.query(
-    `update sandbox_member set subscribed_until = now() + make_interval(secs => $3)
+    `update sandbox_member set subscribed_until = to_timestamp($4) + make_interval(secs => $3)
      where chat_id = $1 and person_id = $2`,
-    [chat, person, seconds],
+    [chat, person, seconds, now / 1000],
   )
 }
