@@ -19,7 +19,7 @@ const judging = [
   ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'src/panel'],
 ]
 const slow = [
-  'test/{bin,faults,fuzz,kill,libraries,panel,database/embedded}/**',
+  'test/{bin,faults,fuzz,kill,libraries,openapi,panel,database/embedded}/**',
   'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
   'test/service/refused-then-served.test.ts',
   'test/platforms/ejabberd/**',
@@ -43,6 +43,7 @@ const commands = {
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },
   'library-test': { steps: [['test/libraries/run.ts']], development: true },
+  'schemathesis-test': { steps: [['test/openapi/run.ts']], development: true },
   fuzz: { steps: [['test/fuzz/run.ts']], development: true },
   mutants: { steps: [['test/mutants/run.ts']], development: true },
   'adopt-reference': {

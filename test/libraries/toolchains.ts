@@ -99,14 +99,19 @@ async function cached(name: string, make: (folder: string) => Promise<void>): Pr
   return folder
 }
 
-async function python(): Promise<Workshop> {
-  const source = sourceFolder('python')
+/** The folder of a Python that has the packages of the folder's `requirements.txt`; rejects with `Missing`. */
+export async function pythonWith(source: string): Promise<string> {
   const name = `python-${await digest(source, ['requirements.txt'])}`
-  const folder = await cached(name, async (making) => {
+  return cached(name, async (making) => {
     await fetch('python3', ['-m', 'venv', making])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries=1']
     await fetch(join(making, 'bin/python'), [...pip, '-r', join(source, 'requirements.txt')])
   })
+}
+
+async function python(): Promise<Workshop> {
+  const source = sourceFolder('python')
+  const folder = await pythonWith(source)
   return (adapter) => ({
     command: join(folder, 'bin/python'),
     args: ['-u', join(source, adapter)],
