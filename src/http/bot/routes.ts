@@ -38,7 +38,7 @@ class Departure implements AbortLike {
 }
 
 const BYTES_PER_UNIT = 10_000
-/** Files do not count: they go to the disk. */
+/** A byte of a file costs less: files go to the disk and do not pass the main thread's parser. */
 const FILE_BYTES_PER_UNIT = 1_000_000
 
 /** Counted before the body is read, from its announced length; `unitsAfter` counts the rest. */
