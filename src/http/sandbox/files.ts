@@ -9,7 +9,8 @@ import { userOf } from '../management/owner.ts'
 import { mediaIngester } from './parse.ts'
 import { mediaBody } from './present.ts'
 import { described, type SandboxRoutes } from './route.ts'
-import { BODY_LIMIT, GivenMedia, ShownMedia } from './schemas.ts'
+import { BODY_LIMIT, GivenMedia } from './schemas.ts'
+import { StickerSet } from './sticker-schemas.ts'
 
 const Bytes = Type.Unsafe<Readable>({ type: 'string', format: 'binary' })
 
@@ -60,13 +61,6 @@ const NewStickerSet = Type.Object(
   },
   { additionalProperties: false },
 )
-
-const StickerSet = Type.Object({
-  name: Type.String(),
-  title: Type.String(),
-  sticker_type: Type.Enum(['regular', 'mask', 'custom_emoji']),
-  stickers: Type.Array(ShownMedia),
-})
 
 const setBody = ({ name, title, type = 'regular', stickers }: Record) => ({
   name,

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type * as inline from '../../http/sandbox/inline-schemas.ts'
 import type * as payments from '../../http/sandbox/payment-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
+import type * as stickers from '../../http/sandbox/sticker-schemas.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
   readonly last_name?: string | null
@@ -29,6 +30,7 @@ export type Paying = Omit<Static<typeof payments.Pay>, 'tip_amount' | 'wait_seco
   readonly tip_amount?: number
 }
 export type Payment = Static<typeof payments.Payment>
+export type StickerSet = Static<typeof stickers.StickerSet>
 export type StandingKeyboard = Static<typeof schemas.StandingKeyboard>
 
 /** A key of a keyboard in the place of the ordinary one, with what it asks for. The schema leaves that open. */

@@ -12,6 +12,7 @@ import type {
   Person,
   Poll,
   Role,
+  StickerSet,
 } from './sandbox-types.ts'
 import type { RecordPage } from './types.ts'
 
@@ -29,6 +30,11 @@ export const groupsQuery = queryOptions({
   queryFn: ({ signal }) =>
     call<RecordPage<Group>>('GET', '/sandbox/chats', { query: { limit: MANY }, signal }),
   refetchInterval: 15_000,
+})
+
+export const stickerSetsQuery = queryOptions({
+  queryKey: ['sandbox', 'sticker sets'],
+  queryFn: ({ signal }) => call<readonly StickerSet[]>('GET', '/sandbox/sticker_sets', { signal }),
 })
 
 interface NewPerson {

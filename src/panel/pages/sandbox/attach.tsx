@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
+import { StickersDialog } from './stickers.tsx'
 
 interface AttachProps {
   readonly disabled: boolean
@@ -18,7 +19,7 @@ interface AttachProps {
 export function Attach({ disabled, take, write }: AttachProps) {
   const t = useT()
   const picker = useRef<HTMLInputElement>(null)
-  const [making, setMaking] = useState<'place' | 'poll'>()
+  const [making, setMaking] = useState<'place' | 'poll' | 'sticker'>()
   const close = () => setMaking(undefined)
   return (
     <>
@@ -42,6 +43,10 @@ export function Attach({ disabled, take, write }: AttachProps) {
                 <Icon name="poll" size={16} />
                 {t('messenger.poll')}
               </Menu.Item>
+              <Menu.Item onClick={() => setMaking('sticker')}>
+                <Icon name="image" size={16} />
+                {t('messenger.kind.sticker')}
+              </Menu.Item>
             </Menu.Popup>
           </Menu.Positioner>
         </Menu.Portal>
@@ -59,6 +64,7 @@ export function Attach({ disabled, take, write }: AttachProps) {
       />
       {making === 'place' && <NewPlaceDialog write={write} onClose={close} />}
       {making === 'poll' && <NewPollDialog write={write} onClose={close} />}
+      {making === 'sticker' && <StickersDialog write={write} onClose={close} />}
     </>
   )
 }
