@@ -20,7 +20,12 @@ export async function probeUpstream(t: Parameters<typeof startStub>[0]): Promise
     const mark = `probe-${method}`
     stub.next(method, ok(true))
     const given = Object.fromEntries(parameters.map(({ name }) => [name, '1']))
-    await client.bot(key, method, { ...given, mark })
+    // The stub's answers have no method's shape, which the client would hold them to.
+    await fetch(`${service.url}/bot${key}/${method}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...given, mark }),
+    })
     if (stub.asked.some(({ body }) => body.mark === mark)) marked.add(method)
   }
   const methods = [...reference.keys()]
