@@ -95,8 +95,10 @@ t.test('with ffmpeg', { skip }, async (t) => {
   })
 
   t.test('a GIF becomes a silent MP4', async (t) => {
-    const { media } = await ingest('animation', made('f.gif', ...screen('100x101')))
+    const gif = made('f.gif', ...screen('100x101'))
+    const { media } = await ingest('animation', gif, { name: 'f.gif' })
     t.match(media, { kind: 'animation', mime: 'video/mp4', width: 100, height: 102 })
+    t.equal(media.name, 'f.gif.mp4', 'as the reference names it')
     t.same(probed(await bytes(media)).codecs, ['h264'])
   })
 

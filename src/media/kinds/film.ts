@@ -106,13 +106,15 @@ async function shown(
   { kind }: Wanted,
   notes: readonly string[],
 ): Promise<Prepared> {
+  // As the reference names it.
+  const isFromGif = kind === 'animation' && given.mime === GIF && given.name !== undefined
   const probe = await tools.transcoder.probe(made, tools)
   const thumbnail = await stillOf(made, tools)
   return {
     kind,
     path: made.path,
     mime: made.mime,
-    ...called(given.name, 'mp4'),
+    ...(isFromGif ? { name: `${given.name}.mp4` } : called(given.name, 'mp4')),
     ...(probe?.video && { width: probe.video.width, height: probe.video.height }),
     ...lasting(given, probe),
     ...(thumbnail && { thumbnail }),
