@@ -5,10 +5,11 @@ import type { Gift } from '../../../machines/model/gift.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
+import { ShownMedia } from './media-schemas.ts'
 import { mediaIngester } from './parse.ts'
 import { mediaBody, present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
-import { BODY_LIMIT, GivenMedia, Id, ShownMedia } from './schemas.ts'
+import { BODY_LIMIT, GivenMedia, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Right = Type.Enum([...BUSINESS_RIGHTS])

@@ -25,6 +25,7 @@ import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
 import type * as keyboards from './keyboard-schemas.ts'
+import type { ShownMedia } from './media-schemas.ts'
 import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
@@ -303,7 +304,7 @@ export const lookBody = ({ name, iconColor, icon }: TopicLook) => ({
   ...present({ icon_custom_emoji_id: icon }),
 })
 
-export function mediaBody(media: Media): Static<typeof wire.ShownMedia> {
+export function mediaBody(media: Media): Static<typeof ShownMedia> {
   const file = 'native' in media.file ? media.file.native : media.file.blob
   return {
     type: media.kind,

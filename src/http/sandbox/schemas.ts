@@ -1,9 +1,9 @@
 /** The bodies of requests and answers under /sandbox, as schemas. */
 import { Type } from 'typebox'
-import { MEDIA_KINDS } from '../../../machines/model/media.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
+import { Kind, ShownMedia } from './media-schemas.ts'
 import { RichBody } from './rich-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -118,8 +118,6 @@ export const Chat = Type.Object({
 
 const Entities = Type.Array(Entity, { maxItems: 1000 })
 
-const Kind = Type.Enum([...MEDIA_KINDS])
-
 /** Base64 of twelve megabytes; what is larger comes from an address. */
 const DATA_LENGTH = 16_000_000
 export const BODY_LIMIT = 16_500_000
@@ -224,27 +222,6 @@ export const givenContent = {
   poll: optional(GivenPoll),
   dice: optional(Type.Object({ emoji: Type.String({ default: '🎲' }) }, strict)),
 }
-
-const shownFigures = {
-  duration: optional(Type.Integer()),
-  width: optional(Type.Integer()),
-  height: optional(Type.Integer()),
-  title: optional(Type.String()),
-  performer: optional(Type.String()),
-  emoji: optional(Type.String()),
-}
-
-export const ShownMedia = Type.Object({
-  type: Kind,
-  file: Type.String(),
-  url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
-  file_name: optional(Type.String()),
-  mime_type: optional(Type.String()),
-  file_size: optional(Type.Integer()),
-  ...shownFigures,
-  set_name: optional(Type.String()),
-  has_spoiler: optional(Type.Boolean()),
-})
 
 export const TopicLook = Type.Object({
   name: Type.String(),

@@ -1,6 +1,6 @@
 /** Sticker sets in answers under /sandbox, as a schema that the panel reads too. */
 import { Type } from 'typebox'
-import { ShownMedia } from './schemas.ts'
+import { ShownMedia } from './media-schemas.ts'
 
 export const StickerSet = Type.Object({
   name: Type.String(),

@@ -1,6 +1,7 @@
 /** The records of the built-in messenger, derived from the schemas that its routes answer by. */
 import type { Static } from 'typebox'
 import type * as inline from '../../http/sandbox/inline-schemas.ts'
+import type * as media from '../../http/sandbox/media-schemas.ts'
 import type * as payments from '../../http/sandbox/payment-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
 import type * as stickers from '../../http/sandbox/sticker-schemas.ts'
@@ -19,7 +20,7 @@ export type Role = 'owner' | 'admin' | 'member'
 export type Inbox = Static<typeof schemas.Inbox>
 export type Message = Inbox['messages'][number]
 export type Entity = Static<typeof schemas.Entity>
-export type Media = Static<typeof schemas.ShownMedia>
+export type Media = Static<typeof media.ShownMedia>
 export type Poll = Static<typeof schemas.PollBody>
 export type InlineButton = NonNullable<Message['inline_keyboard']>[number][number]
 export type InlineAnswer = Static<typeof inline.Answer>

@@ -91,7 +91,7 @@ interface Shared {
   readonly chat_id?: number
 }
 
-export interface InlineQuery {
+interface InlineQuery {
   readonly bot: number
   readonly chat: number
   readonly query: string

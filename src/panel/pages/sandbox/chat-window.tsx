@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { ActingContext } from './acting.ts'
+import { ActingContext, useActing } from './acting.ts'
 import { type Aim, Composer } from './composer.tsx'
 import { lineKey, linesIn, messagesIn } from './conversations.ts'
 import { FaultsDialog } from './faults.tsx'
@@ -83,7 +83,6 @@ interface ChatWindowProps {
 export function ChatWindow(props: ChatWindowProps) {
   const { person, people, chat, inbox, isLost, chats, open, back } = props
   const t = useT()
-  const toast = useToast()
   const [aim, setAim] = useState<Aim>()
   const [passing, setPassing] = useState<Message>()
   const hands = useMemo(() => handsOf(person.id), [person.id])
@@ -130,19 +129,32 @@ export function ChatWindow(props: ChatWindowProps) {
           release={() => setAim(undefined)}
           resume={setAim}
         />
-        {passing && (
-          <PickChatDialog
-            title={t('messenger.forwardTo')}
-            chats={chats}
-            pick={async (to) => {
-              await hands.forward(passing, to.id)
-              toast(t('messenger.forwardedTo', { name: chatName(to) }))
-            }}
-            onClose={() => setPassing(undefined)}
-          />
-        )}
+        {passing && <ForwardDialog message={passing} onClose={() => setPassing(undefined)} />}
       </section>
     </ActingContext>
+  )
+}
+
+interface ForwardProps {
+  readonly message: Message
+  onClose(): void
+}
+
+/** Where a message is passed on to. */
+function ForwardDialog({ message, onClose }: ForwardProps) {
+  const t = useT()
+  const toast = useToast()
+  const { chats, hands } = useActing()
+  return (
+    <PickChatDialog
+      title={t('messenger.forwardTo')}
+      chats={chats}
+      pick={async (to) => {
+        await hands.forward(message, to.id)
+        toast(t('messenger.forwardedTo', { name: chatName(to) }))
+      }}
+      onClose={onClose}
+    />
   )
 }
 

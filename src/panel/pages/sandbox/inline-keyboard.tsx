@@ -73,15 +73,28 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
       {opened && bot && (
         <Opened button={opened} bot={bot} message={message} onClose={() => setOpened(undefined)} />
       )}
-      <Dialog title={t('messenger.alert')} open={alert !== undefined} onClose={pressing.reset}>
-        <p dir="auto">{alert}</p>
-        <div className="actions">
-          <Button kind="first" onClick={pressing.reset}>
-            {t('close')}
-          </Button>
-        </div>
-      </Dialog>
+      <Alert text={alert} onClose={pressing.reset} />
     </div>
+  )
+}
+
+interface AlertProps {
+  readonly text: string | undefined
+  onClose(): void
+}
+
+/** What the bot wants to be read before anything else is done. */
+function Alert({ text, onClose }: AlertProps) {
+  const t = useT()
+  return (
+    <Dialog title={t('messenger.alert')} open={text !== undefined} onClose={onClose}>
+      <p dir="auto">{text}</p>
+      <div className="actions">
+        <Button kind="first" onClick={onClose}>
+          {t('close')}
+        </Button>
+      </div>
+    </Dialog>
   )
 }
 

@@ -12,7 +12,7 @@ import { useSummary } from './content.tsx'
 import { personName } from './names.ts'
 import { WebAppDialog } from './web-app.tsx'
 
-export interface InlineText {
+interface InlineText {
   readonly bot: Person
   readonly query: string
 }

@@ -18,7 +18,6 @@ interface NewPollProps extends NewContentProps {
 
 export function NewPollDialog({ write, isQuiz = false, onClose }: NewPollProps) {
   const t = useT()
-  const id = useId()
   const [question, setQuestion] = useState('')
   const [lines, setLines] = useState('')
   const [isMultiple, setMultiple] = useState(false)
@@ -52,22 +51,7 @@ export function NewPollDialog({ write, isQuiz = false, onClose }: NewPollProps) 
           value={question}
           onChange={(event) => setQuestion(event.target.value)}
         />
-        <div className="field">
-          <label htmlFor={id}>{t('messenger.options')}</label>
-          <textarea
-            id={id}
-            className="input"
-            rows={4}
-            dir="auto"
-            required
-            aria-describedby={`${id}-hint`}
-            value={lines}
-            onChange={(event) => setLines(event.target.value)}
-          />
-          <span id={`${id}-hint`} className="hint">
-            {t('messenger.optionsHint', { most: MOST_OPTIONS })}
-          </span>
-        </div>
+        <OptionLines lines={lines} change={setLines} />
         {isQuiz ? (
           <Choice
             label={t('messenger.rightOption')}
@@ -87,5 +71,33 @@ export function NewPollDialog({ write, isQuiz = false, onClose }: NewPollProps) 
         </div>
       </Form>
     </Dialog>
+  )
+}
+
+interface OptionLinesProps {
+  readonly lines: string
+  change(lines: string): void
+}
+
+function OptionLines({ lines, change }: OptionLinesProps) {
+  const t = useT()
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{t('messenger.options')}</label>
+      <textarea
+        id={id}
+        className="input"
+        rows={4}
+        dir="auto"
+        required
+        aria-describedby={`${id}-hint`}
+        value={lines}
+        onChange={(event) => change(event.target.value)}
+      />
+      <span id={`${id}-hint`} className="hint">
+        {t('messenger.optionsHint', { most: MOST_OPTIONS })}
+      </span>
+    </div>
   )
 }
