@@ -9,6 +9,7 @@ import type {
   Surface,
 } from '../../machines/model/content.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import type { Invite } from '../../machines/model/membership.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
 import type { PastMessage } from '../../machines/model/operation-reading.ts'
 import type { Person } from '../../machines/model/person.ts'
@@ -16,6 +17,9 @@ import type { Text, TextEntity } from '../../machines/model/text.ts'
 import type { WantedIds } from '../identities/store.ts'
 
 type HappeningOf<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
+
+const ownsMessage = (happening: HappeningOf<'message' | 'edited' | 'callback'>): boolean =>
+  happening.direction === 'own' || happening.kind === 'callback'
 
 /** A poll may come without a message. */
 type Written = Content | { readonly kind: 'poll'; readonly poll: Poll }
@@ -118,10 +122,7 @@ export class IdCollector implements WantedIds {
       case 'edited':
       case 'callback':
         // A button belongs to a message that the account itself sent.
-        this.addMessage(
-          happening.message,
-          happening.direction === 'own' || happening.kind === 'callback',
-        )
+        this.addMessage(happening.message, ownsMessage(happening))
         if (happening.kind === 'callback') this.addPerson(happening.from)
         break
       case 'reaction':
@@ -143,8 +144,7 @@ export class IdCollector implements WantedIds {
       case 'member':
         this.addChat(happening.chat)
         this.addPerson(happening.by)
-        this.addPerson(happening.after.person)
-        if (happening.invite) this.addPerson(happening.invite.creator)
+        this.#addGuest(happening.after.person, happening.invite)
         break
       case 'business_connection':
         this.addPerson(happening.connection.person)
@@ -163,9 +163,14 @@ export class IdCollector implements WantedIds {
         break
       case 'join_request':
         this.addChat(happening.chat)
-        this.addPerson(happening.person)
-        if (happening.invite) this.addPerson(happening.invite.creator)
+        this.#addGuest(happening.person, happening.invite)
     }
+  }
+
+  /** Somebody who joins, perhaps by the invitation of another. */
+  #addGuest(person: Person, invite: Invite | undefined): void {
+    this.addPerson(person)
+    if (invite) this.addPerson(invite.creator)
   }
 
   #addReaction(happening: HappeningOf<'reaction' | 'reaction_count' | 'receipt'>): void {

@@ -83,6 +83,11 @@ const chatListJson = ({ chats, next }: ResultOf<'chats'>, ids: Names): object =>
   ...present({ next_offset: next }),
 })
 
+const accessJson = ({ isRestricted, people }: ResultOf<'access'>, ids: Names): object => ({
+  is_access_restricted: isRestricted,
+  ...(isRestricted && { added_users: people.map((person) => userJson(person, ids)) }),
+})
+
 const foundPersonJson = ({ person }: ResultOf<'person'>, ids: Names): object => ({
   is_registered: person !== undefined,
   ...present({ user: person && userJson(person, ids) }),
@@ -151,11 +156,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return transactionsJson(result.transactions, ids)
     case 'token':
       return result.token
-    case 'access': {
-      const { isRestricted: is_access_restricted, people } = result
-      const added_users = people.map((person) => userJson(person, ids))
-      return { is_access_restricted, ...(is_access_restricted && { added_users }) }
-    }
+    case 'access':
+      return accessJson(result, ids)
     case 'number':
       return result.number
     case 'photos':
