@@ -63,6 +63,7 @@ const sandboxRooms = [
     'messages',
     'inline',
     'payments',
+    'games',
     'topics',
     'stories',
     'people',

@@ -85,6 +85,7 @@ const LOOKS: readonly OperationKind[] = [
   'sticker_set',
   'star_balance',
   'star_transactions',
+  'scores',
   'custom_emoji',
   'topic_icons',
   'personal_messages',

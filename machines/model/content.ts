@@ -1,6 +1,7 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
 import type { Checklist, ChecklistTask } from './checklist.ts'
+import type { Game } from './game.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
@@ -136,6 +137,7 @@ export type Content =
   /** `value` is thrown by the network; 0 on the way to it. */
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
   | { readonly kind: 'invoice'; readonly invoice: Invoice }
+  | { readonly kind: 'game'; readonly game: Game }
   | ({ readonly kind: 'service' } & Service)
   /** Something the network has and the bot API has no word for; `label` says what it was. */
   | { readonly kind: 'unsupported'; readonly label: string }
@@ -218,7 +220,7 @@ export const CONTENT_NAMES = [
 ] as const
 
 /** What few networks have. */
-export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice'] as const
+export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game'] as const
 
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 

@@ -18,6 +18,9 @@ interface Happened {
   readonly recovered?: boolean
 }
 
+/** What a pressed button carries: words of the bot, or the name of the game that it starts. */
+type Pressed = { readonly data: string } | { readonly game: string }
+
 export type Happening =
   | (Happened & { readonly kind: 'message' | 'edited'; readonly message: Message })
   | (Happened & {
@@ -27,14 +30,14 @@ export type Happening =
       readonly surface?: Surface
       readonly messages: readonly string[]
     })
-  | (Happened & {
-      readonly kind: 'callback'
-      readonly callback: string
-      readonly from: Person
-      readonly message: Message
-      readonly data: string
-      readonly buttons?: Buttons
-    })
+  | (Happened &
+      Pressed & {
+        readonly kind: 'callback'
+        readonly callback: string
+        readonly from: Person
+        readonly message: Message
+        readonly buttons?: Buttons
+      })
   /** A person changed their reactions to a message. */
   | (Happened & {
       readonly kind: 'reaction'
@@ -125,15 +128,15 @@ export type Happening =
       readonly inline?: string
     })
   /** A button of a message that a person sent by way of the account. */
-  | (Happened & {
-      readonly kind: 'inline_callback'
-      readonly callback: string
-      readonly person: Person
-      readonly inline: string
-      /** The same for all messages of one chat. */
-      readonly place: string
-      readonly data: string
-    })
+  | (Happened &
+      Pressed & {
+        readonly kind: 'inline_callback'
+        readonly callback: string
+        readonly person: Person
+        readonly inline: string
+        /** The same for all messages of one chat. */
+        readonly place: string
+      })
 
   /** A buyer asks for the ways of shipping to an address. */
   | (Happened & {

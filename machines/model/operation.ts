@@ -24,6 +24,7 @@ import {
 } from './operation-chats.ts'
 import { DRAFT_OPERATIONS, type DraftOperation } from './operation-draft.ts'
 import { EPHEMERAL_OPERATIONS, type EphemeralOperation } from './operation-ephemeral.ts'
+import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './operation-games.ts'
 import { GIFT_OPERATIONS, type GiftOperation } from './operation-gifts.ts'
 import {
   type Change,
@@ -77,6 +78,7 @@ export const OPERATION_KINDS = [
   ...STICKER_OPERATIONS,
   ...INLINE_OPERATIONS,
   ...PAYMENT_OPERATIONS,
+  ...GAME_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
   ...STORY_OPERATIONS,
   'pass',
@@ -168,6 +170,7 @@ export type Operation<Place = string, Item = string> =
   | ReadingOperation<Place, Item>
   | InlineOperation<Place>
   | PaymentOperation<Place>
+  | GameOperation<Place, Item>
   | StoryOperation<Place>
   | GiftOperation<Place>
   | BusinessOperation<Item>
@@ -237,6 +240,7 @@ export type OperationResult =
   | InlineOutcome
   | PaymentOutcome
   | BotOutcome
+  | GameOutcome
   | Passed
   /** `surface`: the kind of chat of a deletion, if the network says it. */
   | { readonly kind: 'done'; readonly surface?: Surface }

@@ -8,6 +8,7 @@ import { Arguments } from './arguments.ts'
 import { buttonsOf } from './markup.ts'
 import { knownMedia } from './media.ts'
 import type { Call } from './method.ts'
+import { gameOf } from './methods/games.ts'
 import { invoiceOf } from './methods/payments.ts'
 import { contactOf, locationOf, venueContentOf } from './methods/structured.ts'
 import { captionOf, previewOf, textOf } from './text.ts'
@@ -40,6 +41,7 @@ const MEDIA: Readonly<Record<string, MediaType>> = {
 /** Types whose result is no file, with the fields that they need. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   article: ['title'],
+  game: ['game_short_name'],
   contact: ['phone_number', 'first_name'],
   location: ['latitude', 'longitude', 'title'],
   venue: ['latitude', 'longitude', 'title', 'address'],
@@ -161,6 +163,7 @@ function hintsOf(kind: MediaKind, field: string, item: Arguments): WebMedia['hin
 /** What a result that is no file sends by itself. */
 function plainOf(type: string, item: Arguments): Content | undefined {
   if (type === 'contact') return contactOf(item)
+  if (type === 'game') return { kind: 'game', game: gameOf(item) }
   if (type === 'venue') return venueContentOf(item)
   return type === 'location' ? { kind: 'location', ...locationOf(item) } : undefined
 }

@@ -88,6 +88,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_message', 'chat_id id', ofChats),
   ofUser('sandbox_block', 'person_id blocked_id', ofPeople),
   ofUser('sandbox_callback', 'id', `${ofPeople} or ${within('owner_id', 'sandbox_person')}`),
+  ofUser('sandbox_game_score', 'chat_id bot_id game person_id', ofChats),
   ofUser('sandbox_inline_query', 'id', ofPeople),
   ofUser('sandbox_prepared_message', 'id', ofPeople),
   ofUser('sandbox_web_app', 'id', ofPeople),

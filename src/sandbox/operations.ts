@@ -28,6 +28,7 @@ import {
 } from './chats/settings.ts'
 import { editSubscriptionInvite, makeSubscriptionInvite } from './chats/subscriptions.ts'
 import { banSender, setMemberTag, setMemberTitle } from './chats/titles.ts'
+import { listScores, setScore } from './games/scores.ts'
 import {
   availableGifts,
   convertGift,
@@ -176,6 +177,8 @@ export const handlers: Handlers<Call> = {
   managed_bot_access: managedBotAccess,
   set_managed_bot_access: setManagedBotAccess,
   passport_errors: setPassportErrors,
+  set_score: setScore,
+  scores: listScores,
 }
 
 /** Operations that add a row which stays, for a network that has only room for so many. */

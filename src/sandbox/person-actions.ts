@@ -279,11 +279,11 @@ export class PersonActions {
     await this.#do(person, operation)
   }
 
-  /** Presses a button and waits for its answer until the signal aborts. */
+  /** Presses a button, without data the one that starts a game, and waits for its answer until the signal aborts. */
   async press(
     person: number,
     at: MessageRef & { readonly isEphemeral?: boolean },
-    data: string,
+    data: string | undefined,
     signal: AbortSignal,
   ): Promise<Press> {
     await this.#assertIn(person)

@@ -30,6 +30,8 @@ function textsIn(content: Written): readonly Text[] {
       return [content]
     case 'media':
       return [content.caption]
+    case 'game':
+      return content.game.text ? [content.game.text] : []
     case 'poll': {
       const { question, options, explanation } = content.poll
       return [question, ...options.map(({ text }) => text), ...(explanation ? [explanation] : [])]
@@ -58,6 +60,8 @@ function peopleIn(result: OperationResult): readonly Person[] {
       return [result.invite.creator]
     case 'access':
       return result.people
+    case 'scores':
+      return result.scores.map(({ person }) => person)
     case 'transactions':
       return result.transactions.flatMap(({ person }) => person ?? [])
     default:

@@ -46,6 +46,8 @@ const purposes: Partial<Record<OperationKind, string>> = {
   unpin: 'message to unpin',
   react: 'message to react',
   remove_reaction: 'message to react',
+  set_score: 'message to set game score',
+  scores: 'message to get game high scores',
   stop_poll: 'message with poll to stop',
   read_history: 'message to go back from',
   mark_read: 'message to read',

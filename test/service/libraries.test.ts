@@ -149,9 +149,11 @@ t.test('grammY maps the errors', async (t) => {
     error_code: 403,
     description: 'Forbidden: the key lacks the scope bot:send',
   })
-  await rejects(api.sendGame(ada.id, 'chess'), {
+  const guest = { type: 'game', id: '1', game_short_name: 'chess' } as const
+  await rejects(api.answerGuestQuery('1', guest), {
     error_code: 400,
-    description: 'Bad Request: method sendGame not found on Sandbox: the network has no games',
+    description:
+      'Bad Request: method answerGuestQuery not found on Sandbox: the network has no inline mode',
   })
   const wrong = new Bot(`${key.slice(0, -3)}xyz`, { client: { apiRoot: service.url } })
   await rejects(wrong.api.getMe(), { error_code: 401, description: 'Unauthorized' })

@@ -56,7 +56,23 @@ export function botMethodRows({
     const { id } = await next('shipping_query')
     return { shipping_query_id: id, ok: true, shipping_options: [option] }
   }
+  const game = { game: { title: 'chess', photo: [] }, chat: { id: ada.id } }
+  const played = async () => {
+    const { message_id } = await done('sendGame', { chat_id: ada.id, game_short_name: 'chess' })
+    return { chat_id: ada.id, message_id, user_id: ada.id }
+  }
+  let score = 0
   return {
+    sendGame: [game, { chat_id: ada.id, game_short_name: 'chess' }],
+    setGameScore: [game, async () => ({ ...(await played()), score: ++score })],
+    getGameHighScores: [
+      [{ position: 1, user: { id: ada.id }, score: Number }],
+      async () => {
+        const place = await played()
+        await done('setGameScore', { ...place, score: ++score })
+        return place
+      },
+    ],
     sendInvoice: [
       { invoice, chat: { id: ada.id }, from: { id: bot.id } },
       { chat_id: ada.id, ...stars },

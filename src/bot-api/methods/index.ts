@@ -13,6 +13,7 @@ import { ephemeralMethods } from './ephemeral.ts'
 import { fileMethods } from './files.ts'
 import { forumTopicMethods } from './forum-topics.ts'
 import { passingOnMethods } from './forwarding.ts'
+import { gameMethods } from './games.ts'
 import { giftMethods } from './gifts.ts'
 import { inlineMethods } from './inline.ts'
 import { inviteMethods } from './invites.ts'
@@ -74,6 +75,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...inlineMethods,
     ...botTaskMethods,
     ...paymentMethods,
+    ...gameMethods,
     ...memberMethods,
     ...inviteMethods,
     ...forumTopicMethods,

@@ -7,6 +7,7 @@ import type {
   Message,
   Origin,
 } from '../../../machines/model/content.ts'
+import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
@@ -171,6 +172,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return { rich_message: richJson(content, ids) }
     case 'invoice':
       return { invoice: invoiceJson(content.invoice) }
+    case 'game':
+      return { game: gameJson(content.game, ids) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
@@ -179,6 +182,14 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return undefined
   }
 }
+
+/** The network gives games no pictures. */
+const gameJson = ({ title, description, text }: Game, ids: Names): object => ({
+  title,
+  description,
+  photo: [],
+  ...(text && { text: text.text, ...entitiesJson('text_entities', text, ids) }),
+})
 
 type ServiceContent = Content & { kind: 'service' }
 type ServiceOf<Fact extends ServiceContent['fact']> = Extract<ServiceContent, { fact: Fact }>

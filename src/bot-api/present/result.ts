@@ -104,6 +104,13 @@ const photosJson = ({ total, photos }: ResultOf<'photos'>, ids: Names): object =
   photos: photos.map((photo) => photoJson(photo, ids)),
 })
 
+const scoresJson = ({ scores }: ResultOf<'scores'>, ids: Names): object[] =>
+  scores.map(({ place, person, score }) => ({
+    position: place,
+    user: userJson(person, ids),
+    score,
+  }))
+
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
     case 'message':
@@ -158,6 +165,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.token
     case 'access':
       return accessJson(result, ids)
+    case 'scores':
+      return scoresJson(result, ids)
     case 'number':
       return result.number
     case 'photos':

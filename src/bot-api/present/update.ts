@@ -54,17 +54,20 @@ function tellingOf(happening: Telling, ids: Names): Shown | undefined {
   const message = messageJson(happening.message, ids)
   const chatId = ids.chat(happening.message.chat.native)
   if (happening.kind !== 'callback') return message && [kindOf(happening), chatId, message]
-  const { callback, from, data } = happening
+  const { callback, from } = happening
   const query = {
     id: callback,
     from: userJson(from, ids),
     // A button works whatever its message carries.
     message: message ?? bareMessageJson(happening.message, ids),
     chat_instance: `${chatId}`,
-    data,
+    ...pressedJson(happening),
   }
   return ['callback_query', chatId, query]
 }
+
+const pressedJson = (pressed: Extract<Happening, { kind: 'callback' | 'inline_callback' }>) =>
+  'game' in pressed ? { game_short_name: pressed.game } : { data: pressed.data }
 
 function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefined {
   switch (happening.kind) {
@@ -170,8 +173,9 @@ function inlineJson(happening: InlineHappening, ids: Names): Shown {
   const from = userJson(happening.person, ids)
   const chatId = ids.chat(happening.person.native)
   if (happening.kind === 'inline_callback') {
-    const { callback, inline, place, data } = happening
-    const value = { id: callback, from, inline_message_id: inline, chat_instance: place, data }
+    const { callback, inline, place } = happening
+    const named = { id: callback, from, inline_message_id: inline, chat_instance: place }
+    const value = { ...named, ...pressedJson(happening) }
     return ['callback_query', chatId, value]
   }
   const { text, offset, place, location } = happening.query

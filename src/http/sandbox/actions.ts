@@ -18,7 +18,10 @@ const Press = Type.Object(
     chat: ChatId,
     message_id: Type.Optional(Id),
     ephemeral_message_id: Type.Optional(Id),
-    callback_data: Type.String({ minLength: 1 }),
+    callback_data: Type.Optional(Type.String({ minLength: 1 })),
+    game: Type.Optional(
+      Type.Literal(true, { description: 'Presses the button that starts the game' }),
+    ),
     wait_seconds: Type.Number({ minimum: 0, maximum: 30, default: 10 }),
   },
   strict,
@@ -138,6 +141,9 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
     async (request, reply) => {
       const { params, body } = request
       const place = pressedIn(body)
+      if ((body.callback_data === undefined) === (body.game === undefined)) {
+        throw failed('bad_request', 'name either callback_data or game')
+      }
       const { callback, answer } = await network(request).actions.press(
         params.person,
         place,

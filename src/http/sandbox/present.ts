@@ -227,6 +227,10 @@ export function contentBody(content: Content): object {
       return { poll: pollBody(content.poll) }
     case 'invoice':
       return { invoice: invoiceBody(content.invoice) }
+    case 'game': {
+      const { name, title, description, text } = content.game
+      return { game: { name, title, description, ...present({ text: text?.text }) } }
+    }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':

@@ -276,6 +276,14 @@ export const shownContent = {
     ),
   ),
   invoice: optional(InvoiceBody),
+  game: optional(
+    Type.Object({
+      name: Type.String(),
+      title: Type.String(),
+      description: Type.String(),
+      text: optional(Type.String({ description: 'The scores, or what the bot wrote' })),
+    }),
+  ),
   payment: optional(
     Type.Object({
       currency: Type.String(),

@@ -118,12 +118,16 @@ export function handsOf(person: number) {
     mark: (message: Message, done: readonly number[], undone: readonly number[]) =>
       call<true>('PUT', `${at(message)}/tasks`, { body: { done, undone } }),
     type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
-    press: ({ chat, message_id, ephemeral_message_id }: Message, callback_data: string) =>
+    /** Without data, the button that starts a game. */
+    press: (
+      { chat, message_id, ephemeral_message_id }: Message,
+      callback_data: string | undefined,
+    ) =>
       call<PressAnswer>('POST', `${own}/presses`, {
         body: {
           chat: chat.id,
           ...(ephemeral_message_id === undefined ? { message_id } : { ephemeral_message_id }),
-          callback_data,
+          ...(callback_data === undefined ? { game: true } : { callback_data }),
         },
       }),
     pay: (body: Paying) => call<Payment>('POST', `${own}/payments`, { body }),

@@ -101,7 +101,9 @@ function happeningOf(reader: Reader, row: Row): Happening {
       ...common,
       sourceKey: `callback:${detail.callback}`,
       callback: String(detail.callback),
-      data: detail.data!,
+      ...(message.content.kind === 'game' && detail.data === ''
+        ? { game: message.content.game.name }
+        : { data: detail.data! }),
     }
     if (viaOf(detail)) {
       const inline = inlineId({ chat: detail.chat_id, message: detail.id })

@@ -17,9 +17,11 @@ export interface CallbackAnswer {
   readonly url?: string
 }
 
-/** Whether one of the buttons of the row carries the data `$4`, among them those within a rich message. */
+/** Whether one of the buttons of the row carries the data `$4`, among them those within a rich message. The one that starts a game carries none. */
 const hasButton = (row: string) => `(
   jsonb_path_exists(${row}.buttons, '$[*][*] ? (@.data == $data)', jsonb_build_object('data', $4::text))
+  or $4 = '' and ${row}.content ->> 'kind' = 'game'
+    and jsonb_path_exists(${row}.buttons, '$[*][*].action.callback_game')
   or ${row}.content ->> 'kind' = 'rich' and jsonb_path_exists(${row}.content,
     'strict $.blocks.**.callback_data ? (@ == $data)', jsonb_build_object('data', $4::text)))`
 
@@ -64,16 +66,16 @@ const pressingEphemeral = pressed(
       where e.ephemeral_id = $3 and e.receiver_id = $1 and ${hasButton('t')}`,
 )
 
-/** Resolves with the callback's id. Ephemeral messages are named by their own number. */
+/** Resolves with the callback's id. Without data the button is the one that starts a game. Ephemeral messages are named by their own number. */
 export async function press(
   db: Queryable,
   wake: Wake,
   person: number,
   { chat, message }: MessageRef,
-  data: string,
+  data: string | undefined,
   isEphemeral = false,
 ): Promise<number> {
-  const values = [person, chat, message, data]
+  const values = [person, chat, message, data ?? '']
   const statement = isEphemeral ? pressingEphemeral : pressing
   const [row] = await db.query<{ id: number; woken: number[] }>(statement, values)
   if (!row) throw failed('bad_request', 'there is no such button')

@@ -153,6 +153,7 @@ const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: s
   dice: ['send_other_messages', 'dice'],
   poll: ['send_polls', 'polls'],
   invoice: ['send_messages', 'invoices'],
+  game: ['send_other_messages', 'games'],
 }
 
 /** A message before it is sent, as far as the permission to send it depends on it. */

@@ -132,7 +132,7 @@ export async function editInline(
 }
 
 /** Rejects where the bot has no such message. */
-async function inlineMessage(
+export async function inlineMessage(
   db: Queryable,
   bot: number,
   key: MessageKey | undefined,
@@ -168,9 +168,9 @@ const writing = {
     from message ${viewJoins('message', '$2::bigint')}`,
 }
 
-/** `change` resolves with the new content, or rejects. It is called again when another change came first. */
-async function revise(
-  { db, wake, now }: NetworkContext,
+/** Writes the new version of a message. `change` resolves with the new content, or rejects. It is called again when another change came first. */
+export async function revise(
+  { db, wake, now }: Pick<NetworkContext, 'wake' | 'now'> & { readonly db: Queryable },
   { person, session }: ActingPerson,
   find: Find,
   change: (target: FoundMessage, now: number) => Promise<Revision>,
@@ -230,6 +230,10 @@ async function replaced(
     return { kind: 'checklist', checklist: stillDone(content.checklist, before.checklist) }
   }
   const holder = holderOf(target.sender, target.request)
+  if (content.kind === 'text' && before.kind === 'game') {
+    const { kind: _, preview: __, ...text } = content
+    return { kind: 'game', game: { ...before.game, text } }
+  }
   if (content.kind === 'text' || content.kind === 'rich') {
     if (before.kind !== 'text' && before.kind !== 'rich') {
       throw bad('there is no text in the message to edit')

@@ -1,13 +1,14 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
-import type { Buttons } from '../../../machines/model/buttons.ts'
+import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
+import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { messageOf, parseChatId, parseTopicId, personOf } from '../delivery/mapping.ts'
 import {
@@ -19,7 +20,7 @@ import {
   viewJoins,
 } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
-import type { Call, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
+import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { neededPermission, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
@@ -195,6 +196,7 @@ export async function sendVia(
   const { sender } = envelope
   const before = given.kind === 'text' ? undefined : await sentBefore(context.db, envelope)
   if (before) return { kind: 'message', message: messageOf(before) }
+  if (given.kind === 'game') await assertTakesGames(context, sender, envelope.native)
   const deliver = async () => {
     const content = await prepareContent(context, sender, request, given)
     return context.outbox.send({ ...envelope, content })
@@ -245,17 +247,37 @@ async function accountOf({ context: { db }, business }: Call): Promise<Person | 
   return row && personOf(row.person)
 }
 
-/** An invoice has a button to pay it; no other message has one. */
+/** The first button of an invoice pays it, that of a game starts it; no other message has such buttons. */
 function buttonsFor(content: Content, buttons: Buttons = []): Buttons | undefined {
-  const paying = buttons.flat().filter((button) => 'action' in button && button.action.pay)
-  const isInvoice = content.kind === 'invoice'
-  if (isInvoice && buttons.length === 0) {
-    const { total, currency } = content.invoice
-    return [[{ text: `Pay ${total} ${currency}`, action: { pay: true } }]]
-  }
-  const isRight = isInvoice ? buttons[0]?.[0] === paying[0] : paying.length === 0
+  const own = ownButton(content)
+  if (own && buttons.length === 0) return [[own]]
+  const first = buttons[0]?.[0]
+  const special = buttons.flat().filter((button) => OWN_ACTIONS.some((name) => does(button, name)))
+  const isRight = own
+    ? special.length === 1 && special[0] === first && does(first, Object.keys(own.action)[0]!)
+    : special.length === 0
   if (!isRight) throw bad('BUTTON_TYPE_INVALID')
   return buttons.length > 0 ? buttons : undefined
+}
+
+const OWN_ACTIONS = ['pay', 'callback_game'] as const
+
+const does = (button: Button | undefined, name: string): boolean =>
+  button !== undefined && 'action' in button && Boolean(button.action[name])
+
+function ownButton(content: Content) {
+  if (content.kind === 'game') {
+    return { text: `Play ${content.game.title}`, action: { callback_game: {} } }
+  }
+  if (content.kind !== 'invoice') return undefined
+  const { total, currency } = content.invoice
+  return { text: `Pay ${total} ${currency}`, action: { pay: true } }
+}
+
+async function assertTakesGames({ db }: NetworkContext, sender: number, native: number) {
+  if (native > 0) return
+  const { chat } = await accessOf(db, sender, native)
+  if (chat.kind === 'channel') throw bad("games can't be sent to channel chats")
 }
 
 /** Web apps open only in the private chat with the bot. */

@@ -109,6 +109,14 @@ function ChecklistContent({ checklist: { title, tasks }, mark }: ChecklistProps)
   )
 }
 
+/** A game and its scores; a button below starts it. */
+const GameContent = ({ game }: { readonly game: NonNullable<Message['game']> }) => (
+  <div className="stack tight" dir="auto">
+    <strong>{game.title}</strong>
+    {game.text && <span className="text">{game.text}</span>}
+  </div>
+)
+
 interface ContentProps {
   readonly message: Message
   mark(done: readonly number[], undone: readonly number[]): void
@@ -132,6 +140,7 @@ export function Content({ message, vote, mark }: ContentProps) {
   }
   if (message.invoice) return <InvoiceCard message={message} invoice={message.invoice} />
   if (message.checklist) return <ChecklistContent checklist={message.checklist} mark={mark} />
+  if (message.game) return <GameContent game={message.game} />
   if (poll) return <PollContent poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>
   if (contact) return <span dir="auto">{`${contact.first_name} · ${contact.phone_number}`}</span>
@@ -145,6 +154,7 @@ type Shown = Pick<
   | 'caption'
   | 'media'
   | 'checklist'
+  | 'game'
   | 'poll'
   | 'dice'
   | 'contact'
@@ -160,7 +170,7 @@ export function useSummary(): (shown: Shown) => string {
   const t = useT()
   const { money } = useFormats()
   return (shown) => {
-    const { payment } = shown
+    const { payment, game } = shown
     const { text, caption, media, checklist, service, poll, dice, contact, location, venue } = shown
     if (shown.web_app_data) return t('messenger.appData', shown.web_app_data)
     if (text !== undefined) return text
@@ -171,6 +181,7 @@ export function useSummary(): (shown: Shown) => string {
     if (service !== undefined) return t.word('messenger.service', service)
     if (shown.invoice) return shown.invoice.title
     if (checklist) return checklist.title
+    if (game) return game.title
     if (poll) return poll.question
     if (dice) return dice.emoji
     if (contact) return contact.first_name

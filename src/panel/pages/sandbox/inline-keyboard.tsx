@@ -29,7 +29,7 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
   const [opened, setOpened] = useState<InlineButton>()
   const bot = message.via_bot ?? message.from
   const pressing = useMutation({
-    mutationFn: (data: string) => hands.press(message, data),
+    mutationFn: (data: string | undefined) => hands.press(message, data),
     onSuccess({ answered, text, show_alert }) {
       if (!answered) toast(t('messenger.unanswered'), 'bad')
       else if (text && !show_alert) toast(text)
@@ -43,9 +43,10 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
       const isCopied = await copy(copy_text.text)
       toast(t(isCopied ? 'copied' : 'copy.failed'), isCopied ? 'good' : 'bad')
     } else if (opensDialog(button, message)) setOpened(button)
-    else pressing.mutate(button.callback_data ?? button.text)
+    else pressing.mutate(button.callback_game ? undefined : (button.callback_data ?? button.text))
   }
-  const alert = pressing.data?.show_alert ? pressing.data.text : undefined
+  const { text: said, show_alert, url: game } = pressing.data ?? {}
+  const alert = show_alert ? said : undefined
   return (
     <div className="keyboard">
       {rows.map((row) => (
@@ -73,22 +74,24 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
       {opened && bot && (
         <Opened button={opened} bot={bot} message={message} onClose={() => setOpened(undefined)} />
       )}
-      <Alert text={alert} onClose={pressing.reset} />
+      <Alert text={alert} address={game} onClose={pressing.reset} />
     </div>
   )
 }
 
 interface AlertProps {
   readonly text: string | undefined
+  /** Where the game is that a button starts. */
+  readonly address: string | undefined
   onClose(): void
 }
 
 /** What the bot wants to be read before anything else is done. */
-function Alert({ text, onClose }: AlertProps) {
+function Alert({ text, address, onClose }: AlertProps) {
   const t = useT()
   return (
-    <Dialog title={t('messenger.alert')} open={text !== undefined} onClose={onClose}>
-      <p dir="auto">{text}</p>
+    <Dialog title={t('messenger.alert')} open={(text ?? address) !== undefined} onClose={onClose}>
+      <p dir="auto">{text ?? (address && <Outside address={address}>{address}</Outside>)}</p>
       <div className="actions">
         <Button kind="first" onClick={onClose}>
           {t('close')}

@@ -1,0 +1,82 @@
+/** Methods about games and their scores. */
+import { failed } from '../../../machines/model/failure.ts'
+import type { Game } from '../../../machines/model/game.ts'
+import type { Arguments } from '../arguments.ts'
+import { type Call, type Method, result } from '../method.ts'
+import { isInline, send, sending } from '../sending.ts'
+
+const bad = (description: string) => failed('bad_request', description)
+
+const HIGHEST = 2 ** 31 - 1
+
+/** No network but the reference's own keeps games: its name is all that is known of one. */
+export function gameOf(args: Arguments): Game {
+  const name = args.text('game_short_name') ?? ''
+  if (!/^\w{1,64}$/.test(name)) throw bad('wrong game short name specified')
+  return { name, title: name, description: '' }
+}
+
+const sendGame: Method = {
+  name: 'sendGame',
+  summary: 'Sends a game; its first button starts it',
+  scope: 'bot:send',
+  operation: 'send',
+  content: 'game',
+  sends: true,
+  parameters: { ...sending, game_short_name: 'string' },
+  required: ['chat_id', 'game_short_name'],
+  run: async (call) => result(await send(call, { kind: 'game', game: gameOf(call.args) })),
+}
+
+const placed = {
+  user_id: 'integer',
+  chat_id: 'chat',
+  message_id: 'integer',
+  inline_message_id: 'string',
+} as const
+
+/** The person, and the message of the game. */
+function playedOf(call: Call) {
+  const { args } = call
+  const person = args.userId()
+  if (isInline(call)) return { person, inline: args.text('inline_message_id') ?? '' }
+  return { person, chat: args.chat(), message: args.messageId('message_id') }
+}
+
+const setGameScore: Method = {
+  name: 'setGameScore',
+  summary: 'Sets the score of a person in a game',
+  scope: 'bot:send',
+  operation: 'set_score',
+  parameters: {
+    ...placed,
+    score: 'integer',
+    force: 'boolean',
+    disable_edit_message: 'boolean',
+    edit_message: 'boolean',
+  },
+  required: ['user_id', 'score'],
+  run: async (call) => {
+    const { args, perform } = call
+    const score = args.integer('score', { min: -1, max: HIGHEST })
+    if (score < 0) throw bad('score must be non-negative')
+    // `edit_message` is the older name of the opposite.
+    const isShown = args.has('edit_message')
+      ? args.boolean('edit_message')
+      : !args.boolean('disable_edit_message')
+    const terms = { score, mayFall: args.boolean('force'), isShown }
+    return result(await perform({ kind: 'set_score', ...terms, ...playedOf(call) }))
+  },
+}
+
+const getGameHighScores: Method = {
+  name: 'getGameHighScores',
+  summary: 'The best scores of a game, and those around a person',
+  scope: undefined,
+  operation: 'scores',
+  parameters: placed,
+  required: ['user_id'],
+  run: async (call) => result(await call.perform({ kind: 'scores', ...playedOf(call) })),
+}
+
+export const gameMethods = [sendGame, setGameScore, getGameHighScores]
