@@ -157,18 +157,18 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return { id: result.id, ...present({ expiration_date: result.expiresAt }) }
     case 'sent_inline':
       return present({ inline_message_id: result.inline })
-    case 'link':
-      return result.link
     case 'transactions':
       return transactionsJson(result.transactions, ids)
-    case 'token':
-      return result.token
     case 'access':
       return accessJson(result, ids)
     case 'scores':
       return scoresJson(result, ids)
     case 'number':
       return result.number
+    case 'link':
+      return result.link
+    case 'token':
+      return result.token
     case 'photos':
       return photosJson(result, ids)
     case 'done':
