@@ -1,7 +1,18 @@
-/** Operations about ephemeral messages: one member of a group sees them, and they are gone after a time. */
+/** Operations about messages that do not stay: drafts, shown while written, and ephemeral ones, seen by one member. */
+
 import type { Buttons } from './buttons.ts'
 import type { Content } from './content.ts'
 import type { Text } from './text.ts'
+
+export const DRAFT_OPERATIONS = ['draft'] as const
+
+/** The next draft with the same number replaces this one. */
+export interface DraftOperation<Place> {
+  readonly kind: 'draft'
+  readonly chat: Place
+  readonly draft: number
+  readonly text: Text
+}
 
 export const EPHEMERAL_OPERATIONS = [
   'send_ephemeral',

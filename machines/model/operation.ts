@@ -21,9 +21,15 @@ import {
   type ChatOperation,
   PROFILE_OPERATIONS,
   type ProfileOperation,
+  TOPIC_OPERATIONS,
+  type TopicOperation,
 } from './operation-chats.ts'
-import { DRAFT_OPERATIONS, type DraftOperation } from './operation-draft.ts'
-import { EPHEMERAL_OPERATIONS, type EphemeralOperation } from './operation-ephemeral.ts'
+import {
+  DRAFT_OPERATIONS,
+  type DraftOperation,
+  EPHEMERAL_OPERATIONS,
+  type EphemeralOperation,
+} from './operation-ephemeral.ts'
 import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './operation-games.ts'
 import { GIFT_OPERATIONS, type GiftOperation } from './operation-gifts.ts'
 import {
@@ -46,7 +52,6 @@ import {
 } from './operation-reading.ts'
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
-import { TOPIC_OPERATIONS, type TopicOperation } from './operation-topics.ts'
 import type { Person } from './person.ts'
 import type { AnsweredPart, Quote, Text } from './text.ts'
 import type { Topic } from './topic.ts'
@@ -156,12 +161,7 @@ type MessageOperation<Place, Item> =
       readonly isBig?: boolean
     }
   /** Typing and its kind; `action` is the reference's name. */
-  | {
-      readonly kind: 'act'
-      readonly chat: Place
-      readonly action: string
-      readonly topic?: Item
-    }
+  | { readonly kind: 'act'; readonly chat: Place; readonly action: string; readonly topic?: Item }
 
 export type Operation<Place = string, Item = string> =
   | MessageOperation<Place, Item>

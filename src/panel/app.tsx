@@ -1,4 +1,5 @@
 /** Which address shows which page. Every page but the first ones is loaded when it is needed. */
+
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Navigate, Route, Routes, useLocation } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
@@ -7,7 +8,23 @@ import { useT } from './i18n/language.tsx'
 import { Shell } from './layout/shell.tsx'
 import { DashboardPage } from './pages/dashboard/dashboard.tsx'
 import { LoginPage } from './pages/login/login.tsx'
-import { Failed, Loading } from './ui/states.tsx'
+import { ButtonLink } from './ui/button.tsx'
+import { Page } from './ui/page.tsx'
+import { Empty, Failed, Loading } from './ui/states.tsx'
+
+/** An address below /dashboard that shows nothing. */
+function MissingPage() {
+  const t = useT()
+  return (
+    <Page title={t('missing.title')} narrow>
+      <Empty
+        icon="search"
+        title={t('missing.text')}
+        action={<ButtonLink to="/dashboard">{t('nav.dashboard')}</ButtonLink>}
+      />
+    </Page>
+  )
+}
 
 const late = <Name extends string>(
   name: Name,
@@ -27,7 +44,6 @@ const AccountDiagnosisPage = late(
 )
 const SandboxPage = late('SandboxPage', () => import('./pages/sandbox/sandbox.tsx'))
 const AccountPage = late('AccountPage', () => import('./pages/account/account.tsx'))
-const MissingPage = late('MissingPage', () => import('./pages/missing/missing.tsx'))
 const InvitationPage = late('InvitationPage', () => import('./pages/invitation/invitation.tsx'))
 
 export function App() {

@@ -1,9 +1,10 @@
 /** The built-in messenger: for each user a network of people and chats, driven by routes and by linked accounts. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Gift } from '../../machines/model/gift.ts'
 import type { Topic } from '../../machines/model/topic.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import type { Range } from '../media/media.ts'
 import { BotTasks } from './bots/bot-tasks.ts'
 import { BusinessConnections } from './business/connections.ts'
@@ -18,7 +19,6 @@ import { InlineMode } from './inline/inline-mode.ts'
 import { BatchedOutbox } from './messages/send.ts'
 import { Capacity, type CapacityLimits } from './network/capacity.ts'
 import type { NetworkContext, Services } from './network/context.ts'
-import { explainEmptied } from './network/database.ts'
 import { NetworkMembers } from './network/members.ts'
 import { Checkout } from './payments/checkout.ts'
 import { NetworkCleaner } from './people/empty-network.ts'
@@ -28,6 +28,27 @@ import { PersonActions } from './person-actions.ts'
 import { DuePolls } from './polls/timer.ts'
 import { StickerSets } from './stickers/sticker-sets.ts'
 import { listTopics } from './topics/topics.ts'
+
+/** A database whose writes may meet people and chats that were deleted meanwhile: that is a conflict, not a defect. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+function explain(cause: unknown): never {
+  if (cause instanceof Error && 'code' in cause && cause.code === FOREIGN_KEY_VIOLATION) {
+    throw failed('conflict', 'the sandbox was emptied meanwhile', {}, { cause })
+  }
+  throw cause
+}
+
+const explained = (target: Queryable): Queryable => ({
+  query: <Row extends object>(...asked: Parameters<Queryable['query']>) =>
+    target.query<Row>(...asked).catch(explain),
+})
+
+const explainEmptied = (db: Database): Database => ({
+  ...db,
+  ...explained(db),
+  transaction: (work) => db.transaction((tx) => work(explained(tx))).catch(explain),
+})
 
 /** The network of one user. */
 export interface Network {

@@ -9,7 +9,12 @@ import { methods } from '../../src/bot-api/methods/index.ts'
 import { only } from '../support/fakes.ts'
 
 /** Show something to others, and leave no message behind. */
-const FLEETING = ['sendChatAction', 'sendMessageDraft', 'sendRichMessageDraft']
+const FLEETING = [
+  'sendChatAction',
+  'sendChatJoinRequestWebApp',
+  'sendMessageDraft',
+  'sendRichMessageDraft',
+]
 const writes = (name: string) => /^(send|forward|copy)[A-Z]/.test(name) && !FLEETING.includes(name)
 
 /** Can do everything that any method asks for. */

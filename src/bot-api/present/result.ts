@@ -111,6 +111,28 @@ const scoresJson = ({ scores }: ResultOf<'scores'>, ids: Names): object[] =>
     score,
   }))
 
+/** What has a price: gifts and Stars. */
+function valuesJson(
+  result: ResultOf<'gifts' | 'owned_gifts' | 'stars' | 'transactions'>,
+  ids: Names,
+): object {
+  switch (result.kind) {
+    case 'gifts':
+      return { gifts: result.gifts.map((gift) => giftJson(gift, ids)) }
+    case 'owned_gifts':
+      return ownedGiftsJson(result, ids)
+    case 'stars':
+      return { amount: result.stars }
+    case 'transactions':
+      return transactionsJson(result.transactions, ids)
+  }
+}
+
+const inlineJson = (result: ResultOf<'prepared' | 'sent_inline'>): object =>
+  result.kind === 'prepared'
+    ? { id: result.id, ...present({ expiration_date: result.expiresAt }) }
+    : present({ inline_message_id: result.inline })
+
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
     case 'message':
@@ -134,11 +156,10 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'invite':
       return inviteJson(result.invite, ids)
     case 'gifts':
-      return { gifts: result.gifts.map((gift) => giftJson(gift, ids)) }
     case 'owned_gifts':
-      return ownedGiftsJson(result, ids)
     case 'stars':
-      return { amount: result.stars }
+    case 'transactions':
+      return valuesJson(result, ids)
     case 'business':
       return connectionJson(result.connection, ids)
     case 'boosts':
@@ -154,11 +175,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'story':
       return { chat: chatJson(result.story.chat, ids), id: result.story.id }
     case 'prepared':
-      return { id: result.id, ...present({ expiration_date: result.expiresAt }) }
     case 'sent_inline':
-      return present({ inline_message_id: result.inline })
-    case 'transactions':
-      return transactionsJson(result.transactions, ids)
+      return inlineJson(result)
     case 'access':
       return accessJson(result, ids)
     case 'scores':

@@ -40,11 +40,7 @@ import { IdempotentCalls } from './0048-idempotent-calls.ts'
 import { MessageAttributes } from './0049-message-attributes.ts'
 import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
-import { SandboxGameScores } from './0053-sandbox-game-scores.ts'
-import { SandboxJoinQueries } from './0057-sandbox-join-queries.ts'
-import { SandboxManagedBots } from './0058-sandbox-managed-bots.ts'
-import { SandboxStarEntries } from './0059-sandbox-star-entries.ts'
-import { SandboxRenewals } from './0060-sandbox-renewals.ts'
+import { SandboxBots } from './0053-sandbox-bots.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -93,9 +89,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0049-message-attributes', class: MessageAttributes },
   { name: '0050-ephemeral-messages', class: EphemeralMessages },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
-  { name: '0053-sandbox-game-scores', class: SandboxGameScores },
-  { name: '0057-sandbox-join-queries', class: SandboxJoinQueries },
-  { name: '0058-sandbox-managed-bots', class: SandboxManagedBots },
-  { name: '0059-sandbox-star-entries', class: SandboxStarEntries },
-  { name: '0060-sandbox-renewals', class: SandboxRenewals },
+  { name: '0053-sandbox-bots', class: SandboxBots },
 ]

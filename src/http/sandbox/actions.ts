@@ -97,6 +97,14 @@ export const messageRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
+const Pressed = Type.Object({
+  callback_query_id: Type.String(),
+  answered: Type.Boolean(),
+  text: Type.Optional(Type.String()),
+  show_alert: Type.Optional(Type.Boolean()),
+  url: Type.Optional(Type.String()),
+})
+
 export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people/:person/typing',
@@ -127,15 +135,7 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Press an inline button and wait for the answer'),
         params: PersonParams,
         body: Press,
-        response: answers(
-          Type.Object({
-            callback_query_id: Type.String(),
-            answered: Type.Boolean(),
-            text: Type.Optional(Type.String()),
-            show_alert: Type.Optional(Type.Boolean()),
-            url: Type.Optional(Type.String()),
-          }),
-        ),
+        response: answers(Pressed),
       },
     },
     async (request, reply) => {

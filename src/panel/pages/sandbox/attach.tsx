@@ -1,13 +1,60 @@
 /** What goes along with a text or in its stead: files, a place, a poll. */
+
 import { Menu } from '@base-ui/react/menu'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
-import type { Written } from '../../api/sandbox.ts'
+import { stickerSetsQuery, type Written } from '../../api/sandbox.ts'
+import type { Media } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { NewPlaceDialog } from './new-place.tsx'
+import { Loading, Wrong } from '../../ui/states.tsx'
+import { isPicture, Picture } from './attachment.tsx'
+import { type NewContentProps, NewPlaceDialog } from './new-place.tsx'
 import { NewPollDialog } from './new-poll.tsx'
-import { StickersDialog } from './stickers.tsx'
+
+/** The stickers of all sets, to pick one and send it. */
+function StickersDialog({ write, onClose }: NewContentProps) {
+  const t = useT()
+  const sets = useQuery(stickerSetsQuery)
+  const sending = useMutation({
+    mutationFn: ({ file }: Media) => write({ media: { type: 'sticker', file } }),
+    onSuccess: onClose,
+  })
+  const shown = sets.data?.filter(({ sticker_type }) => sticker_type !== 'custom_emoji')
+  return (
+    <Dialog title={t('stickers.title')} open wide onClose={onClose}>
+      {sets.isPending && <Loading lines={3} />}
+      {shown?.length === 0 && <p className="quiet">{t('stickers.none')}</p>}
+      {shown?.map(({ name, title, stickers }) => (
+        <section key={name} aria-label={title}>
+          <h3 className="label">
+            <bdi>{title}</bdi>
+          </h3>
+          <div className="stickers">
+            {stickers.map((sticker) => (
+              <button
+                key={sticker.file}
+                type="button"
+                className="button bare"
+                aria-label={t('stickers.send', { emoji: sticker.emoji ?? '' })}
+                disabled={sending.isPending}
+                onClick={() => sending.mutate(sticker)}
+              >
+                {isPicture(sticker) ? <Picture media={sticker} /> : sticker.emoji}
+              </button>
+            ))}
+          </div>
+        </section>
+      ))}
+      <Wrong cause={sets.error ?? sending.error} />
+      <div className="actions">
+        <Button onClick={onClose}>{t('close')}</Button>
+      </div>
+    </Dialog>
+  )
+}
 
 interface AttachProps {
   readonly disabled: boolean

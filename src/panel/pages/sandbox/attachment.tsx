@@ -1,13 +1,23 @@
 /** A file in a message: a picture is shown, anything else can be saved. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { bytesOf } from '../../api/bytes.ts'
+import { ApiFailure } from '../../api/failure.ts'
 import type { Media } from '../../api/sandbox-types.ts'
+import { accessToken } from '../../api/session.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+
+/** A file of the service, which wants the access token that an image's address cannot carry. */
+async function bytesOf(path: string, type: string, signal: AbortSignal): Promise<Blob> {
+  const authorization = `Bearer ${await accessToken()}`
+  const response = await fetch(path, { headers: { authorization }, signal, credentials: 'omit' })
+  if (!response.ok) throw new ApiFailure(response.status, response.statusText)
+  return new Blob([await response.arrayBuffer()], { type })
+}
 
 export const isPicture = ({ type, mime_type = '' }: Media) =>
   type === 'photo' || (type === 'sticker' && !/video|json/.test(mime_type))

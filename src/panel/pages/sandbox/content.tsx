@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Attachment } from './attachment.tsx'
-import { InvoiceCard } from './invoice.tsx'
+import { InvoiceCard } from './pay.tsx'
 import { RichBlocks } from './rich-blocks.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 

@@ -1,4 +1,5 @@
 /** Paying an invoice: what the bot asks the buyer for, the way of shipping, and what came of it. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { peopleQuery } from '../../api/sandbox.ts'
@@ -12,6 +13,58 @@ import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
 import { personName } from './names.ts'
+
+/** An invoice in a message: what is sold, for how much, and the way to pay it. */
+interface InvoiceCardProps {
+  readonly message: Message
+  readonly invoice: Invoice
+}
+
+const DAY_SECONDS = 86_400
+
+/** Where the bot put no button for paying below its invoice, the card has one. */
+export function InvoiceCard({ message, invoice }: InvoiceCardProps) {
+  const t = useT()
+  const { money } = useFormats()
+  const [isPaying, setPaying] = useState(false)
+  const { title, description, prices, currency, total_amount, subscription_period } = invoice
+  const hasButton = message.inline_keyboard?.flat().some(({ pay }) => pay)
+  return (
+    <div className="stack tight poll">
+      <strong dir="auto">{title}</strong>
+      <span dir="auto">{description}</span>
+      <table className="prices small">
+        <tbody>
+          {prices.map(({ label, amount }) => (
+            <tr key={`${label} ${amount}`}>
+              <th scope="row">
+                <bdi>{label}</bdi>
+              </th>
+              <td className="number">{money(amount, currency)}</td>
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">{t('pay.total')}</th>
+            <td className="number label">{money(total_amount, currency)}</td>
+          </tr>
+        </tbody>
+      </table>
+      {subscription_period !== undefined && (
+        <span className="quiet small">
+          {t('pay.perPeriod', { days: Math.round(subscription_period / DAY_SECONDS) })}
+        </span>
+      )}
+      {!hasButton && (
+        <Button kind="first" size="slim" onClick={() => setPaying(true)}>
+          {t('pay.title', { sum: money(total_amount, currency) })}
+        </Button>
+      )}
+      {isPaying && (
+        <PayDialog message={message} invoice={invoice} onClose={() => setPaying(false)} />
+      )}
+    </div>
+  )
+}
 
 interface PayDialogProps {
   readonly message: Message
