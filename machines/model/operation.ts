@@ -70,6 +70,7 @@ export const OPERATION_KINDS = [
   'copy',
   'react',
   'remove_reaction',
+  'remove_all_reactions',
   'act',
   'answer',
   ...DRAFT_OPERATIONS,
@@ -184,6 +185,8 @@ export type Operation<Place = string, Item = string> =
       readonly message: Item
       readonly person: Place
     }
+  /** The same in all of a chat. */
+  | { readonly kind: 'remove_all_reactions'; readonly chat: Place; readonly person: Place }
   | TopicOperation<Place, Item>
   | EphemeralOperation<Place, Item>
   | DraftOperation<Place>

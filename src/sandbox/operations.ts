@@ -48,7 +48,7 @@ import { showDraft } from './messages/drafts.ts'
 import { deleteMessage, edit, editInline } from './messages/edit.ts'
 import { deleteEphemeral, editEphemeral, sendEphemeral } from './messages/ephemeral.ts'
 import { forwardOrCopy } from './messages/forward.ts'
-import { react, removeReaction } from './messages/reactions.ts'
+import { react, removeAllReactions, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
 import { prepareKey } from './messages/sharing.ts'
 import { showTyping } from './messages/typing.ts'
@@ -138,6 +138,7 @@ export const handlers: Handlers<Call> = {
   set_about: setAbout,
   set_profile_photo: setProfilePhoto,
   remove_reaction: removeReaction,
+  remove_all_reactions: removeAllReactions,
   post_story: postStory,
   delete_story: deleteStory,
   edit_story: editStory,

@@ -156,6 +156,10 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     t.equal(group.reactions.get(id)?.size, 0)
     const missing = refusalOf(does({ ...removal, message: '999' }))
     t.match(await missing, { description: 'message to react not found' })
+    reactIn(network, group, { person: friend, id, emoji: ['👎'] })
+    const all = { kind: 'remove_all_reactions', chat, person: `${friend.id}` } as const
+    t.match(await does(all), { kind: 'done' })
+    t.equal(group.reactions.get(id)?.size, 0)
   })
 
   await t.test('the account shows another name, other words and another picture', async (t) => {

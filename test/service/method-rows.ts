@@ -143,6 +143,7 @@ export function methodRows({
       async () => ({ ...(await here()), reaction: [{ type: 'emoji', emoji: '👍' }] }),
     ],
     deleteMessageReaction: [true, async () => ({ ...(await here()), user_id: ada.id })],
+    deleteAllMessageReactions: [true, { ...inGroup, user_id: ada.id }],
     postStory: [{ chat: { id: bot.id, type: 'private' }, id: Number }, aStory],
     deleteStory: [true, async () => ({ story_id: (await done('postStory', aStory)).id })],
     editMessageText: [

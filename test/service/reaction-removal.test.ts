@@ -1,4 +1,4 @@
-/** deleteMessageReaction: an administrator takes back what a member thinks of a message. */
+/** deleteMessageReaction, deleteAllMessageReactions: an administrator takes back what a member thinks of messages. */
 import t from 'tap'
 import { poller } from './poller.ts'
 import { refused, scene } from './scene.ts'
@@ -71,4 +71,59 @@ t.test('what cannot be taken back is refused', async (t) => {
   await client.write(ada.id, bot.id, 'between us')
   t.match(await remove({ chat_id: ada.id }), groupsOnly)
   t.match(await remove({ chat_id: -42 }), bad('chat not found'))
+})
+
+t.test('all reactions of a member are gone, and those of others stay', async (t) => {
+  const kim = await client.person('Kim', 'all_kim')
+  const chat_id = await makeChat('supergroup')
+  await client.result('PUT', `/sandbox/chats/${chat_id}/members/${kim.id}`, {})
+  for (let update = await next(); !update.chat_member; ) update = await next()
+  const ids: number[] = []
+  for (const text of ['one', 'two', 'three']) {
+    ids.push((await done('sendMessage', { chat_id, text })).message_id)
+  }
+  const [one, two, three] = ids as [number, number, number]
+  for (const message of [one, two]) {
+    await react(chat_id, message, '👍')
+    t.match(await next(), { message_reaction: { message_id: message, new_reaction: [thumb] } })
+  }
+  await client.result(
+    'PUT',
+    `/sandbox/people/${kim.id}/chats/${chat_id}/messages/${three}/reactions`,
+    { reactions: [{ emoji: '👍' }] },
+  )
+  t.match(await next(), { message_reaction: { message_id: three, user: { id: kim.id } } })
+  const all = { chat_id, user_id: ada.id }
+  t.equal(await done('deleteAllMessageReactions', all), true)
+  for (const message_id of [one, two]) {
+    t.match(await next(), {
+      message_reaction: {
+        chat: { id: chat_id },
+        message_id,
+        user: { id: ada.id },
+        old_reaction: [thumb],
+        new_reaction: [],
+      },
+    })
+  }
+  const { messages } = await client.result('GET', `/sandbox/people/${ada.id}/inbox?chat=${chat_id}`)
+  const left = messages.filter((message: { reactions?: unknown }) => message.reactions)
+  t.match(left, [{ message_id: three }])
+  t.equal(left.length, 1)
+  t.equal(await done('deleteAllMessageReactions', all), true, 'there is none left to take back')
+
+  const remove = (parameters: object) =>
+    call('deleteAllMessageReactions', { ...all, ...parameters })
+  t.match(await remove({ user_id: 99_999_999 }), bad('user not found'))
+  t.match(await remove({ user_id: '' }), bad('invalid user_id specified'))
+  t.match(
+    await remove({ user_id: '', actor_chat_id: chat_id }),
+    bad('reactions of chats are not supported on Sandbox'),
+  )
+  const adas = await makeChat('supergroup', ada.id)
+  t.match(await remove({ chat_id: adas }), bad('CHAT_ADMIN_REQUIRED'))
+  t.match(
+    await remove({ chat_id: await makeChat('channel') }),
+    bad('method is available only for groups and supergroups'),
+  )
 })

@@ -3,7 +3,7 @@
 import type { Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Method, result } from '../method.ts'
+import { type Call, type Method, result } from '../method.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
@@ -38,14 +38,33 @@ const deleteMessageReaction: Method = {
     actor_chat_id: 'integer',
   },
   required: ['chat_id', 'message_id'],
-  run: async ({ args, perform, platform }) => {
+  run: async (call) => {
+    const { args, perform } = call
     const [chat, message] = [args.chat(), args.messageId('message_id')]
-    if (!args.has('user_id') && args.has('actor_chat_id')) {
-      throw bad(`reactions of chats are not supported on ${platform.name}`)
-    }
-    const person = args.userId()
+    const person = giverOf(call)
     return result(await perform({ kind: 'remove_reaction', chat, message, person }))
   },
+}
+
+const deleteAllMessageReactions: Method = {
+  name: 'deleteAllMessageReactions',
+  summary: 'Takes back all that somebody else thinks of the messages of a group',
+  scope: 'bot:send',
+  operation: 'remove_all_reactions',
+  parameters: { chat_id: 'chat', user_id: 'integer', actor_chat_id: 'integer' },
+  required: ['chat_id'],
+  run: async (call) => {
+    const chat = call.args.chat()
+    const person = giverOf(call)
+    return result(await call.perform({ kind: 'remove_all_reactions', chat, person }))
+  },
+}
+
+function giverOf({ args, platform }: Call): number {
+  if (!args.has('user_id') && args.has('actor_chat_id')) {
+    throw bad(`reactions of chats are not supported on ${platform.name}`)
+  }
+  return args.userId()
 }
 
 function reactionsOf(args: Arguments): Reaction[] {
@@ -65,4 +84,8 @@ function reactionOf(value: unknown): Reaction {
   throw bad("can't parse ReactionType: invalid reaction type specified")
 }
 
-export const reactionMethods = [setMessageReaction, deleteMessageReaction]
+export const reactionMethods = [
+  setMessageReaction,
+  deleteMessageReaction,
+  deleteAllMessageReactions,
+]

@@ -8,6 +8,7 @@ import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-m
 import { memberOf, membersOf } from '../chats/members.ts'
 import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
+import { queueing, woken } from '../delivery/queue.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { ActingPerson, Call, Wake } from '../network/context.ts'
 
@@ -59,12 +60,7 @@ export async function removeReaction(
   const giver = parseChatId(person)
   const woken: number[] = []
   await db.transaction(async (tx) => {
-    const access = await accessOf(tx, by.person, ref.chat)
-    const { kind, id } = access.chat
-    if (kind !== 'group' && kind !== 'supergroup') {
-      throw bad('method is available only for groups and supergroups')
-    }
-    if (!may(access, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
+    const id = await chatToClear(tx, by, ref.chat)
     const target = await findMessage(tx, by.person, ref)
     if (!target) throw bad('message to react not found')
     if (!(await memberOf(tx, id, giver))) throw bad('user not found')
@@ -80,6 +76,67 @@ export async function removeReaction(
     )
   })
   wake(woken)
+  return { kind: 'done' }
+}
+
+/** The id of the group's row. Rejects for a person who may not remove the reactions of others there. */
+async function chatToClear(tx: Queryable, { person }: ActingPerson, chat: number): Promise<number> {
+  const access = await accessOf(tx, person, chat)
+  const { kind, id } = access.chat
+  if (kind !== 'group' && kind !== 'supergroup') {
+    throw bad('method is available only for groups and supergroups')
+  }
+  if (!may(access, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
+  return id
+}
+
+/** As many of the newest reactions as the reference removes at once. */
+const MOST_REMOVED = 10_000
+
+/** Locks the messages as `exchange` does, always in the same order. */
+const LOCK_REACTED = `
+  select m.id from sandbox_message m
+  where m.chat_id = $1 and m.id in (
+    select message_id from sandbox_reaction where chat_id = $1 and person_id = $2
+    order by at desc limit ${MOST_REMOVED})
+  order by m.id for no key update`
+
+const removing = {
+  name: 'sandbox_remove_reactions',
+  text: `with gone as (
+      delete from sandbox_reaction
+      where chat_id = $1 and person_id = $2 and message_id = any($3::bigint[])
+      returning message_id, reactions
+    ),
+    change as (
+      select row_number() over (order by message_id) as ord, $1::bigint as chat_id,
+        $2::bigint as actor_id, null::bigint as session_id,
+        jsonb_build_object('chat_id', $1::bigint, 'sender_id', $2::bigint,
+          'facts', jsonb_build_object('target', message_id::text, 'before', reactions,
+            'after', '[]'::jsonb, 'person', $4::jsonb)) as detail
+      from gone
+    ), ${queueing('reaction')}
+    select ${woken}`,
+}
+
+/** An administrator removes the newest reactions of a member. Each is told of as a change by that member. */
+export async function removeAllReactions(
+  { context: { db, wake }, by }: Call,
+  { chat, person }: OperationOf<'remove_all_reactions'>,
+): Promise<OperationResult> {
+  const giver = parseChatId(person)
+  const people = await db.transaction(async (tx) => {
+    const id = await chatToClear(tx, by, parseChatId(chat))
+    const member = await memberOf(tx, id, giver)
+    if (!member) throw bad('user not found')
+    const messages = await tx.query<{ id: number }>(LOCK_REACTED, [id, giver])
+    const [row] = await tx.query<{ woken: number[] }>(removing, [
+      ...[id, giver, messages.map((message) => message.id)],
+      JSON.stringify(member.person),
+    ])
+    return row?.woken ?? []
+  })
+  wake(people)
   return { kind: 'done' }
 }
 

@@ -75,6 +75,13 @@ export const groupSteps: readonly Step[] = [
     operation: ({ chat, person, message }) => ({ kind: 'remove_reaction', chat, person, message }),
   },
   {
+    kind: 'remove_all_reactions',
+    sentence: 'all reactions of somebody else are taken back',
+    before: ({ chat, message }, peer) =>
+      need(peer.reactIn, 'peerOpinions').call(peer, chat, message, '👍'),
+    operation: ({ chat, person }) => ({ kind: 'remove_all_reactions', chat, person }),
+  },
+  {
     kind: 'set_permissions',
     sentence: 'members may do less',
     operation: ({ chat }) => ({ kind: 'set_permissions', chat, permissions }),

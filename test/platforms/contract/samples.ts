@@ -50,6 +50,7 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
   revoke_invite: (chat) => ({ kind: 'revoke_invite', chat, link: 'x' }),
   answer_join: (chat) => ({ kind: 'answer_join', chat, person: chat, approves: true }),
   remove_reaction: (chat) => ({ kind: 'remove_reaction', chat, message: '1', person: chat }),
+  remove_all_reactions: (chat) => ({ kind: 'remove_all_reactions', chat, person: chat }),
   create_topic: (chat) => ({ kind: 'create_topic', chat, name: 'x' }),
   edit_topic: (chat) => ({ kind: 'edit_topic', chat, topic: '1', name: 'x' }),
   close_topic: (chat) => ({ kind: 'close_topic', chat, topic: '1' }),

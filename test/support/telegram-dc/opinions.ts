@@ -26,6 +26,16 @@ export function opinionHandlers(network: TelegramNetwork): Handlers {
       reactIn(network, place, { person: other, id: msgId, emoji: [] })
       return network.delivery.answer(network.asker(origin), [])
     },
+    'messages.deleteParticipantReactions': ({ peer, participant }, origin) => {
+      const place = targetOf(network, origin, peer)
+      const other = targetOf(network, origin, participant)
+      if (!isPlace(place) || place.kind !== 'channel') throw new RpcRefusal(400, 'PEER_ID_INVALID')
+      if (isPlace(other)) throw new RpcRefusal(400, 'PARTICIPANT_ID_INVALID')
+      for (const [id, opinions] of place.reactions) {
+        if (opinions.has(other.id)) reactIn(network, place, { person: other, id, emoji: [] })
+      }
+      return true
+    },
   }
 }
 

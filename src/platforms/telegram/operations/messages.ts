@@ -110,6 +110,14 @@ export const messages: Handlers<Context> = {
     calls.take(result)
     return done
   },
+
+  async remove_all_reactions({ calls, signal }, { chat, person }) {
+    const peer = await calls.peer(chat, signal)
+    const participant = await calls.person(person, signal)
+    const request = { _: 'messages.deleteParticipantReactions', peer, participant } as const
+    await calls.call(request, { signal })
+    return done
+  },
 }
 
 type Target = Pick<OperationOf<'edit'>, 'chat' | 'message'>
