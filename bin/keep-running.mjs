@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { endOfChild } from './child.mjs'
 import { isOrder, takeOrders } from './orders.mjs'
 
-/** The service's own word on why it ended (sysexits.h); `src/process/start-failure.ts` has the same. */
+/** The service's own word on why it ended (sysexits.h); `src/process/fatal-errors.ts` has the same. */
 const MISCONFIGURED = 78
 const CANNOT_START = 69
 

@@ -20,7 +20,7 @@ import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
 import type { Logger } from './observability/log.ts'
-import { concerning } from './process/start-failure.ts'
+import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { carryBack } from './webhooks/reply-call.ts'
 

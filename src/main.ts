@@ -9,7 +9,7 @@ import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createLog } from './observability/log.ts'
-import { concerning, exitCodes, onUncaught, StartFailure } from './process/start-failure.ts'
+import { concerning, exitCodes, onUncaught, StartFailure } from './process/fatal-errors.ts'
 
 const howToSignIn: Record<Config['otpSender']['kind'], string> = {
   console: 'the code is printed here',

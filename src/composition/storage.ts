@@ -10,7 +10,7 @@ import { openMedia } from '../media/open.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { RequestJournal } from '../observability/request-journal.ts'
-import { concerning } from '../process/start-failure.ts'
+import { concerning } from '../process/fatal-errors.ts'
 import { openVault } from '../security/vault.ts'
 
 interface StorageOptions {

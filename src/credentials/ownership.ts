@@ -1,4 +1,4 @@
-/** The credentials of this node: all are started with the service, if they fit; each is let go once another node claims it. */
+/** The credentials of this node: claims and starts them all, warns if the heap is too small, drops those claimed by other nodes. */
 
 import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor, Lease } from '../../actors/credential/supervisor.ts'
@@ -12,7 +12,7 @@ interface OwnershipOptions {
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
   readonly lease: Lease
   readonly logger: Logger
-  /** Ends everything else that this process runs for these. Their actors have ended. */
+  /** Ends everything else that this process runs for these credentials. Their actors have ended already. */
   lost(credentialIds: ReadonlySet<number>): void
 }
 
@@ -28,7 +28,7 @@ export class Ownership {
     this.#options = options
   }
 
-  /** Each is let go of once, however often and by whomever it is found to be lost. */
+  /** Drops each of them once, however often it is found to be lost. */
   lost(credentials: readonly Owned[]): void {
     const { supervisor, logger, lost } = this.#options
     const gone = credentials.filter((owned) => supervisor.lose(owned))
@@ -47,7 +47,7 @@ export class Ownership {
     clearInterval(this.#timer)
   }
 
-  /** One statement for all that is owned; one at a time. */
+  /** Asks for all owned credentials in one statement, and runs one check at a time. */
   check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined
@@ -105,7 +105,7 @@ interface Heap {
   readonly used: number
 }
 
-/** One line, which says what to do; none where there is room. */
+/** Writes one line that says what to do, if the heap is too small. */
 export async function warnOfMemory(
   db: Queryable,
   logger: Pick<Logger, 'warn'>,

@@ -1,7 +1,7 @@
 /** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
-import { concerning } from '../process/start-failure.ts'
+import { concerning } from '../process/fatal-errors.ts'
 
 /** A setting of the role or the database counts as much as one of the server. */
 const ask = `select name, setting from pg_settings

@@ -6,7 +6,7 @@ import { ConfigurationError } from '../config/environment.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { keepRunning } from '../database/embedded/supervisor.ts'
 import { createLog } from '../observability/log.ts'
-import { exitCodes, StartFailure } from '../process/start-failure.ts'
+import { exitCodes, StartFailure } from '../process/fatal-errors.ts'
 
 interface OperatorTools {
   readonly config: Config

@@ -1,4 +1,4 @@
-/** Erases a user: signs their accounts out, deletes every row and file, and destroys the key of what was sealed. */
+/** Erases users, and the rows of deleted accounts: signs accounts out, deletes rows and files, destroys the keys of sealed data. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
@@ -13,11 +13,11 @@ interface EraserOptions {
   readonly logger: Logger
   /** Signs the account out on its network and ends its keys; rejects when that takes too long. */
   deleteAccount(credentialId: number): Promise<void>
-  /** Nobody is signed in as this user any more. */
+  /** Ends every sign-in of this user. */
   signOut(userId: number): Promise<void>
-  /** Ends link flows under way: nothing may sign in on a network for somebody who is gone. */
+  /** Ends link flows under way: none may sign in on a network for a user who is erased. */
   endLinks(userId: number): Promise<void>
-  /** Lets go of what memory has of the user's keys: a late call with one of them is a stranger's. */
+  /** Removes the user's keys from memory: a late call with one of them is refused like one with an unknown key. */
   forgetKeys(userId: number): Promise<void>
   /** Writes what buffers still hold, so that nothing comes after the deletion. */
   flush(): Promise<void>
@@ -35,7 +35,7 @@ export class Eraser {
     this.#options = options
   }
 
-  /** Resolves with whether it is done; otherwise it goes on, at the latest within the hour. */
+  /** Resolves with whether it is complete; otherwise `resume` continues it, at the latest within the hour. */
   async erase(userId: number): Promise<boolean> {
     const { db, signOut } = this.#options
     const marked = await db.query(
@@ -47,7 +47,7 @@ export class Eraser {
     return await this.#once(userId)
   }
 
-  /** Goes on with what was cut off. */
+  /** Continues the erasures that were interrupted. */
   async resume(): Promise<void> {
     const { db, logger } = this.#options
     const rows = await db.query<{ id: number }>(
@@ -114,7 +114,7 @@ export class Eraser {
     )
     for (const table of personalTables) {
       if (table.name === 'media_blob') await orphanFiles(db, userId)
-      // Keys are destroyed before the rows that name their owner: an erasure that is cut off here goes on with them.
+      // Keys are destroyed before the rows that name their owner, so that an interrupted erasure can continue.
       if (table.name === 'credential') {
         for (const { id } of credentials) await vault.shred(`credential:${id}`)
       }
@@ -155,11 +155,11 @@ export async function wipeTable(db: Database, table: PersonalTable, id: number):
   }
 }
 
-/** Other nodes know a sign-in for five seconds. */
+/** Other nodes may keep accepting a sign-in for five seconds. */
 const ROUNDS = 5
 const ROUND_MS = 2_000
 
-/** Rows that were written between two deletions are found by looking once more. False: they keep coming. */
+/** Repeats the deletion while other requests still write rows that refer to deleted ones. False: they keep writing. */
 export async function inRounds(wipe: () => Promise<void>): Promise<boolean> {
   for (let round = 1; ; round++) {
     try {
@@ -176,7 +176,7 @@ export async function inRounds(wipe: () => Promise<void>): Promise<boolean> {
 const isReferenced = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && cause.code === '23503'
 
-/** What came from the network or names somebody there: there is no key left that could ask for it. */
+/** Deletes all that came from the network or names people there: no key is left that could read it. */
 export async function wipeAccount(db: Database, credentialId: number): Promise<void> {
   for (const table of personalTables) {
     if (table.endsWithAccount) await wipeTable(db, table, credentialId)
@@ -186,7 +186,7 @@ export async function wipeAccount(db: Database, credentialId: number): Promise<v
   ])
 }
 
-/** Accounts whose deletion left something behind: of versions that kept it, and what was written at the last moment. */
+/** Deleted accounts with rows left: older versions kept them, or they were written during the deletion. */
 const leftovers = `
   select id from credential c where deactivated_at is not null and (
     ${personalTables

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { exitCodes } from '../../src/process/start-failure.ts'
+import { exitCodes } from '../../src/process/fatal-errors.ts'
 import { until } from '../support/client.ts'
 
 const module = join(import.meta.dirname, '../../bin/keep-running.mjs')

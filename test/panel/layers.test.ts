@@ -14,10 +14,10 @@ const importsOf = (file: string) =>
 const panel = find('src/panel/**/*.{ts,tsx}')
 const { dependencies } = JSON.parse(read('package.json'))
 
-/** Records and codes of the service: their types are the panel's, too, their code is not. */
+/** Records, schemas of routes and codes of the service: the panel may import their types, not their code. */
 const hasTypes = (target: string) =>
   /^(src\/records|machines)\//.test(target) ||
-  /^src\/http\/sandbox\/(inline-)?schemas\.ts$/.test(target)
+  /^src\/http\/sandbox\/([a-z]+-)?schemas\.ts$/.test(target)
 /** Rules by which both decide; they need nothing of the service to run. */
 const rules = ['machines/api-key/events.ts']
 const typesOf = (file: string) =>

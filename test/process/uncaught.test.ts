@@ -2,7 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import t from 'tap'
-import { concernsOneConnection, onUncaught } from '../../src/process/start-failure.ts'
+import { concernsOneConnection, onUncaught } from '../../src/process/fatal-errors.ts'
 
 t.test('a reset that the system told of', async (t) => {
   // Closed with something unread, the system breaks it.

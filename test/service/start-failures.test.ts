@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { pipeline, Transform } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { exitCodes } from '../../src/process/start-failure.ts'
+import { exitCodes } from '../../src/process/fatal-errors.ts'
 import { testDatabase } from '../support/database.ts'
 import { mounted } from '../support/mounted.ts'
 

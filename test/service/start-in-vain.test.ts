@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { concerning } from '../../src/process/start-failure.ts'
+import { concerning } from '../../src/process/fatal-errors.ts'
 import { quietLog } from '../support/log.ts'
 import { scene } from './scene.ts'
 

@@ -5,7 +5,7 @@ import { type Call, type Method, result } from '../method.ts'
 import { richContent } from '../rich/content.ts'
 import { captioned } from '../sending.ts'
 import { captionOf, previewed, previewOf, textOf } from '../text.ts'
-import { editedMedia } from './albums.ts'
+import { editedMedia } from './send-media.ts'
 
 const target = {
   chat_id: 'chat',

@@ -1,4 +1,4 @@
-/** The folder of one embedded server: its cluster, port and log. */
+/** The folder of one embedded server with its cluster, port and log, and the system account that runs the server. */
 
 import { execFile } from 'node:child_process'
 import {
@@ -69,7 +69,7 @@ export async function rememberedPort(home: Home): Promise<number | undefined> {
   return Number.isInteger(port) && port > 0 ? port : undefined
 }
 
-/** Holds Postgres' files when the checkout is closed to its account, as under /root. */
+/** Holds Postgres' files if its account cannot read the project's folder, for example under /root. */
 const base = '/var/lib/chapar'
 
 export const sharedFolder = async (): Promise<string> => {
@@ -86,7 +86,7 @@ export interface Account {
   readonly gid: number
 }
 
-/** The overflow ids that Linux itself gives to nobody. */
+/** The overflow ids of Linux: no account has them. */
 const nobody: Account = { uid: 65534, gid: 65534 }
 
 async function accountNamed(name: string): Promise<Account | undefined> {
@@ -96,7 +96,7 @@ async function accountNamed(name: string): Promise<Account | undefined> {
 }
 
 /**
- * Undefined means: as ourselves. A cluster that exists keeps the account that created it, since
+ * Undefined: the account of this process. A cluster that exists keeps the account that created it, since
  * Postgres opens a data directory for its owner only.
  */
 async function chooseAccount(cluster: string): Promise<Account | undefined> {

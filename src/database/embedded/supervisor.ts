@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../../../actors/ports/ports.ts'
-import { concerning } from '../../process/start-failure.ts'
+import { concerning } from '../../process/fatal-errors.ts'
 import { adopt, type Owned } from './adopt.ts'
 import { type Claim, claimServer } from './claim.ts'
 import { launch } from './launch.ts'

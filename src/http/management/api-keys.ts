@@ -1,4 +1,4 @@
-/** API keys: create, list, look, change, rotate, revoke. */
+/** API keys: create, list, read, change, rotate and revoke them, and see which updates wait for one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
@@ -178,7 +178,7 @@ function future<None extends null | undefined>(time: string | None, now: number)
 interface BacklogRouteOptions extends Authenticated {
   readonly keyService: KeyService
   readonly db: Database
-  /** Writes how far webhooks are: the backlog is read as of now. */
+  /** Writes the buffered progress of webhooks, so that the backlog is current. */
   flush(): Promise<void>
 }
 

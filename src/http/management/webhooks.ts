@@ -1,4 +1,4 @@
-/** A key's webhook in its owner's hands: the secret that signs deliveries, and delivering again. */
+/** A key's webhook for its owner: the log of deliveries, the secret that signs them, and delivering again. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
@@ -27,7 +27,7 @@ const Query = Type.Object(
 )
 
 interface WebhookLogOptions extends UserRecordsOptions {
-  /** Attempts on their way to the table get there. */
+  /** Writes the buffered attempts to the table. */
   flush(): Promise<void>
 }
 
@@ -155,7 +155,7 @@ const replayRoute: Routes = async (app, { keyService, db, keys }) => {
         since === undefined
           ? await updateFrom(db, key.credential_id, from ?? 0)
           : await updateSince(db, key.credential_id, new Date(timeOf('since', since)))
-      // What is yet to come is delivered anyway.
+      // Later updates are delivered anyway.
       const after = Math.min((first ?? actor.newest + 1) - 1, actor.newest)
       await asOwner(actor.changeWebhook({ kind: 'replay', after }))
       return ok({ from_update_id: after + 1 })

@@ -1,4 +1,4 @@
-/** A machine as a drawing: where it is now, and which way it has just gone. */
+/** A machine as a drawing, with its current state and latest transition, and the same chart in words. */
 import { memo, useEffect, useId, useMemo, useRef } from 'react'
 import type { Chart, ChartTransition } from '../api/types.ts'
 import { useT } from '../i18n/language.tsx'
@@ -13,7 +13,7 @@ import {
 } from './layout.ts'
 import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
 
-/** A step to show: where from, where to and by which event. */
+/** A transition to show. */
 interface Step {
   readonly from: string
   readonly to: string
@@ -22,11 +22,11 @@ interface Step {
 
 interface StatechartProps {
   readonly chart: Chart
-  /** Path of the present state. */
+  /** Path of the current state. */
   readonly current: string | undefined
-  /** Tone of the present state's light. */
+  /** Colour of the current state's light. */
   readonly tone: string
-  /** Drawn as it happens; a new `id` draws it again. */
+  /** Animated once; a new `id` animates it again. */
   readonly latest?: (Step & { readonly id: string }) | undefined
   /** Chosen in the timeline. */
   readonly chosen?: Step | undefined
@@ -34,7 +34,7 @@ interface StatechartProps {
 }
 
 const MARGIN = 12
-/** Where there is less room it is scrolled rather than shrunk further. */
+/** The smallest scale. With less room than that the drawing scrolls. */
 const SMALLEST = 0.8
 
 export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
@@ -96,7 +96,7 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
   )
 }
 
-/** Where the drawing is wider than its place, the present state is brought into sight. */
+/** Scrolls a drawing that is wider than its place to the current state. */
 function show(place: HTMLElement, box: Box, width: number) {
   const scale = place.scrollWidth / width
   place.scrollTo({ left: (box.x + box.width / 2) * scale - place.clientWidth / 2 })

@@ -1,4 +1,4 @@
-/** The two choices that everybody has: language and theme. */
+/** The menus for language and theme. The chosen theme is remembered, and applied when the panel starts. */
 import { Menu } from '@base-ui/react/menu'
 import { useState } from 'react'
 import { useLanguage } from '../i18n/language.tsx'

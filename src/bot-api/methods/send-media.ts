@@ -1,4 +1,4 @@
-/** Methods that send files: photos, videos, music and documents, alone or as an album. */
+/** Methods that send or replace files: photos, videos, music and documents, alone or as an album. */
 
 import type { Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'

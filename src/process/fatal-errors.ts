@@ -1,4 +1,4 @@
-/** Why the process does not start or ends: a failure with the variable to change, an error that nobody caught, and the exit codes. */
+/** Errors that end the process: failures of the start with the variable to change, uncaught errors, and the exit codes. */
 import type { Logger } from '../../actors/ports/ports.ts'
 
 export const exitCodes = {
@@ -12,17 +12,18 @@ export class StartFailure extends Error {
   override readonly name = 'StartFailure'
 }
 
+/** Awaits a step of the start. Its failure names the environment variables that the step depends on. */
 export async function concerning<T>(variables: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    // What is inside knows better what it is about.
+    // A failure of an inner step names its variable more precisely.
     if (cause instanceof StartFailure) throw cause
     throw new StartFailure(`${variables}: ${textOf(cause)}`, { cause })
   }
 }
 
-/** What the system says by a code alone; the rest of its messages speak for themselves. */
+/** Words for the system's error codes. Other errors already have a readable message. */
 const inWords: Readonly<Record<string, string>> = {
   EADDRINUSE: 'in use by another process',
   EADDRNOTAVAIL: 'not an address of this machine',
@@ -39,7 +40,7 @@ const inWords: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer in time',
 }
 
-/** A name with several addresses fails once for each, and says nothing of its own. */
+/** The error for a host with several addresses has one cause for each address, and no message of its own. */
 function textOf(cause: unknown): string {
   if (cause instanceof AggregateError) return [...new Set(cause.errors.map(textOf))].join('; ')
   if (!(cause instanceof Error)) return oneLine(String(cause))
@@ -55,14 +56,14 @@ interface Place {
   readonly port: number
 }
 
-/** Programs and servers say in many lines what one of them tells. */
+/** Programs and servers write many lines: the first one, with the last that names an error. */
 function oneLine(text: string): string {
   const [first = '', ...more] = text.split('\n').map((line) => line.trim())
   const telling = more.findLast((line) => /\b(FATAL|PANIC|ERROR|error): /.test(line))
   return telling === undefined ? first : `${first.replace(/:$/, '')}: ${telling}`
 }
 
-/** What a system says of the other end of one connection. */
+/** The system's error codes for the other end of a connection. */
 const ofOneConnection = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'])
 const duringTransfer = new Set(['read', 'write', 'writev', 'shutdown'])
 
