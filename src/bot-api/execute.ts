@@ -10,7 +10,13 @@ import type { Passing } from '../../machines/model/operation-passing.ts'
 import type { Upload } from '../media/media.ts'
 import { type Arguments, chatOf } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
-import { type CallServices, canDo, type Method, type Result } from './method.ts'
+import {
+  type CallServices,
+  canDo,
+  heedsIdempotencyKey,
+  type Method,
+  type Result,
+} from './method.ts'
 import { methods } from './methods/index.ts'
 import { assertParameters, hasTopics, methodRefused } from './parameter-rules.ts'
 import { METHODS_BEYOND, methodName } from './reference.ts'
@@ -31,7 +37,7 @@ export interface Asked {
   readonly args: Arguments
   readonly uploads: ReadonlyMap<string, Upload>
   readonly traceId: string
-  /** The value of the header of this name; heeded where a message is sent. */
+  /** The value of the header of this name; heeded where a second call would send or spend again. */
   readonly idempotencyKey?: string | undefined
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
@@ -88,7 +94,7 @@ export async function prepare(
   }
   const { idempotencyKey } = asked
   const run =
-    idempotencyKey === undefined || !method.sends
+    idempotencyKey === undefined || !heedsIdempotencyKey(method)
       ? () => method.run(call)
       : () => idempotentCalls.once(apiKeyId, idempotencyKey, () => method.run(call))
   return method.unlimited ? run : () => key.inFlight(run)
@@ -166,7 +172,7 @@ export async function preparePass(
     if (!known && passed.status !== 404) received.named?.(method.toLowerCase())
     return { json: '', passed }
   }
-  if (idempotencyKey === undefined || !isSending) return () => key.inFlight(run)
+  if (idempotencyKey === undefined || !isCarriedOutOnce(method)) return () => key.inFlight(run)
   const settled = async (): Promise<Result> => {
     const { passed } = await run()
     if (passed?.failure) throw new RequestFailed(passed.failure)
@@ -187,6 +193,15 @@ function sends(method: string): boolean {
   const known = methods.get(method.toLowerCase())
   if (known) return known.sends === true
   return /^(send|forward|copy)(?!\w*draft)/i.test(method)
+}
+
+function isCarriedOutOnce(method: string): boolean {
+  const known = methods.get(method.toLowerCase())
+  if (known) return heedsIdempotencyKey(known)
+  return (
+    sends(method) ||
+    /^(add|approve|convert|create|gift|post|refund|repost|transfer|upgrade)/i.test(method)
+  )
 }
 
 function callOf(received: ReceivedCall): Passing {

@@ -87,6 +87,8 @@ export interface Method {
   readonly content?: ContentName
   /** Counts as a message to the chat it names, for the sending rates. */
   readonly sends?: boolean
+  /** Sends no message, but spends, posts or creates: a second call would do so again. */
+  readonly once?: boolean
   /** Its own command to the key asks whether it may be: asking twice would cost twice. */
   readonly admitsItself?: boolean
   /** Does not count towards the calls in flight. */
@@ -95,6 +97,12 @@ export interface Method {
   readonly required: readonly string[]
   run(call: Call): Promise<Result>
 }
+
+export const onlyOnce = (method: Method): Method => ({ ...method, once: true })
+
+/** Where a repeated call would do harm. */
+export const heedsIdempotencyKey = ({ sends, once }: Pick<Method, 'sends' | 'once'>): boolean =>
+  sends === true || once === true
 
 export const canDo = (
   { capabilities }: Pick<Platform, 'capabilities'>,

@@ -1,6 +1,6 @@
 /** The bot API in the OpenAPI document: one operation a method, from the table that serves them. */
 import { KEY_LENGTH } from './idempotency.ts'
-import type { Method, ParameterType } from './method.ts'
+import { heedsIdempotencyKey, type Method, type ParameterType } from './method.ts'
 import { methods } from './methods/index.ts'
 import { REFERENCE_VERSION, reference } from './reference.ts'
 
@@ -55,11 +55,12 @@ const idempotencyKey = {
   in: 'header',
   required: false,
   description:
-    'The same value within 24 hours gets the first answer again and sends nothing; 409 while the first call is under way.',
+    'The same value within 24 hours gets the first answer again and does nothing; 409 while the first call is under way.',
   schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH },
 }
 
-function pathOf({ name, summary, scope, parameters, required, sends }: Method): object {
+function pathOf(method: Method): object {
+  const { name, summary, scope, parameters, required } = method
   const schema = {
     type: 'object',
     required,
@@ -76,7 +77,7 @@ function pathOf({ name, summary, scope, parameters, required, sends }: Method): 
       ...(reference.has(name) && { externalDocs: documentationOf(name) }),
       parameters: [
         { name: 'api_key', in: 'path', required: true, schema: { type: 'string' } },
-        ...(sends ? [idempotencyKey] : []),
+        ...(heedsIdempotencyKey(method) ? [idempotencyKey] : []),
       ],
       requestBody: {
         content: {

@@ -56,6 +56,46 @@ t.test('each method, by the table', async (t) => {
   }
 })
 
+/** Leave something behind that a second call would leave again, and are no messages. */
+const ONCE =
+  /^(gift|transfer|upgrade|convert|refund|post|repost|create|addStickerToSet|answerWebAppQuery)/
+
+t.test(
+  'each method that sends, spends or creates takes an Idempotency-Key, and no other',
+  async (t) => {
+    const cause = new RequestFailed({ code: 'conflict', description: 'asked' })
+    for (const { name, parameters, required, admitsItself } of methods.values()) {
+      if (admitsItself) continue
+      const given = required.map((parameter): [string, string] => [
+        parameter,
+        parameters[parameter] === 'string' ? 'x' : '7',
+      ])
+      const heeded: string[] = []
+      const key = {
+        facts: {},
+        admit: async () => undefined,
+        inFlight: (run: () => unknown) => run(),
+      }
+      const carrier = {
+        credentials: { platformOf: async () => able, ready: () => Promise.reject(cause) },
+        idempotentCalls: {
+          once: async (_: number, given: string) => {
+            heeded.push(given)
+            throw cause
+          },
+        },
+        world: { profile: () => Promise.reject(cause), profileStore: {} },
+      } as unknown as CallExecution
+      const leaving = () => ({ aborted: false })
+      const asked = { method: name, key, args: new Arguments(given), uploads: new Map() }
+      const call = { ...asked, traceId: 't', idempotencyKey: 'a key', leaving } as unknown as Asked
+      const run = await prepare(call, carrier).catch(() => undefined)
+      await run?.().catch(() => undefined)
+      t.same(heeded, writes(name) || ONCE.test(name) ? ['a key'] : [], name)
+    }
+  },
+)
+
 t.test('a chat is the same however it is written', async (t) => {
   const chatOf = async (chat: string) => (await admitted(t, 'sendMessage', chat))[0]?.[1]
   t.same(await Promise.all(['@Ada', '@ADA'].map(chatOf)), ['@ada', '@ada'])

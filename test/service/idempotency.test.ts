@@ -54,6 +54,16 @@ t.test('files count as well, and methods that send nothing do not', async (t) =>
   )
 })
 
+t.test('premium that is given twice with one key is paid once', async (t) => {
+  const stars = async () => (await client.bot(key, 'getMyStarBalance')).body.result.amount
+  const had = await stars()
+  const gift = { user_id: ada.id, month_count: 3, star_count: 1000 }
+  const give = () => send('premium', gift, key, 'giftPremiumSubscription')
+  t.match(await give(), { status: 200, body: { ok: true, result: true } })
+  t.match(await give(), { status: 200, body: { ok: true, result: true } })
+  t.equal(await stars(), had - 1000)
+})
+
 t.test('while the network is silent, and after a stop, nobody sends twice', async (t) => {
   const faults = `/sandbox/people/${bot.id}/faults`
   await client.result('PUT', `${faults}/silence`, {})

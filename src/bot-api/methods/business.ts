@@ -4,7 +4,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import { Arguments } from '../arguments.ts'
-import { type Call, type Method, type ParameterType, result } from '../method.ts'
+import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 import { profilePhoto } from './files.ts'
 import { ownedByBusiness } from './gifts.ts'
 
@@ -148,52 +148,60 @@ export const businessMethods: readonly Method[] = [
     [],
     () => ({ kind: 'star_balance' }),
   ),
-  forBusiness(
-    'transferBusinessAccountStars',
-    'Moves Stars of the business to this account',
-    'transfer_stars',
-    { star_count: 'integer' },
-    ['star_count'],
-    (call) => {
-      const count = stars(call, 0)
-      if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
-      return { kind: 'transfer_stars', stars: count }
-    },
+  onlyOnce(
+    forBusiness(
+      'transferBusinessAccountStars',
+      'Moves Stars of the business to this account',
+      'transfer_stars',
+      { star_count: 'integer' },
+      ['star_count'],
+      (call) => {
+        const count = stars(call, 0)
+        if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
+        return { kind: 'transfer_stars', stars: count }
+      },
+    ),
   ),
   ownedByBusiness(assertBusiness),
-  forBusiness(
-    'convertGiftToStars',
-    'Sells a gift of the business',
-    'convert_gift',
-    gift,
-    ['owned_gift_id'],
-    (call) => ({ kind: 'convert_gift', gift: giftOf(call) }),
+  onlyOnce(
+    forBusiness(
+      'convertGiftToStars',
+      'Sells a gift of the business',
+      'convert_gift',
+      gift,
+      ['owned_gift_id'],
+      (call) => ({ kind: 'convert_gift', gift: giftOf(call) }),
+    ),
   ),
-  forBusiness(
-    'upgradeGift',
-    'Makes a gift of the business a unique one',
-    'upgrade_gift',
-    { ...gift, keep_original_details: 'boolean', star_count: 'integer' },
-    ['owned_gift_id'],
-    (call) => ({
-      kind: 'upgrade_gift',
-      gift: giftOf(call),
-      keepsDetails: call.args.boolean('keep_original_details'),
-      stars: stars(call, 0),
-    }),
+  onlyOnce(
+    forBusiness(
+      'upgradeGift',
+      'Makes a gift of the business a unique one',
+      'upgrade_gift',
+      { ...gift, keep_original_details: 'boolean', star_count: 'integer' },
+      ['owned_gift_id'],
+      (call) => ({
+        kind: 'upgrade_gift',
+        gift: giftOf(call),
+        keepsDetails: call.args.boolean('keep_original_details'),
+        stars: stars(call, 0),
+      }),
+    ),
   ),
-  forBusiness(
-    'transferGift',
-    'Passes a unique gift of the business on',
-    'transfer_gift',
-    { ...gift, new_owner_chat_id: 'integer', star_count: 'integer' },
-    ['owned_gift_id', 'new_owner_chat_id'],
-    (call) => ({
-      kind: 'transfer_gift',
-      gift: giftOf(call),
-      chat: call.args.chat('new_owner_chat_id'),
-      stars: stars(call, 0),
-    }),
+  onlyOnce(
+    forBusiness(
+      'transferGift',
+      'Passes a unique gift of the business on',
+      'transfer_gift',
+      { ...gift, new_owner_chat_id: 'integer', star_count: 'integer' },
+      ['owned_gift_id', 'new_owner_chat_id'],
+      (call) => ({
+        kind: 'transfer_gift',
+        gift: giftOf(call),
+        chat: call.args.chat('new_owner_chat_id'),
+        stars: stars(call, 0),
+      }),
+    ),
   ),
 ]
 

@@ -2,7 +2,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Method, type ParameterType, result } from '../method.ts'
+import { type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 
 const NAME_LENGTH = 128
 /** The icons' colours that the reference knows. */
@@ -42,19 +42,21 @@ const switching = (
   }))
 
 export const forumTopicMethods: readonly Method[] = [
-  topicMethod(
-    'createForumTopic',
-    'Begins a topic in a forum',
-    { chat_id: 'chat', ...look, icon_color: 'integer' },
-    ['chat_id', 'name'],
-    'create_topic',
-    (args) => {
-      const chat = args.chat()
-      const name = topicNameOf(args)
-      if (name === '') throw bad('title must be non-empty')
-      const icon = iconOf(args)
-      return { kind: 'create_topic', chat, name, ...colorOf(args), ...(icon && { icon }) }
-    },
+  onlyOnce(
+    topicMethod(
+      'createForumTopic',
+      'Begins a topic in a forum',
+      { chat_id: 'chat', ...look, icon_color: 'integer' },
+      ['chat_id', 'name'],
+      'create_topic',
+      (args) => {
+        const chat = args.chat()
+        const name = topicNameOf(args)
+        if (name === '') throw bad('title must be non-empty')
+        const icon = iconOf(args)
+        return { kind: 'create_topic', chat, name, ...colorOf(args), ...(icon && { icon }) }
+      },
+    ),
   ),
   topicMethod(
     'editForumTopic',

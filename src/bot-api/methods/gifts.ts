@@ -100,6 +100,7 @@ export const giftMethods: readonly Method[] = [
     operation: 'gift_premium',
     parameters: { user_id: 'integer', month_count: 'integer', star_count: 'integer', ...said },
     required: ['user_id', 'month_count', 'star_count'],
+    once: true,
     run: async ({ args, perform }) =>
       result(
         await perform({

@@ -57,6 +57,7 @@ const answerWebAppQuery: Method = {
   operation: 'answer_web_app',
   parameters: { web_app_query_id: 'string', result: 'json' },
   required: ['web_app_query_id', 'result'],
+  once: true,
   run: async (call) => {
     const query = call.args.text('web_app_query_id') ?? ''
     const offered = inlineResultOf(call)

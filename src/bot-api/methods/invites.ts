@@ -57,6 +57,7 @@ const createChatInviteLink: Method = {
   operation: 'invite',
   parameters: { chat_id: 'chat', ...terms },
   required: ['chat_id'],
+  once: true,
   run: async ({ args, perform }) =>
     result(await perform({ kind: 'invite', chat: args.chat(), primary: false, ...termsOf(args) })),
 }
@@ -88,6 +89,7 @@ const createChatSubscriptionInviteLink: Method = {
     subscription_price: 'integer',
   },
   required: ['chat_id', 'subscription_period', 'subscription_price'],
+  once: true,
   run: async ({ args, perform }) =>
     result(
       await perform({

@@ -149,6 +149,7 @@ const createInvoiceLink: Method = {
   operation: 'invoice_link',
   parameters: { ...priced, business_connection_id: 'string', subscription_period: 'integer' },
   required: described,
+  once: true,
   run: async ({ args, perform }) =>
     result(await perform({ kind: 'invoice_link', invoice: invoiceOf(args) })),
 }
@@ -245,6 +246,7 @@ const refundStarPayment: Method = {
   operation: 'refund_stars',
   parameters: { user_id: 'integer', telegram_payment_charge_id: 'string' },
   required: ['user_id', 'telegram_payment_charge_id'],
+  once: true,
   run: async (call) => result(await call.perform({ kind: 'refund_stars', ...chargeOf(call) })),
 }
 

@@ -15,7 +15,7 @@ import {
   stickerFileOf,
 } from '../input-sticker.ts'
 import { knownMedia, uploadOf } from '../media.ts'
-import { type Call, type Method, type ParameterType, result } from '../method.ts'
+import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 
 const CUSTOM_EMOJI = 200
 const TYPES: readonly StickerType[] = ['regular', 'mask', 'custom_emoji']
@@ -134,39 +134,43 @@ export const stickerSetMethods: readonly Method[] = [
       return { kind: 'upload_sticker', person, format, media: await stickerFileOf(call, 'sticker') }
     },
   ),
-  stickerMethod(
-    'createNewStickerSet',
-    'Makes a sticker set',
-    'create_sticker_set',
-    {
-      ...owned,
-      name: 'string',
-      title: 'string',
-      stickers: 'json',
-      sticker_type: 'string',
-      needs_repainting: 'boolean',
-    },
-    ['user_id', 'name', 'title', 'stickers'],
-    async (call) => {
-      const { args } = call
-      const person = args.userId()
-      const stickers = await newStickersOf(call)
-      return {
-        kind: 'create_sticker_set',
-        person,
-        name: nameOf(call),
-        title: args.text('title') ?? '',
-        type: typeOf(args),
-        needsRepainting: args.boolean('needs_repainting'),
-        stickers,
-      }
-    },
+  onlyOnce(
+    stickerMethod(
+      'createNewStickerSet',
+      'Makes a sticker set',
+      'create_sticker_set',
+      {
+        ...owned,
+        name: 'string',
+        title: 'string',
+        stickers: 'json',
+        sticker_type: 'string',
+        needs_repainting: 'boolean',
+      },
+      ['user_id', 'name', 'title', 'stickers'],
+      async (call) => {
+        const { args } = call
+        const person = args.userId()
+        const stickers = await newStickersOf(call)
+        return {
+          kind: 'create_sticker_set',
+          person,
+          name: nameOf(call),
+          title: args.text('title') ?? '',
+          type: typeOf(args),
+          needsRepainting: args.boolean('needs_repainting'),
+          stickers,
+        }
+      },
+    ),
   ),
-  settingOfSet(
-    'addStickerToSet',
-    'Adds a sticker to a set',
-    { ...owned, sticker: 'json' },
-    async (call) => ({ do: 'add', sticker: await newStickerOf(call) }),
+  onlyOnce(
+    settingOfSet(
+      'addStickerToSet',
+      'Adds a sticker to a set',
+      { ...owned, sticker: 'json' },
+      async (call) => ({ do: 'add', sticker: await newStickerOf(call) }),
+    ),
   ),
   settingOfSet(
     'replaceStickerInSet',

@@ -34,6 +34,7 @@ const postStory: Method = {
     protect_content: 'boolean',
   },
   required: ['content', 'active_period'],
+  once: true,
   run: async (call) => {
     const { args, perform } = call
     const [kind, item] = contentOf(call)
@@ -127,6 +128,7 @@ const repostStory: Method = {
     protect_content: 'boolean',
   },
   required: ['from_chat_id', 'from_story_id', 'active_period'],
+  once: true,
   run: async ({ args, perform }) => {
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
     if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
