@@ -8,6 +8,7 @@ import { CONTENT_NAMES } from '../../../machines/model/content.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { BOT_OPERATIONS } from '../../../machines/model/operation-bots.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
+import { GAME_OPERATIONS } from '../../../machines/model/operation-games.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 
@@ -27,6 +28,7 @@ const LACKING: readonly OperationKind[] = [
   'change_subscription',
   ...EPHEMERAL_OPERATIONS,
   ...BOT_OPERATIONS,
+  ...GAME_OPERATIONS,
   // An account acts for itself alone.
   'transfer_stars',
   'for_business',
