@@ -127,6 +127,13 @@ export type Happening =
       /** The id of the message, where it has buttons. */
       readonly inline?: string
     })
+  /** Somebody named the account in a chat that it is no member of. */
+  | (Happened & {
+      readonly kind: 'guest_message'
+      readonly id: string
+      /** As its author sees it. */
+      readonly letter: Message
+    })
   /** A button of a message that a person sent by way of the account. */
   | (Happened &
       Pressed & {

@@ -9,6 +9,7 @@ export const INLINE_OPERATIONS = [
   'answer_inline',
   'prepare_inline',
   'answer_web_app',
+  'answer_guest',
   'edit_inline',
   'prepare_key',
 ] as const
@@ -57,6 +58,8 @@ export type InlineOperation<Place> =
   | { readonly kind: 'prepare_key'; readonly person: Place; readonly key: Key }
   /** Sends a message for the person who has a web app open. */
   | { readonly kind: 'answer_web_app'; readonly query: string; readonly result: InlineResult }
+  /** Writes into the chat where somebody has named the bot, which is no member of it. */
+  | { readonly kind: 'answer_guest'; readonly query: string; readonly result: InlineResult }
   /** `inline` is the id that the bot got of a message that was sent by way of it. */
   | { readonly kind: 'edit_inline'; readonly inline: string; readonly change: Change }
 

@@ -41,7 +41,7 @@ import {
   transferStars,
   upgradeGift,
 } from './gifts/gifts.ts'
-import { answerInline } from './inline/inline-mode.ts'
+import { answerGuest, answerInline } from './inline/inline-mode.ts'
 import { answerWebApp, prepareInline } from './inline/prepared.ts'
 import { answerCallback } from './messages/callback.ts'
 import { showDraft } from './messages/drafts.ts'
@@ -163,6 +163,7 @@ export const handlers: Handlers<Call> = {
   answer_inline: answerInline,
   prepare_inline: prepareInline,
   answer_web_app: answerWebApp,
+  answer_guest: answerGuest,
   edit_inline: editInline,
   prepare_key: prepareKey,
   invoice_link: invoiceLink,

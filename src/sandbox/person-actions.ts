@@ -17,6 +17,7 @@ import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
 import type { Hub } from './delivery/hub.ts'
+import { callGuests } from './inline/inline-mode.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
 import { addTask, markTasks } from './messages/checklists.ts'
 import type { Edit } from './messages/edit.ts'
@@ -111,7 +112,9 @@ export class PersonActions {
     if (contents.length === 1) {
       const operation = { kind: 'send' as const, ...terms, content: content! }
       const markup = { ...(buttons && { buttons }), ...(keyboard && { keyboard }) }
-      return [await this.#message(person, { ...operation, ...markup })]
+      const message = await this.#message(person, { ...operation, ...markup })
+      await callGuests(this.#context, person, message)
+      return [message]
     }
     const media = contents.filter((item) => item.kind === 'media')
     const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })

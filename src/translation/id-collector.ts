@@ -155,6 +155,7 @@ export class IdCollector implements WantedIds {
         break
       case 'business_message':
       case 'business_edited':
+      case 'guest_message':
         this.addMessage(happening.letter, happening.direction === 'own')
         break
       case 'business_deleted':
@@ -254,6 +255,7 @@ export class IdCollector implements WantedIds {
     fromChat,
     forward,
     via,
+    guestCaller,
     sentBy,
     externalReply,
     ephemeral,
@@ -263,6 +265,7 @@ export class IdCollector implements WantedIds {
     if (from) this.addPerson(from)
     if (fromChat) this.addChat(fromChat)
     if (via) this.addPerson(via)
+    if (guestCaller) this.addPerson(guestCaller)
     if (sentBy) this.addPerson(sentBy)
     if (forward) this.#addOrigin(forward)
     if (externalReply) this.#addExternal(externalReply)

@@ -76,11 +76,7 @@ t.test('scopes decide what a key may do', async (t) => {
   for (const key of [sender, receiver]) {
     t.match(await me(key), { status: 200 })
     t.match(await client.bot(key, 'getChat', { chat_id: ada.id }), { status: 200 })
-    t.match(
-      await client.bot(key, 'answerGuestQuery'),
-      { status: 400 },
-      'unsupported before unauthorised',
-    )
+    t.match(await client.bot(key, 'sendWidget'), { status: 400 }, 'unsupported before unauthorised')
   }
 })
 

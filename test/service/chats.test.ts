@@ -25,7 +25,7 @@ t.test('getMe has the shape of a bot, whatever the account is', async (t) => {
     can_join_groups: true,
     can_read_all_group_messages: true,
     supports_inline_queries: true,
-    supports_guest_queries: false,
+    supports_guest_queries: true,
     can_connect_to_business: true,
     has_main_web_app: false,
     has_topics_enabled: false,

@@ -5,6 +5,7 @@ import type { MethodStage } from './method-stage.ts'
 export function botMethodRows({
   ada,
   asked,
+  called,
   bot,
   client,
   done,
@@ -88,6 +89,10 @@ export function botMethodRows({
     ],
     getStarTransactions: [{ transactions: [{ id: String, amount: 1, date: Number }] }],
     answerInlineQuery: [true, async () => ({ inline_query_id: await asked(), results: [result] })],
+    answerGuestQuery: [
+      { inline_message_id: String },
+      async () => ({ guest_query_id: await called(), result }),
+    ],
     answerWebAppQuery: [{}, async () => ({ web_app_query_id: await opened(), result })],
     savePreparedKeyboardButton: [
       { id: String },

@@ -87,6 +87,12 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
     return (await next('inline_query')).id
   }
 
+  /** Somebody names the bot where it is no member; resolves with the query that the bot is to answer. */
+  async function called(): Promise<string> {
+    await client.write(ada.id, kim.id, '@gatebot help')
+    return (await next('guest_message')).guest_query_id
+  }
+
   /** Somebody has a web app of the bot open; resolves with its query. */
   async function opened(): Promise<string> {
     const app = { bot: bot.id, url: 'https://app.invalid' }
@@ -109,6 +115,7 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
     follow,
     pressed,
     asked,
+    called,
     next,
     opened,
   }

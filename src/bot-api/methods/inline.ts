@@ -1,4 +1,4 @@
-/** Methods of inline mode: answers to queries and to web apps, and prepared messages. */
+/** Methods of inline and guest mode: answers to queries and to web apps, and prepared messages. */
 
 import { failed } from '../../../machines/model/failure.ts'
 import type { InlinePlace } from '../../../machines/model/inline.ts'
@@ -65,6 +65,20 @@ const answerWebAppQuery: Method = {
   },
 }
 
+const answerGuestQuery: Method = {
+  name: 'answerGuestQuery',
+  summary: 'Writes into the chat where a person named the bot, which is no member of it',
+  scope: 'bot:send',
+  operation: 'answer_guest',
+  parameters: { guest_query_id: 'string', result: 'json' },
+  required: ['guest_query_id', 'result'],
+  run: async (call) => {
+    const query = call.args.text('guest_query_id') ?? ''
+    const offered = inlineResultOf(call)
+    return result(await call.perform({ kind: 'answer_guest', query, result: offered }))
+  },
+}
+
 /** By the parameter that allows chats of a kind. The sandbox tells no bots from other people. */
 const PLACES: Readonly<Record<string, readonly InlinePlace[]>> = {
   allow_user_chats: ['private'],
@@ -128,6 +142,7 @@ const savePreparedKeyboardButton: Method = {
 export const inlineMethods = [
   answerInlineQuery,
   answerWebAppQuery,
+  answerGuestQuery,
   savePreparedInlineMessage,
   savePreparedKeyboardButton,
 ]

@@ -79,7 +79,7 @@ async function profileOf(
     can_read_all_group_messages: true,
     can_connect_to_business: capabilities.operations.includes('for_business'),
     supports_inline_queries: capabilities.operations.includes('answer_inline'),
-    supports_guest_queries: false,
+    supports_guest_queries: capabilities.operations.includes('answer_guest'),
     has_main_web_app: false,
     has_topics_enabled: false,
     allows_users_to_create_topics: false,

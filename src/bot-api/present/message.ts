@@ -84,6 +84,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       external_reply: message.externalReply && externalReplyJson(message.externalReply, ids),
       sender_business_bot: message.sentBy && userJson(message.sentBy, ids),
       via_bot: message.via && userJson(message.via, ids),
+      guest_bot_caller_user: message.guestCaller && userJson(message.guestCaller, ids),
     }),
     ...(message.forward && forwardJson(message.forward, ids)),
     ...content,

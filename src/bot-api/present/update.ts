@@ -129,6 +129,12 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     case 'business_edited':
     case 'business_deleted':
       return businessJson(happening, ids)
+    case 'guest_message': {
+      const { id, letter } = happening
+      const message = messageJson(letter, ids)
+      const chatId = ids.chat(letter.chat.native)
+      return message && ['guest_message', chatId, { ...message, guest_query_id: id }]
+    }
     case 'boost':
     case 'boost_removed':
       return boostShown(happening, ids)

@@ -156,6 +156,7 @@ export function messageBody(message: Message) {
       quote: message.quote && quoteBody(message.quote),
       external_reply: message.externalReply && externalReplyBody(message.externalReply),
       via_bot: message.via && nameBody(message.via),
+      guest_caller: message.guestCaller && nameBody(message.guestCaller),
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: keyboardOf(message),
     }),

@@ -331,6 +331,7 @@ export const Message = Type.Object({
     ),
   ),
   via_bot: optional(PersonName),
+  guest_caller: optional(PersonName),
   forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
   inline_keyboard: optional(ShownKeyboard),
 })

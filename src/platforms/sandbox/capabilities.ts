@@ -27,6 +27,7 @@ export const capabilities: Capabilities = {
     'edited_message',
     'channel_post',
     'edited_channel_post',
+    'guest_message',
     'callback_query',
     'inline_query',
     'chosen_inline_result',

@@ -128,6 +128,7 @@ const WITHOUT_CHAT: readonly Happening['kind'][] = [
   'poll_answer',
   'inline_query',
   'inline_choice',
+  'guest_message',
   'shipping_query',
   'checkout_query',
   'subscription',

@@ -9,7 +9,10 @@ import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 export type MessageAttributes = Pick<
   Message,
   'quote' | 'externalReply' | 'ephemeral' | 'via' | 'sentBy'
->
+> & {
+  /** The bot of `via` wrote it; its sender has called the bot. */
+  readonly isGuest?: true
+}
 
 export function personOf(row: PersonRow): Person {
   return {
@@ -70,9 +73,15 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
     ...(row.buttons !== null && { buttons: row.buttons as Buttons }),
     ...(row.album && { album: row.album }),
     ...(row.is_protected && { isProtected: true }),
-    ...(row.attributes as MessageAttributes | null),
+    ...shownAttributes(row, sender),
     ...(row.topic && { topic: { native: String(row.topic) } }),
   }
+}
+
+function shownAttributes({ attributes }: MessageRow, sender: PersonRow): Partial<Message> {
+  const { isGuest, via, ...shown } = (attributes ?? {}) as MessageAttributes
+  if (!via) return shown
+  return isGuest ? { ...shown, from: via, guestCaller: personOf(sender) } : { ...shown, via }
 }
 
 /** The bot that a message was sent by way of, as it was named then. */

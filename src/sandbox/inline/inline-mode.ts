@@ -1,4 +1,4 @@
-/** Inline queries: a person writes to a bot within another chat, the bot offers results, and the person sends one. */
+/** A person uses a bot within another chat: inline mode, where they pick what it offers, and guest mode, where it writes. */
 
 import type { Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
@@ -6,6 +6,7 @@ import type { InlineButton, InlineQuery, InlineResult } from '../../../machines/
 import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
+import { accessOf } from '../chats/access.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
@@ -100,7 +101,7 @@ export class InlineMode {
        where q.id = $1 and q.person_id = $2`,
       [picked.query, person],
     )
-    const result = row?.answer?.results.find(({ id }) => id === picked.result)
+    const result = row?.answer?.results?.find(({ id }) => id === picked.result)
     if (!row || !result) throw bad('RESULT_ID_INVALID')
     const bot = await botOf(this.#context, row.bot)
     const spot = await spotOf(this.#context, person, bot.id, row.native!)
@@ -183,7 +184,7 @@ export async function answerInline(
   const rows = await db.query(
     `update sandbox_inline_query
      set answer = $3, cached_until = now() + make_interval(secs => $4)
-     where id = $1 and bot_id = $2 and answer is null
+     where id = $1 and bot_id = $2 and answer is null and not query ? 'guest'
        and asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS})
      returning id`,
     [isId ? query : null, by.person, JSON.stringify(storable(answer)), answer.cacheSeconds],
@@ -193,4 +194,76 @@ export async function answerInline(
   }
   wake([])
   return { kind: 'done' }
+}
+
+/** As many bots as one message can call. */
+const MOST_GUESTS = 3
+
+/** The bots that are named, know the network, and are neither in the chat nor banned there. */
+const GUESTS = `
+  select p.id from sandbox_person p
+  where p.user_id = $1 and lower(p.username) = any($2) and p.sessions > 0 and p.id <> $3
+    and not exists (select from sandbox_member m
+      where m.chat_id = $4 and m.person_id = p.id and m.role <> 'left')
+  order by p.id limit ${MOST_GUESTS}`
+
+/** Calls the bots that a person has named in a chat which they are no members of. */
+export async function callGuests(
+  context: NetworkContext,
+  person: number,
+  letter: Message,
+): Promise<void> {
+  const { db, network } = context
+  if (letter.chat.surface === 'channel' || letter.isProtected) return
+  const names = namesIn(letter)
+  if (names.length === 0) return
+  const { chat } = await accessOf(db, person, Number(letter.chat.native))
+  const bots = await db.query<{ id: number }>(GUESTS, [network, names, person, chat.id])
+  for (const { id: bot } of bots) {
+    const [row] = await db.query<{ id: number }>(
+      `insert into sandbox_inline_query (person_id, bot_id, chat_id, query)
+       values ($1, $2, $3, $4) returning id`,
+      [person, bot, chat.id, JSON.stringify({ guest: Number(letter.native) })],
+    )
+    const event = { kind: 'guest_message' as const, chat: chat.id, actor: person }
+    await notify(context, { ...event, facts: { id: `${row!.id}`, letter } }, { people: [bot] })
+  }
+}
+
+function namesIn({ content }: Message): string[] {
+  const written = content.kind === 'media' ? content.caption : content
+  const text = 'text' in written && typeof written.text === 'string' ? written.text : ''
+  return [...text.matchAll(/(?<![\w@])@(\w{4,32})/g)].map(([, name]) => name!.toLowerCase())
+}
+
+const FETCH_MS = 20_000
+
+/** The message stands in the name of the bot; the rights of the person who called it decide whether it may. */
+export async function answerGuest(
+  { context, by }: Call,
+  { query, result }: OperationOf<'answer_guest'>,
+): Promise<OperationResult> {
+  const isId = /^\d{1,15}$/.test(query)
+  const [row] = await context.db.query<{
+    readonly person: number
+    readonly native: number
+    readonly message: number
+  }>(
+    `update sandbox_inline_query q set answer = '{}'
+     from sandbox_chat c
+     where q.id = $1 and q.bot_id = $2 and q.answer is null and q.query ? 'guest'
+       and q.asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS}) and c.id = q.chat_id
+     returning q.person_id as person, (q.query ->> 'guest')::bigint as message,
+       coalesce(c.native, case when c.low_id = q.person_id then c.high_id else c.low_id end)
+         as native`,
+    [isId ? query : null, by.person],
+  )
+  if (!row) throw bad('query is too old and response timeout expired or query ID is invalid')
+  const { person, native, message: replyTo } = row
+  const bot = await botOf(context, by.person)
+  const spot = await spotOf(context, person, bot.id, native)
+  const signal = AbortSignal.timeout(FETCH_MS)
+  const sending = { person, bot, spot, result, replyTo, isGuest: true as const }
+  const { inline } = await sendResult(context, sending, signal)
+  return { kind: 'sent_inline', ...(inline !== undefined && { inline }) }
 }

@@ -66,17 +66,19 @@ interface Sending {
   readonly result: InlineResult
   readonly replyTo?: number
   readonly topic?: number
+  /** The bot writes it itself, called by the person. */
+  readonly isGuest?: true
 }
 
 interface SentResult {
   readonly message: Message
-  /** The name of the message for the bot, where it has buttons. */
+  /** The name of the message for the bot, where it has buttons or the bot wrote it. */
   readonly inline?: string
 }
 
 export async function sendResult(
   context: NetworkContext,
-  { person, bot, spot, result, replyTo, topic }: Sending,
+  { person, bot, spot, result, replyTo, topic, isGuest }: Sending,
   signal: AbortSignal,
 ): Promise<SentResult> {
   const { buttons } = result
@@ -90,14 +92,15 @@ export async function sendResult(
         chat: `${spot.native}`,
         content,
         ...(replyTo !== undefined && { replyTo: `${replyTo}` }),
+        ...(isGuest && { replyOptional: true }),
         ...(topic !== undefined && { topic: `${topic}` }),
         ...(buttons && { buttons }),
       },
-      { ...personOf(bot), isBot: true },
+      { via: { ...personOf(bot), isBot: true }, ...(isGuest && { isGuest }) },
     )
   const { message } = await context.capacity.reserve(context.network, 1, send)
   const key = { chat: spot.chat, message: Number(message.native) }
-  return { message, ...(buttons?.length && { inline: inlineId(key) }) }
+  return { message, ...((isGuest || buttons?.length) && { inline: inlineId(key) }) }
 }
 
 async function contentOf(

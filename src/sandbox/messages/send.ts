@@ -10,7 +10,13 @@ import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
-import { messageOf, parseChatId, parseTopicId, personOf } from '../delivery/mapping.ts'
+import {
+  type MessageAttributes,
+  messageOf,
+  parseChatId,
+  parseTopicId,
+  personOf,
+} from '../delivery/mapping.ts'
 import {
   type MessageView,
   messageJson,
@@ -181,16 +187,16 @@ export function send(call: Call, operation: OperationOf<'send'>): Promise<Operat
   return sendVia(call, operation)
 }
 
-/** `via` is the bot that offered the message in inline mode. */
+/** `via` names the bot that offered the message. */
 export async function sendVia(
   call: Call,
   operation: OperationOf<'send'>,
-  via?: Person,
+  via?: Pick<MessageAttributes, 'via' | 'isGuest'>,
 ): Promise<OperationResult & { readonly kind: 'message' }> {
   const { context, request } = call
   const { content: given } = operation
   const addressed = await envelopeOf(call, operation)
-  const attributes = via && { attributes: { ...addressed.attributes, via } }
+  const attributes = via && { attributes: { ...addressed.attributes, ...via } }
   const buttons = buttonsFor(given, operation.buttons)
   const envelope = { ...addressed, ...attributes, ...(buttons && { buttons }) }
   const { sender } = envelope

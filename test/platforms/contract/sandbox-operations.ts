@@ -51,6 +51,7 @@ export const sandboxOperations = {
   }),
   prepare_inline: (chat) => ({ kind: 'prepare_inline', person: chat, result: article, places: [] }),
   answer_web_app: () => ({ kind: 'answer_web_app', query: '1', result: article }),
+  answer_guest: () => ({ kind: 'answer_guest', query: '1', result: article }),
   prepare_key: (chat) => ({ kind: 'prepare_key', person: chat, key: { text: 'x' } }),
   invoice_link: () => ({ kind: 'invoice_link', invoice }),
   answer_shipping: () => ({ kind: 'answer_shipping', query: '1', options: [] }),

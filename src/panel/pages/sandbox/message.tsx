@@ -95,6 +95,11 @@ function Above({
           {t('messenger.via', { name: personName(message.via_bot) })}
         </span>
       )}
+      {message.guest_caller && (
+        <span className="quiet tiny">
+          {t('messenger.called', { name: personName(message.guest_caller) })}
+        </span>
+      )}
       {message.receiver && (
         <span className="quiet tiny">
           {message.receiver.id === person
