@@ -1,20 +1,22 @@
-/** Asks the network again after a failure that passes: restrictions are waited out, single failures are forgiven. */
+/** Asks the network again after a passing failure: waits until a restriction ends, and forgives single failures. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Ending } from './session-life.ts'
 
-/** The network wants to be left alone for so many seconds; the session may go on after that. */
+/** The network accepts nothing for so many seconds; the session goes on afterwards. */
 export interface Restriction {
   readonly kind: 'limited'
   readonly seconds: number
 }
 
 interface Steadiness {
-  readonly report: Pick<SessionReport, 'limited'>
+  /** Is told of each restriction, if it holds for the whole account. */
+  readonly report?: Pick<SessionReport, 'limited'>
   /** Aborts when the session is over. */
   readonly signal: AbortSignal
-  endingOf(cause: unknown): Ending | Restriction
-  /** How many failures of the network in a row are passed over before the session is lost. */
+  /** What the failure means for the session; undefined: nothing, and asking again does not help. */
+  endingOf(cause: unknown): Ending | Restriction | undefined
+  /** How many failures are forgiven before the request fails. */
   readonly forgives?: number
   /** Whether asking again may help. */
   isForgivable?(cause: unknown): boolean
@@ -22,7 +24,7 @@ interface Steadiness {
 
 const AGAIN_MS = 300
 
-/** Resolves with the first answer; rejects with the failure that ends the session. */
+/** Resolves with the first answer; rejects with the first failure that is neither waited out nor forgiven. */
 export async function steadily<Result>(
   ask: () => Promise<Result>,
   { report, signal, endingOf, forgives = 0, isForgivable = () => true }: Steadiness,
@@ -32,10 +34,10 @@ export async function steadily<Result>(
       return await ask()
     } catch (cause) {
       const ending = endingOf(cause)
-      if (ending.kind === 'limited') {
-        report.limited('flood_wait', ending.seconds)
+      if (ending?.kind === 'limited') {
+        report?.limited('flood_wait', ending.seconds)
         await pause(ending.seconds * 1000, undefined, { signal })
-      } else if (ending.kind === 'lost' && failures < forgives && isForgivable(cause)) {
+      } else if (ending?.kind === 'lost' && failures < forgives && isForgivable(cause)) {
         failures += 1
         await pause(AGAIN_MS, undefined, { signal })
       } else throw cause
@@ -43,7 +45,7 @@ export async function steadily<Result>(
   }
 }
 
-/** How a session ends that cannot wait. */
+/** The ending of a session that cannot wait until the restriction ends. */
 export function lostBy(ending: Ending | Restriction): Ending {
   if (ending.kind !== 'limited') return ending
   return { kind: 'lost', reason: 'flood_wait', retryAfterSeconds: ending.seconds }

@@ -1,9 +1,9 @@
 /** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/node'
 import type { LinkedAccount } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
+import { type Restriction, steadily } from '../kit/steadily.ts'
 import type { Calls } from './calls.ts'
 import type { Client } from './client.ts'
 import type { Written } from './find-message.ts'
@@ -49,7 +49,7 @@ export interface RecoveryOptions extends Teller {
 type Page = Pick<tl.messages.RawMessages, 'messages' | 'chats' | 'users'>
 
 const PAGE = 100
-/** For so long the network may want to be left alone between two pages. */
+/** The longest wait between two pages that the network may ask for. */
 const PATIENCE_SECONDS = 60
 
 export class History {
@@ -132,19 +132,20 @@ export class History {
       minId,
       hash: Long.ZERO,
     } as const
-    for (;;) {
-      try {
-        const page = await this.#calls.call(request, { signal: this.#signal, looks: true })
-        if (page._ !== 'messages.messagesNotModified') return page
-        return { messages: [], chats: [], users: [] }
-      } catch (cause) {
-        const seconds = cause instanceof RequestFailed ? cause.failure.retryAfterSeconds : undefined
-        const isWait = cause instanceof RequestFailed && cause.failure.code === 'rate_limited'
-        if (!isWait || seconds === undefined || seconds > PATIENCE_SECONDS) throw cause
-        await sleep(seconds * 1_000, undefined, { signal: this.#signal })
-      }
-    }
+    const signal = this.#signal
+    const ask = () => this.#calls.call(request, { signal, looks: true })
+    const page = await steadily(ask, { signal, endingOf: shortWait })
+    if (page._ !== 'messages.messagesNotModified') return page
+    return { messages: [], chats: [], users: [] }
   }
+}
+
+function shortWait(cause: unknown): Restriction | undefined {
+  if (!(cause instanceof RequestFailed) || cause.failure.code !== 'rate_limited') return undefined
+  const { retryAfterSeconds: seconds } = cause.failure
+  return seconds === undefined || seconds > PATIENCE_SECONDS
+    ? undefined
+    : { kind: 'limited', seconds }
 }
 
 export const isMissed = ({ id, date }: Written, { message, date: from, joined = 0 }: Since) =>
