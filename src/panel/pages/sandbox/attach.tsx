@@ -11,8 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { isPicture, Picture } from './attachment.tsx'
-import { type NewContentProps, NewPlaceDialog } from './new-place.tsx'
-import { NewPollDialog } from './new-poll.tsx'
+import { type NewContentProps, NewPlaceDialog, NewPollDialog } from './new-content.tsx'
 
 /** The stickers of all sets, to pick one and send it. */
 function StickersDialog({ write, onClose }: NewContentProps) {
