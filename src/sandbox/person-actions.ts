@@ -4,6 +4,7 @@ import type { BusinessConnection, BusinessRight } from '../../machines/model/bus
 import type { Buttons, ReplyKeyboard } from '../../machines/model/buttons.ts'
 import type { Content, Message, Poll, Reaction } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
+import type { OwnedGift } from '../../machines/model/gift.ts'
 import type { Media } from '../../machines/model/media.ts'
 import type { Boost } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
@@ -11,7 +12,7 @@ import type { AdministrationOperation } from '../../machines/model/operation-adm
 import type { TopicOperation } from '../../machines/model/operation-chats.ts'
 import type { Quote, TextEntity } from '../../machines/model/text.ts'
 import type { Topic } from '../../machines/model/topic.ts'
-import { giveBoost, takeBoost } from './boosts/boosts.ts'
+import { boostsBy, giveBoost, takeBoost } from './boosts/boosts.ts'
 import { connectBusiness, connectionsOf, disconnectBusiness } from './business/connections.ts'
 import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'
@@ -24,6 +25,7 @@ import type { Edit } from './messages/edit.ts'
 import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
 import type { NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
+import { subscriptionsOf } from './payments/stars.ts'
 import { allowEmojiStatus } from './people/honours.ts'
 import { vote } from './polls/polls.ts'
 
@@ -231,6 +233,17 @@ export class PersonActions {
     await this.#do(person, { kind: 'send_gift', ...terms })
   }
 
+  /** The newest gifts that the person has kept. */
+  async ownedGifts(person: number): Promise<readonly OwnedGift[]> {
+    const all = { without: [], byPrice: false, limit: 100 }
+    const result = await this.#do(person, { kind: 'owned_gifts', ...all })
+    return result.kind === 'owned_gifts' ? result.gifts : []
+  }
+
+  async convertGift(person: number, gift: string): Promise<void> {
+    await this.#do(person, { kind: 'convert_gift', gift })
+  }
+
   /** Lets an account act in the person's private chats. */
   async connectBusiness(
     person: number,
@@ -254,6 +267,16 @@ export class PersonActions {
   async boost(person: number, chat: number, seconds: number): Promise<Boost> {
     await this.#assertIn(person)
     return giveBoost(this.#context, person, chat, seconds)
+  }
+
+  async subscriptions(person: number): ReturnType<typeof subscriptionsOf> {
+    await this.#assertIn(person)
+    return subscriptionsOf(this.#context, person)
+  }
+
+  async boosts(person: number, chat: number): Promise<readonly Boost[]> {
+    await this.#assertIn(person)
+    return boostsBy(this.#context, person, chat)
   }
 
   async takeBoost(person: number, chat: number, boost: string): Promise<void> {

@@ -126,7 +126,7 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
     await button('New chat').first().click()
     await page.getByLabel('Kind').selectOption('supergroup')
     await page.getByLabel('Title').fill('Team')
-    await page.getByLabel('Shop').check()
+    await page.getByRole('checkbox', { name: 'Shop' }).check()
     await button('Make it').click()
     await page.getByRole('heading', { name: 'Team' }).waitFor()
     await say('Hello team')

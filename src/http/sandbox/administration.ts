@@ -1,13 +1,14 @@
 /** /sandbox/people/{person}/…: photos, the general topic, titles, boosts and emoji statuses, as a person sets them. */
 import { Type } from 'typebox'
-import type { Boost } from '../../../machines/model/membership.ts'
+import type { Boost as BoostRecord } from '../../../machines/model/membership.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
 import { mediaIngester } from './parse.ts'
 import { nameBody } from './present.ts'
+import { Boost } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
-import { BODY_LIMIT, ChatId, GivenMedia, Id, PersonName } from './schemas.ts'
+import { BODY_LIMIT, ChatId, GivenMedia, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Done = Type.Literal(true)
@@ -119,14 +120,7 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
-const BoostBody = Type.Object({
-  boost_id: Type.String(),
-  person: PersonName,
-  add_date: Type.Integer(),
-  expiration_date: Type.Integer(),
-})
-
-const boostBody = ({ id, person, at, expiresAt }: Boost) => ({
+const boostBody = ({ id, person, at, expiresAt }: BoostRecord) => ({
   boost_id: id,
   person: nameBody(person),
   add_date: at,
@@ -146,13 +140,28 @@ export const boostRoutes: SandboxRoutes = async (app, { network }) => {
           { seconds: Type.Integer({ minimum: 1, maximum: 31_536_000, default: MONTH }) },
           strict,
         ),
-        response: answers(BoostBody),
+        response: answers(Boost),
       },
     },
     async (request) => {
       const { person, chat } = request.params
       const { actions } = network(request)
       return ok(boostBody(await actions.boost(person, chat, request.body.seconds)))
+    },
+  )
+
+  app.get(
+    '/people/:person/chats/:chat/boosts',
+    {
+      schema: {
+        ...described('The boosts that this person gives a supergroup or channel'),
+        params: ChatPlace,
+        response: answers(Type.Array(Boost)),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      return ok((await network(request).actions.boosts(person, chat)).map(boostBody))
     },
   )
 
@@ -171,7 +180,9 @@ export const boostRoutes: SandboxRoutes = async (app, { network }) => {
       return ok(done)
     },
   )
+}
 
+export const emojiStatusRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
     '/people/:person/emoji_status_access/:account',
     {

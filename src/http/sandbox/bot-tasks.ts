@@ -4,6 +4,7 @@ import type { PassportError } from '../../../machines/model/operation-bots.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { nameBody, present } from './present.ts'
+import { JoinRequest, ManagedBot } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { ChatId, Id, PersonName, Username } from './schemas.ts'
 
@@ -11,12 +12,6 @@ const strict = { additionalProperties: false }
 const Done = Type.Literal(true)
 const done = true as const
 const ChatPlace = Type.Object({ person: Id, chat: ChatId })
-
-const JoinRequest = Type.Object({
-  chat: Type.Object({ id: Type.Integer(), title: Type.String() }),
-  date: Type.Integer(),
-  web_app_url: Type.Optional(Type.String({ description: 'What the bot shows to the person' })),
-})
 
 export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
@@ -48,10 +43,10 @@ export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const requests = await network(request).bots.joinRequests(request.params.person)
       return ok(
-        requests.map(({ chat, at, app }) => ({
+        requests.map(({ chat, at, app, bot }) => ({
           chat: { id: Number(chat.native), title: chat.title ?? '' },
           date: at,
-          ...present({ web_app_url: app ?? undefined }),
+          ...present({ bot, web_app_url: app }),
         })),
       )
     },
@@ -107,6 +102,27 @@ export const managedBotRoutes: SandboxRoutes = async (app, { network }) => {
       const { bots } = network(request)
       const bot = { manager, firstName, username }
       return ok(nameBody(await bots.createBot(request.params.person, bot, key)))
+    },
+  )
+
+  app.get(
+    '/people/:person/managed_bots',
+    {
+      schema: {
+        ...described('The bots that this person has made, with the tokens that link them'),
+        params: PersonParams,
+        response: answers(Type.Array(ManagedBot)),
+      },
+    },
+    async (request) => {
+      const made = await network(request).bots.ownBots(request.params.person)
+      return ok(
+        made.map(({ bot, manager, token }) => ({
+          bot: nameBody(bot),
+          manager: nameBody(manager),
+          token,
+        })),
+      )
     },
   )
 

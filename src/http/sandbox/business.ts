@@ -1,28 +1,20 @@
 /** /sandbox/people/{person}/business and /sandbox/gifts: whom a person lets act for them, their Stars, and gifts. */
 import { Type } from 'typebox'
-import { BUSINESS_RIGHTS, type BusinessConnection } from '../../../machines/model/business.ts'
-import type { Gift } from '../../../machines/model/gift.ts'
+import type { BusinessConnection as Connection } from '../../../machines/model/business.ts'
+import type { Gift as GiftRecord, OwnedGift as OwnedRecord } from '../../../machines/model/gift.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
-import { ShownMedia } from './media-schemas.ts'
 import { mediaIngester } from './parse.ts'
-import { mediaBody, present } from './present.ts'
+import { mediaBody, nameBody, present } from './present.ts'
+import { BusinessConnection, BusinessRights, Gift, OwnedGift } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { BODY_LIMIT, GivenMedia, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
-const Right = Type.Enum([...BUSINESS_RIGHTS])
 const ConnectionParams = Type.Object({ person: Id, account: Id })
 
-const Connection = Type.Object({
-  business_connection_id: Type.String(),
-  account: Type.Integer({ description: 'The account that acts for the person' }),
-  rights: Type.Array(Right, { description: "The reference's names without `can_`" }),
-  is_enabled: Type.Boolean(),
-})
-
-const connectionBody = (account: number, { id, rights, isEnabled }: BusinessConnection) => ({
+const connectionBody = (account: number, { id, rights, isEnabled }: Connection) => ({
   business_connection_id: id,
   account,
   rights: [...rights],
@@ -36,7 +28,7 @@ export const businessRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('The accounts that act for the business of this person'),
         params: PersonParams,
-        response: answers(Type.Array(Connection)),
+        response: answers(Type.Array(BusinessConnection)),
       },
     },
     async (request) => {
@@ -52,10 +44,15 @@ export const businessRoutes: SandboxRoutes = async (app, { network }) => {
         ...described("Let an account act in this person's private chats"),
         params: ConnectionParams,
         body: Type.Object(
-          { rights: Type.Array(Right, { default: ['reply', 'read_messages'], maxItems: 20 }) },
+          {
+            rights: Type.Array(BusinessRights, {
+              default: ['reply', 'read_messages'],
+              maxItems: 20,
+            }),
+          },
           strict,
         ),
-        response: answers(Connection),
+        response: answers(BusinessConnection),
       },
     },
     async (request) => {
@@ -72,7 +69,7 @@ export const businessRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('No longer let an account act for this person'),
         params: ConnectionParams,
-        response: answers(Connection),
+        response: answers(BusinessConnection),
       },
     },
     async (request) => {
@@ -86,16 +83,7 @@ export const businessRoutes: SandboxRoutes = async (app, { network }) => {
 const { data, url, file } = GivenMedia.properties
 const Stars = Type.Integer({ minimum: 1, maximum: 100_000 })
 
-const GiftBody = Type.Object({
-  id: Type.String(),
-  sticker: ShownMedia,
-  star_count: Type.Integer(),
-  upgrade_star_count: Type.Optional(Type.Integer()),
-  total_count: Type.Optional(Type.Integer()),
-  remaining_count: Type.Optional(Type.Integer()),
-})
-
-const giftBody = (gift: Gift) => ({
+const giftBody = (gift: GiftRecord) => ({
   id: gift.id,
   sticker: mediaBody(gift.sticker),
   star_count: gift.stars,
@@ -106,10 +94,23 @@ const giftBody = (gift: Gift) => ({
   }),
 })
 
+const ownedBody = ({ id = '', gift, sender, text, unique, ...owned }: OwnedRecord) => ({
+  owned_gift_id: id,
+  gift: giftBody(gift),
+  date: owned.at,
+  is_saved: owned.isSaved,
+  ...(text.text && { text: text.text }),
+  ...present({
+    sender: sender && nameBody(sender),
+    convert_star_count: owned.convertStars,
+    unique: unique && { name: unique.name, number: unique.number },
+  }),
+})
+
 export const giftRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
     '/gifts',
-    { schema: { ...described('Gifts that can be sent'), response: answers(Type.Array(GiftBody)) } },
+    { schema: { ...described('Gifts that can be sent'), response: answers(Type.Array(Gift)) } },
     async (request) => ok((await network(request).gifts.available()).map(giftBody)),
   )
 
@@ -128,7 +129,7 @@ export const giftRoutes: SandboxRoutes = async (app, { network }) => {
           },
           strict,
         ),
-        response: answers(GiftBody),
+        response: answers(Gift),
       },
     },
     async (request, reply) => {
@@ -161,6 +162,37 @@ export const giftRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { to, gift_id, text } = request.body
       await network(request).actions.giveGift(request.params.person, to, gift_id, text)
+      return ok(true as const)
+    },
+  )
+}
+
+export const ownedGiftRoutes: SandboxRoutes = async (app, { network }) => {
+  app.get(
+    '/people/:person/gifts',
+    {
+      schema: {
+        ...described('The gifts that this person was given and has kept, newest first'),
+        params: PersonParams,
+        response: answers(Type.Array(OwnedGift)),
+      },
+    },
+    async (request) =>
+      ok((await network(request).actions.ownedGifts(request.params.person)).map(ownedBody)),
+  )
+
+  app.post(
+    '/people/:person/gifts/:gift/convert',
+    {
+      schema: {
+        ...described('Convert a gift of this person to Stars'),
+        params: Type.Object({ person: Id, gift: Type.String({ maxLength: 64 }) }),
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { person, gift } = request.params
+      await network(request).actions.convertGift(person, gift)
       return ok(true as const)
     },
   )

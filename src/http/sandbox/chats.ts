@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { chatBody, nameBody } from './present.ts'
+import { chatBody, mediaBody, nameBody } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
 
@@ -31,9 +31,10 @@ const NewChat = Type.Object(
 const ChatParams = Type.Object({ chat: ChatId })
 const MemberParams = Type.Object({ chat: ChatId, person: Id })
 
-const body = ({ chat, members, verification }: ChatRecord) => ({
+const body = ({ chat, members, verification, photo }: ChatRecord) => ({
   ...chatBody(chat),
   verification,
+  ...(photo && { photo: mediaBody(photo) }),
   members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
 })
 

@@ -8,9 +8,9 @@ import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
 import { mediaIngester } from './parse.ts'
 import { mediaBody } from './present.ts'
+import { StickerSet } from './profile-schemas.ts'
 import { described, type SandboxRoutes } from './route.ts'
 import { BODY_LIMIT, GivenMedia } from './schemas.ts'
-import { StickerSet } from './sticker-schemas.ts'
 
 const Bytes = Type.Unsafe<Readable>({ type: 'string', format: 'binary' })
 

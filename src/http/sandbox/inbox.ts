@@ -16,22 +16,9 @@ import {
   receivedBody,
   shownKeyboardBody,
 } from './present.ts'
+import { Story } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { ChatId, Inbox, PersonName, shownContent, Time } from './schemas.ts'
-
-const { media, caption, caption_entities } = shownContent
-
-const Story = Type.Object({
-  person: PersonName,
-  story_id: Type.Integer(),
-  media,
-  caption,
-  caption_entities,
-  posted_at: Time,
-  expires_at: Time,
-  is_kept: Type.Boolean({ description: 'Still shown when its time is over' }),
-  has_protected_content: Type.Boolean(),
-})
+import { ChatId, Inbox } from './schemas.ts'
 
 const storyBody = (story: SeenStory) => ({
   person: nameBody(story.person),

@@ -24,5 +24,6 @@ export const ShownMedia = Type.Object({
   file_size: optional(Type.Integer()),
   ...shownFigures,
   set_name: optional(Type.String()),
+  custom_emoji_id: optional(Type.String()),
   has_spoiler: optional(Type.Boolean()),
 })

@@ -5,12 +5,13 @@ import type { Paid, Payable } from '../../sandbox/payments/checkout.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { Pay, Payment } from './payment-schemas.ts'
-import { present } from './present.ts'
+import { invoiceBody, nameBody, present } from './present.ts'
+import { LinkedInvoice, Subscription } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
 
 const strict = { additionalProperties: false }
 
-const Subscription = Type.Object(
+const SubscriptionChange = Type.Object(
   { charge_id: Type.String({ minLength: 1, maxLength: 100 }), is_canceled: Type.Boolean() },
   strict,
 )
@@ -78,7 +79,7 @@ export const paymentRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('End a subscription that this person pays, or take it up again'),
         params: PersonParams,
-        body: Subscription,
+        body: SubscriptionChange,
         response: answers(Type.Literal(true)),
       },
     },
@@ -87,6 +88,50 @@ export const paymentRoutes: SandboxRoutes = async (app, { network }) => {
       const { checkout } = network(request)
       await checkout.changeSubscription(request.params.person, charge_id, is_canceled)
       return ok(true as const)
+    },
+  )
+}
+
+export const subscriptionRoutes: SandboxRoutes = async (app, { network }) => {
+  app.get(
+    '/people/:person/subscriptions',
+    {
+      schema: {
+        ...described('What this person pays for again and again: to bots, and for channels'),
+        params: PersonParams,
+        response: answers(Type.Array(Subscription)),
+      },
+    },
+    async (request) => {
+      const found = await network(request).actions.subscriptions(request.params.person)
+      return ok(
+        found.map(({ title, stars, expiresAt, charge, isCanceled }) => ({
+          title,
+          star_count: stars,
+          expires_at: expiresAt.toISOString(),
+          ...present({ charge_id: charge }),
+          is_canceled: isCanceled,
+        })),
+      )
+    },
+  )
+
+  app.get(
+    '/people/:person/invoice',
+    {
+      schema: {
+        ...described('The invoice that a link leads to'),
+        params: PersonParams,
+        querystring: Type.Object({ link: Type.String({ minLength: 1, maxLength: 200 }) }),
+        response: answers(LinkedInvoice),
+      },
+    },
+    async (request) => {
+      const { bot, invoice } = await network(request).checkout.linked(
+        request.params.person,
+        request.query.link,
+      )
+      return ok({ bot: nameBody(bot), invoice: invoiceBody(invoice) })
     },
   )
 }

@@ -78,6 +78,7 @@ export const personBody = (person: PersonRecord, now: number) => ({
   star_balance: person.stars,
   created_at: person.created_at.toISOString(),
   verification: person.verification,
+  ...present({ photo: person.photo && mediaBody(person.photo) }),
 })
 
 /** Faults whose time is over are no longer there. */
@@ -238,7 +239,10 @@ export function contentBody(content: Content): object {
       return {
         service: content.fact,
         ...(content.fact === 'photo' && content.photo && { media: mediaBody(content.photo) }),
-        ...(content.fact === 'gift' && { media: mediaBody(content.gift.gift.sticker) }),
+        ...(content.fact === 'gift' && {
+          media: mediaBody(content.gift.gift.sticker),
+          ...(content.gift.text.text && { caption: content.gift.text.text }),
+        }),
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
         ...sharedBody(content),
       }
@@ -267,7 +271,7 @@ const blockBody = ({ media, blocks, items, ...block }: RichBlock): RichBlockBody
   }),
 })
 
-const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> => ({
+export const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> => ({
   title: invoice.title,
   description: invoice.description,
   currency: invoice.currency,
@@ -326,6 +330,7 @@ export function mediaBody(media: Media): Static<typeof ShownMedia> {
       performer: media.performer,
       emoji: media.emoji,
       set_name: media.setName,
+      custom_emoji_id: media.customEmojiId,
     }),
   }
 }

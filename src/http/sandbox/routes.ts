@@ -12,15 +12,20 @@ import {
   readingRoutes,
   typingAndPressRoutes,
 } from './actions.ts'
-import { administrationRoutes, boostRoutes, photoRoutes } from './administration.ts'
+import {
+  administrationRoutes,
+  boostRoutes,
+  emojiStatusRoutes,
+  photoRoutes,
+} from './administration.ts'
 import { joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
-import { businessRoutes, giftRoutes } from './business.ts'
+import { businessRoutes, giftRoutes, ownedGiftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'
 import { inlineChoiceRoutes, inlineRoutes } from './inline.ts'
-import { paymentRoutes } from './payments.ts'
+import { paymentRoutes, subscriptionRoutes } from './payments.ts'
 import { peopleRoutes, personRoutes } from './people.ts'
 import { described, type SandboxRoutes } from './route.ts'
 import { topicChangeRoutes, topicRoutes } from './topics.ts'
@@ -68,8 +73,10 @@ const all = [
   photoRoutes,
   administrationRoutes,
   boostRoutes,
+  emojiStatusRoutes,
   businessRoutes,
   giftRoutes,
+  ownedGiftRoutes,
   stickerSetRoutes,
   writingRoutes,
   messageRoutes,
@@ -79,6 +86,7 @@ const all = [
   readingRoutes,
   sharingRoutes,
   paymentRoutes,
+  subscriptionRoutes,
   inlineRoutes,
   inlineChoiceRoutes,
   inboxRoutes,

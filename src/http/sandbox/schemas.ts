@@ -95,6 +95,7 @@ export const Person = Type.Object({
   faults: Faults,
   star_balance: Type.Integer({ description: 'Telegram Stars' }),
   verification: Verification,
+  photo: optional(ShownMedia),
   created_at: Time,
 })
 
@@ -381,5 +382,6 @@ export const Inbox = Type.Object({
 export const ChatWithMembers = Type.Object({
   ...Chat.properties,
   verification: Verification,
+  photo: optional(ShownMedia),
   members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
 })

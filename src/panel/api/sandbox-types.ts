@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import type * as inline from '../../http/sandbox/inline-schemas.ts'
 import type * as media from '../../http/sandbox/media-schemas.ts'
 import type * as payments from '../../http/sandbox/payment-schemas.ts'
+import type * as profiles from '../../http/sandbox/profile-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
-import type * as stickers from '../../http/sandbox/sticker-schemas.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
   readonly last_name?: string | null
@@ -31,7 +31,16 @@ export type Paying = Omit<Static<typeof payments.Pay>, 'tip_amount' | 'wait_seco
   readonly tip_amount?: number
 }
 export type Payment = Static<typeof payments.Payment>
-export type StickerSet = Static<typeof stickers.StickerSet>
+export type StickerSet = Static<typeof profiles.StickerSet>
+export type Gift = Static<typeof profiles.Gift>
+export type OwnedGift = Static<typeof profiles.OwnedGift>
+export type Boost = Static<typeof profiles.Boost>
+export type BusinessConnection = Static<typeof profiles.BusinessConnection>
+export type Story = Static<typeof profiles.Story>
+export type JoinRequest = Static<typeof profiles.JoinRequest>
+export type ManagedBot = Static<typeof profiles.ManagedBot>
+export type Subscription = Static<typeof profiles.Subscription>
+export type LinkedInvoice = Static<typeof profiles.LinkedInvoice>
 export type StandingKeyboard = Static<typeof schemas.StandingKeyboard>
 
 /** A key of a keyboard in the place of the ordinary one, with what it asks for. The schema leaves that open. */

@@ -2,17 +2,27 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type {
+  Boost,
+  BusinessConnection,
   Faults,
+  Gift,
   Group,
   InlineAnswer,
+  JoinRequest,
+  LinkedInvoice,
+  ManagedBot,
   Message,
   OpenWebApp,
+  OwnedGift,
   Paying,
   Payment,
   Person,
+  PersonName,
   Poll,
   Role,
   StickerSet,
+  Story,
+  Subscription,
 } from './sandbox-types.ts'
 import type { RecordPage } from './types.ts'
 
@@ -35,6 +45,11 @@ export const groupsQuery = queryOptions({
 export const stickerSetsQuery = queryOptions({
   queryKey: ['sandbox', 'sticker sets'],
   queryFn: ({ signal }) => call<readonly StickerSet[]>('GET', '/sandbox/sticker_sets', { signal }),
+})
+
+export const giftsQuery = queryOptions({
+  queryKey: ['sandbox', 'gifts'],
+  queryFn: ({ signal }) => call<readonly Gift[]>('GET', '/sandbox/gifts', { signal }),
 })
 
 interface NewPerson {
@@ -131,8 +146,6 @@ export function handsOf(person: number) {
         },
       }),
     pay: (body: Paying) => call<Payment>('POST', `${own}/payments`, { body }),
-    changeSubscription: (charge_id: string, is_canceled: boolean) =>
-      call<true>('POST', `${own}/subscriptions`, { body: { charge_id, is_canceled } }),
     share: (body: Shared) => call<Message>('POST', `${own}/shares`, { body }),
     openWebApp: (body: { readonly bot: number; readonly chat: number; readonly url: string }) =>
       call<OpenWebApp>('POST', `${own}/web_apps`, { body }),
@@ -150,3 +163,44 @@ export function handsOf(person: number) {
 }
 
 export type Hands = ReturnType<typeof handsOf>
+
+interface NewBot {
+  readonly manager: number
+  readonly first_name: string
+  readonly username: string
+  /** Of the key that asks for a bot. */
+  readonly request_id?: number
+}
+
+/** What one person has, joins, pays for and lets others do. */
+export function profileOf(person: number) {
+  const own = `/sandbox/people/${person}`
+  const boosts = (chat: number) => `${own}/chats/${chat}/boosts`
+  return {
+    gifts: () => call<readonly OwnedGift[]>('GET', `${own}/gifts`),
+    giveGift: (to: number, gift_id: string, text: string) =>
+      call<true>('POST', `${own}/gifts`, { body: { to, gift_id, text } }),
+    convertGift: (gift: string) => call<true>('POST', `${own}/gifts/${gift}/convert`),
+    boosts: (chat: number) => call<readonly Boost[]>('GET', boosts(chat)),
+    boost: (chat: number) => call<Boost>('POST', boosts(chat), { body: {} }),
+    takeBoost: (chat: number, boost: string) => call<true>('DELETE', `${boosts(chat)}/${boost}`),
+    /** By an invite link or a public name. */
+    follow: (invite_link: string) =>
+      call<{ membership: 'in' | 'asked' }>('POST', `${own}/follow`, { body: { invite_link } }),
+    joinRequests: () => call<readonly JoinRequest[]>('GET', `${own}/join_requests`),
+    subscriptions: () => call<readonly Subscription[]>('GET', `${own}/subscriptions`),
+    changeSubscription: (charge_id: string, is_canceled: boolean) =>
+      call<true>('POST', `${own}/subscriptions`, { body: { charge_id, is_canceled } }),
+    invoice: (link: string) => call<LinkedInvoice>('GET', `${own}/invoice`, { query: { link } }),
+    stories: () => call<readonly Story[]>('GET', `${own}/stories`),
+    business: () => call<readonly BusinessConnection[]>('GET', `${own}/business`),
+    connect: (account: number, rights: readonly string[]) =>
+      call<BusinessConnection>('PUT', `${own}/business/${account}`, { body: { rights } }),
+    disconnect: (account: number) =>
+      call<BusinessConnection>('DELETE', `${own}/business/${account}`),
+    bots: () => call<readonly ManagedBot[]>('GET', `${own}/managed_bots`),
+    makeBot: (body: NewBot) => call<PersonName>('POST', `${own}/managed_bots`, { body }),
+    replaceToken: (bot: number) => call<true>('POST', `${own}/managed_bots/${bot}/token`),
+    setPhoto: (data: string) => call<true>('PUT', `${own}/photo`, { body: { data } }),
+  }
+}

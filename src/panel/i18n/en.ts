@@ -11,6 +11,7 @@ import facts from './en/facts.json'
 import invitation from './en/invitation.json'
 import keys from './en/keys.json'
 import linking from './en/linking.json'
+import own from './en/own.json'
 import refusals from './en/refusals.json'
 import sandbox from './en/sandbox.json'
 
@@ -30,6 +31,7 @@ export const en = {
   ...keys,
   ...sandbox,
   ...bots,
+  ...own,
   ...account,
   ...diagnosis,
   ...invitation,

@@ -9,6 +9,7 @@ import facts from './fa/facts.json'
 import invitation from './fa/invitation.json'
 import keys from './fa/keys.json'
 import linking from './fa/linking.json'
+import own from './fa/own.json'
 import refusals from './fa/refusals.json'
 import sandbox from './fa/sandbox.json'
 
@@ -19,6 +20,7 @@ export const fa: Catalogue = {
   ...keys,
   ...sandbox,
   ...bots,
+  ...own,
   ...account,
   ...diagnosis,
   ...invitation,

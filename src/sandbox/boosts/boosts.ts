@@ -51,6 +51,17 @@ async function boostsOf(
   return rows.map((row) => ({ ...row, person: personOf(row.person) }))
 }
 
+/** The boosts that the person gives a chat. */
+export function boostsBy(
+  context: NetworkContext,
+  person: number,
+  native: number,
+): Promise<readonly Boost[]> {
+  return inBoosted(context, person, native, ({ db }, chat) =>
+    boostsOf({ db, now: context.now }, chat, person),
+  )
+}
+
 /** The person need not be a member of a chat that has a public name. */
 export async function giveBoost(
   context: NetworkContext,

@@ -4,7 +4,7 @@ import { assignJoinBot, joinRequestsOf } from '../chats/join-queries.ts'
 import { setPersonalChat } from '../chats/reading.ts'
 import { assertBotAsked } from '../messages/sharing.ts'
 import type { NetworkContext } from '../network/context.ts'
-import { createManagedBot, type NewBot, replaceOwnToken } from './managed-bots.ts'
+import { botsMadeBy, createManagedBot, type NewBot, replaceOwnToken } from './managed-bots.ts'
 import { correctPassport, passportErrorsOf } from './passport-errors.ts'
 
 /** The key of the account's keyboard that asks for a bot. */
@@ -53,6 +53,11 @@ export class BotTasks {
     const said = { sender: person, native: manager, request: crypto.randomUUID(), content }
     await capacity.reserve(network, 1, () => outbox.send(said))
     return made
+  }
+
+  async ownBots(person: number): ReturnType<typeof botsMadeBy> {
+    await this.#assertIn(person)
+    return botsMadeBy(this.#context, person)
   }
 
   /** The token of a bot that the person has made. */

@@ -113,6 +113,22 @@ export async function replaceOwnToken(
   await tellManager(context, { bot, manager: row.manager, owner })
 }
 
+/** The bots that a person has made, the oldest first. */
+export async function botsMadeBy({ db }: Pick<NetworkContext, 'db'>, owner: number) {
+  const rows = await db.query<{ bot: PersonRow; manager: PersonRow; token: string }>(
+    `select ${personJson('b')} as bot, ${personJson('m')} as manager, t.token
+     from sandbox_managed_bot t join sandbox_person b on b.id = t.bot_id
+     join sandbox_person m on m.id = t.manager_id
+     where t.owner_id = $1 and not b.deactivated order by t.bot_id limit 100`,
+    [owner],
+  )
+  return rows.map(({ bot, manager, token }) => ({
+    bot: personOf(bot),
+    manager: personOf(manager),
+    token,
+  }))
+}
+
 export async function managedBotAccess(
   call: Call,
   { person }: OperationOf<'managed_bot_access'>,

@@ -2,6 +2,7 @@
 
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
@@ -34,6 +35,7 @@ export interface ChatRecord {
   readonly members: readonly { readonly person: PersonRow; readonly role: Role }[]
   /** Which account verified the chat, and in which words. */
   readonly verification: Verification | null
+  readonly photo: Media | null
 }
 
 /** Clients take a forum's messages without a topic for messages of this topic: no message may have its number. */
@@ -43,6 +45,7 @@ interface Row {
   readonly chat: ChatRow
   readonly members: ChatRecord['members']
   readonly verification: Verification | null
+  readonly photo: Media | null
 }
 
 const selecting = `
@@ -50,7 +53,7 @@ const selecting = `
     select coalesce(jsonb_agg(jsonb_build_object('person', ${personJson('p')}, 'role', m.role)
       order by m.person_id), '[]')
     from sandbox_member m join sandbox_person p on p.id = m.person_id where m.chat_id = c.id
-  ) as members, c.verification
+  ) as members, c.verification, c.photo
   from sandbox_chat c`
 
 export class Chats {

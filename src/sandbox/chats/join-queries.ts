@@ -75,12 +75,13 @@ export async function joinRequestsOf({ db }: NetworkContext, person: number) {
     readonly chat: ChatRow
     readonly at: number
     readonly app: string | null
+    readonly bot: number | null
   }>(
     `select ${chatJson('c')} as chat, floor(extract(epoch from r.at))::bigint as at,
-       r.web_app_url as app
+       r.web_app_url as app, r.bot_id as bot
      from sandbox_join_request r join sandbox_chat c on c.id = r.chat_id
      where r.person_id = $1 order by r.at, c.id limit 100`,
     [person],
   )
-  return rows.map(({ chat, at, app }) => ({ chat: chatOf(chat, null), at, app }))
+  return rows.map(({ chat, ...request }) => ({ ...request, chat: chatOf(chat, null) }))
 }

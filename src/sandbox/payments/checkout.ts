@@ -109,6 +109,13 @@ export class Checkout {
     await changeOwnSubscription(this.#context, person, charge, isCanceled)
   }
 
+  /** The invoice behind a link, and the bot that wants to be paid. */
+  async linked(person: number, link: string) {
+    await this.#assertIn(person)
+    const { bot, invoice } = await this.#linked(person, link)
+    return { invoice, bot: personOf(await this.#person(bot)) }
+  }
+
   async #sent(person: number, at: MessageRef): Promise<Bill> {
     const found = await findMessage(this.#context.db, person, at)
     if (found?.content.kind !== 'invoice') throw bad('message is not an invoice')

@@ -6,7 +6,7 @@ import { type Invoice, type Receipt, STARS } from '../../../machines/model/payme
 import { announce, withOutbox } from '../chats/transaction.ts'
 import { chatOf, parseChatId, personOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
-import type { Call } from '../network/context.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import { moveStars } from './checkout.ts'
 
 const bad = (description: string) => failed('bad_request', description)
@@ -135,4 +135,35 @@ export async function changeSubscription(
   )
   if (rows.length === 0) throw bad('CHARGE_NOT_MODIFIED')
   return { kind: 'done' }
+}
+
+interface PaidSubscription {
+  readonly title: string
+  readonly stars: number
+  readonly expiresAt: Date
+  /** Only of a subscription to a bot. */
+  readonly charge: string | null
+  readonly isCanceled: boolean
+}
+
+/** What a person pays for again and again, what ends next first. */
+export function subscriptionsOf(
+  { db, now }: Pick<NetworkContext, 'db' | 'now'>,
+  person: number,
+): Promise<PaidSubscription[]> {
+  return db.query<PaidSubscription>(
+    `select invoice ->> 'title' as title, (invoice ->> 'total')::int as stars,
+       paid_at + make_interval(secs => (invoice ->> 'periodSeconds')::int) as "expiresAt",
+       answer ->> 'charge' as charge, is_canceled as "isCanceled"
+     from sandbox_payment
+     where person_id = $1 and invoice ? 'periodSeconds' and refunded_at is null
+       and paid_at + make_interval(secs => (invoice ->> 'periodSeconds')::int) > to_timestamp($2)
+     union all
+     select c.title, i.subscription_stars, m.subscribed_until, null, false
+     from sandbox_member m join sandbox_chat c on c.id = m.chat_id
+     join sandbox_invite i on i.link = m.link
+     where m.person_id = $1 and m.role = 'member' and m.subscribed_until > to_timestamp($2)
+     order by 3 limit 100`,
+    [person, now() / 1000],
+  )
 }

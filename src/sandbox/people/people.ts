@@ -1,6 +1,7 @@
 /** Registers, lists, changes and blocks the people of one network, and lists the stories that they see. */
 
 import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
+import type { Media } from '../../../machines/model/media.ts'
 import type { Member } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
@@ -42,6 +43,8 @@ export interface PersonRecord {
   readonly created_at: Date
   /** Which account verified the person, and in which words. */
   readonly verification: { readonly by: number; readonly description: string } | null
+  /** The newest one of the profile. */
+  readonly photo: Media | null
 }
 
 interface PersonChange {
@@ -51,8 +54,11 @@ interface PersonChange {
   readonly deactivated?: boolean
 }
 
-const columns = `id, phone, username, first_name, last_name, language_code,
-  password_hash is not null as has_password, deactivated, banned, sessions, faults, stars, created_at, verification`
+/** Of the person `p`. */
+const columns = `p.id, p.phone, p.username, p.first_name, p.last_name, p.language_code,
+  p.password_hash is not null as has_password, p.deactivated, p.banned, p.sessions, p.faults,
+  p.stars, p.created_at, p.verification,
+  (select f.photo from sandbox_photo f where f.person_id = p.id order by f.id desc limit 1) as photo`
 
 /** A number that no operator assigns. */
 const madeUpPhone = `'+8889' || lpad(currval('sandbox_person_id')::text, 9, '0')`
@@ -76,11 +82,11 @@ export class People {
     const insert = async (tx: Queryable) => {
       await capacity.assertForPeople(tx, network, rows.length)
       return tx.query<PersonRecord>(
-        `insert into sandbox_person (id, phone, username, first_name, last_name, language_code,
+        `insert into sandbox_person as p (id, phone, username, first_name, last_name, language_code,
            password_hash, password_hint, user_id)
          select nextval('sandbox_person_id'), coalesce(phone, ${madeUpPhone}), username, first_name,
            last_name, language_code, password_hash, password_hint, $2
-         from jsonb_to_recordset($1::jsonb) as p (phone text, username text, first_name text,
+         from jsonb_to_recordset($1::jsonb) as given (phone text, username text, first_name text,
            last_name text, language_code text, password_hash text, password_hint text)
          returning ${columns}`,
         [JSON.stringify(rows), network],
@@ -91,7 +97,7 @@ export class People {
 
   async get(id: number): Promise<PersonRecord> {
     const [row] = await this.#db.query<PersonRecord>(
-      `select ${columns} from sandbox_person where id = $1 and user_id = $2`,
+      `select ${columns} from sandbox_person p where id = $1 and user_id = $2`,
       [id, this.#context.network],
     )
     if (!row) throw failed('not_found', '')
@@ -100,7 +106,7 @@ export class People {
 
   list({ limit, before }: { limit: number; before?: number }): Promise<PersonRecord[]> {
     return this.#db.query<PersonRecord>(
-      `select ${columns} from sandbox_person
+      `select ${columns} from sandbox_person p
        where user_id = $3 and ($2::bigint is null or id < $2)
        order by id desc limit $1`,
       [limit, before ?? null, this.#context.network],

@@ -10,7 +10,7 @@ import { Copied } from '../../ui/copy.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed } from '../../ui/states.tsx'
-import { personName } from '../sandbox/names.ts'
+import { personName } from '../sandbox/names.tsx'
 import { NewPersonDialog } from '../sandbox/new-person.tsx'
 
 export const SANDBOX = 'sandbox'

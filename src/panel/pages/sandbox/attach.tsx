@@ -164,7 +164,7 @@ async function mediaOf(file: File, type: string): Promise<object> {
   }
 }
 
-const base64 = (file: File) =>
+export const base64 = (file: File) =>
   new Promise<string>((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(`${reader.result}`.replace(/^[^,]*,/, ''))

@@ -7,13 +7,14 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { AboutDialog } from './about.tsx'
 import { ActingContext, useActing } from './acting.ts'
 import { type Aim, Composer } from './composer.tsx'
 import { lineKey, linesIn, messagesIn } from './conversations.ts'
 import { FaultsDialog } from './faults.tsx'
 import { Members } from './members.tsx'
 import { Bubble } from './message.tsx'
-import { chatName, handlesOf, personName } from './names.ts'
+import { chatName, Face, handlesOf, personName, Verified } from './names.tsx'
 import { PickChatDialog } from './pick.tsx'
 import { RichText } from './rich-text.tsx'
 
@@ -27,15 +28,27 @@ interface ChatHeadProps {
 function ChatHead({ chat, person, people }: ChatHeadProps) {
   const t = useT()
   const groups = useQuery(groupsQuery)
-  const [isOpen, setOpen] = useState(false)
+  const [opened, setOpened] = useState<'about' | 'more'>()
+  const close = () => setOpened(undefined)
   const other = chat.type === 'private' ? people.find(({ id }) => id === chat.id) : undefined
   const group = groups.data?.items.find(({ id }) => id === chat.id)
   const faults = Object.keys(other?.faults ?? {}).length
+  const about = other ?? group
+  const name = chatName(chat)
   return (
     <>
+      {about && (
+        <Button
+          kind="bare"
+          aria-label={t('profile.about', { name })}
+          onClick={() => setOpened('about')}
+        >
+          <Face name={name} type={chat.type} photo={about.photo} />
+        </Button>
+      )}
       <div className="grow">
         <h2 className="clip">
-          <bdi>{chatName(chat)}</bdi>
+          <bdi>{name}</bdi> <Verified verification={about?.verification ?? null} />
         </h2>
         <p className="quiet tiny clip">
           {other ? (
@@ -50,18 +63,21 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
       </div>
       {other && other.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
       {other && (
-        <Button size="slim" icon="bolt" onClick={() => setOpen(true)}>
+        <Button size="slim" icon="bolt" onClick={() => setOpened('more')}>
           {faults > 0 ? t.count('faults.on', faults) : t('faults.title')}
         </Button>
       )}
       {group && (
-        <Button size="slim" icon="accounts" onClick={() => setOpen(true)}>
+        <Button size="slim" icon="accounts" onClick={() => setOpened('more')}>
           {t('members.title')}
         </Button>
       )}
-      {isOpen && other && <FaultsDialog person={other} onClose={() => setOpen(false)} />}
-      {isOpen && group && (
-        <Members group={group} person={person} people={people} onClose={() => setOpen(false)} />
+      {opened === 'about' && about && (
+        <AboutDialog person={person} chat={chat} about={about} onClose={close} />
+      )}
+      {opened === 'more' && other && <FaultsDialog person={other} onClose={close} />}
+      {opened === 'more' && group && (
+        <Members group={group} person={person} people={people} onClose={close} />
       )}
     </>
   )

@@ -174,11 +174,11 @@ export function useSummary(): (shown: Shown) => string {
     const { text, caption, media, checklist, service, poll, dice, contact, location, venue } = shown
     if (shown.web_app_data) return t('messenger.appData', shown.web_app_data)
     if (text !== undefined) return text
-    if (media) return caption || t.word('messenger.kind', media.type)
     if (payment && (service === 'paid' || service === 'refunded')) {
       return t(`messenger.${service}`, { sum: money(payment.total_amount, payment.currency) })
     }
     if (service !== undefined) return t.word('messenger.service', service)
+    if (media) return caption || t.word('messenger.kind', media.type)
     if (shown.invoice) return shown.invoice.title
     if (checklist) return checklist.title
     if (game) return game.title

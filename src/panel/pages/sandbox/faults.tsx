@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
 import { Wrong } from '../../ui/states.tsx'
-import { personName } from './names.ts'
+import { personName } from './names.tsx'
 
 const switches = ['silence', 'duplicate', 'reorder', 'ban'] as const
 const measured = ['drop', 'flood_wait', 'delay', 'lose_answers'] as const

@@ -9,7 +9,7 @@ import { Wrong } from '../../ui/states.tsx'
 import { useActing } from './acting.ts'
 import { isPicture, Picture } from './attachment.tsx'
 import { useSummary } from './content.tsx'
-import { personName } from './names.ts'
+import { personName } from './names.tsx'
 import { WebAppDialog } from './web-app.tsx'
 
 interface InlineText {

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
-import { personName } from './names.ts'
+import { personName } from './names.tsx'
 
 interface MembersProps {
   readonly group: Group

@@ -9,9 +9,10 @@ import { Button } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { Attachment } from './attachment.tsx'
 import { Content, useSummary } from './content.tsx'
 import { InlineKeyboard } from './inline-keyboard.tsx'
-import { personName } from './names.ts'
+import { personName } from './names.tsx'
 
 interface BubbleProps {
   readonly message: Message
@@ -42,6 +43,12 @@ export function Bubble(props: BubbleProps) {
     return (
       <li className="fact quiet small">
         {message.from && personName(message.from)} {summary(message)}
+        {message.media && <Attachment media={message.media} />}
+        {message.caption && (
+          <span className="block" dir="auto">
+            {message.caption}
+          </span>
+        )}
       </li>
     )
   }

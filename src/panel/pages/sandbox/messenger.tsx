@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call } from '../../api/call.ts'
-import { groupsQuery } from '../../api/sandbox.ts'
+import { groupsQuery, peopleQuery } from '../../api/sandbox.ts'
 import type { Inbox, Person } from '../../api/sandbox-types.ts'
 import { inSight } from '../../api/stream.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -15,7 +15,7 @@ import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { ChatWindow } from './chat-window.tsx'
 import { useSummary } from './content.tsx'
 import { type Conversation, chatsOf, conversationsOf, privateChat } from './conversations.ts'
-import { chatName } from './names.ts'
+import { chatName, Face, Verified } from './names.tsx'
 import { NewChatDialog } from './new-chat.tsx'
 
 interface ChatListProps {
@@ -30,6 +30,10 @@ function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
   const t = useT()
   const { hour } = useFormats()
   const summary = useSummary()
+  const people = useQuery(peopleQuery)
+  const groups = useQuery(groupsQuery)
+  const others = [...(people.data?.items ?? []), ...(groups.data?.items ?? [])]
+  const known = new Map(others.map((one) => [one.id, one]))
   return (
     <nav className="scroll" aria-label={t('messenger.chats')}>
       {codes.slice(0, 1).map(({ code }) => (
@@ -47,12 +51,11 @@ function ChatList({ conversations, codes, open, onOpen }: ChatListProps) {
               aria-current={chat.id === open ? 'true' : undefined}
               onClick={() => onOpen(chat.id)}
             >
-              <span className={`face ${chat.type}`} aria-hidden="true">
-                {[...chatName(chat)][0]}
-              </span>
+              <Face name={chatName(chat)} type={chat.type} photo={known.get(chat.id)?.photo} />
               <span className="grow">
                 <span className="label clip block" dir="auto">
                   {chatName(chat)}
+                  <Verified verification={known.get(chat.id)?.verification ?? null} />
                 </span>
                 <span className="quiet small clip block" dir="auto">
                   {last ? summary(last) : t.word('messenger.type', chat.type)}

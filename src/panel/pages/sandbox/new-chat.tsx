@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
-import { handlesOf, personName } from './names.ts'
+import { handlesOf, personName } from './names.tsx'
 
 interface NewChatProps {
   readonly person: Person

@@ -12,7 +12,7 @@ import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
-import { personName } from './names.ts'
+import { personName } from './names.tsx'
 
 /** An invoice in a message: what is sold, for how much, and the way to pay it. */
 interface InvoiceCardProps {

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
-import { chatName, personName } from './names.ts'
+import { chatName, personName } from './names.tsx'
 
 interface PickChatProps {
   readonly title: string

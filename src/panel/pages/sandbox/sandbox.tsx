@@ -17,8 +17,9 @@ import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { FaultsDialog } from './faults.tsx'
 import { Messenger } from './messenger.tsx'
-import { handlesOf, personName } from './names.ts'
+import { handlesOf, personName } from './names.tsx'
 import { NewPersonDialog } from './new-person.tsx'
+import { OwnDialog } from './own.tsx'
 
 /** Empties the whole sandbox, once its owner is sure. */
 export function EmptySandbox() {
@@ -59,13 +60,14 @@ export interface WhoProps {
   readonly person: Person
   readonly people: readonly Person[]
   onChoose(person: number): void
+  onOpen(chat: number): void
 }
 
 /** As whom one acts: the person, another one, and what goes wrong for them. */
-export function Who({ person, people, onChoose }: WhoProps) {
+export function Who({ person, people, onChoose, onOpen }: WhoProps) {
   const t = useT()
   const { money } = useFormats()
-  const [opened, setOpened] = useState<'faults' | 'new'>()
+  const [opened, setOpened] = useState<'faults' | 'new' | 'own'>()
   const close = () => setOpened(undefined)
   return (
     <>
@@ -86,6 +88,11 @@ export function Who({ person, people, onChoose }: WhoProps) {
         <span className="unseen">{t('pay.balance')}</span> {money(person.star_balance, 'XTR')}
       </span>
       <Button
+        icon="accounts"
+        aria-label={t('own.of', { name: personName(person) })}
+        onClick={() => setOpened('own')}
+      />
+      <Button
         icon="bolt"
         aria-label={t('faults.of', { name: personName(person) })}
         onClick={() => setOpened('faults')}
@@ -93,6 +100,9 @@ export function Who({ person, people, onChoose }: WhoProps) {
       <Button icon="plus" onClick={() => setOpened('new')}>
         {t('people.make')}
       </Button>
+      {opened === 'own' && (
+        <OwnDialog person={person} people={people} open={onOpen} onClose={close} />
+      )}
       {opened === 'faults' && <FaultsDialog person={person} onClose={close} />}
       {opened === 'new' && (
         <NewPersonDialog
@@ -122,7 +132,12 @@ export function SandboxPage() {
       actions={
         person && (
           <>
-            <Who person={person} people={all} onChoose={choose} />
+            <Who
+              person={person}
+              people={all}
+              onChoose={choose}
+              onOpen={(chat) => setQuery({ as: `${person.id}`, chat: `${chat}` })}
+            />
             <EmptySandbox />
           </>
         )

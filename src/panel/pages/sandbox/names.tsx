@@ -1,0 +1,41 @@
+/** How people and chats are called and shown: names, faces and the mark of those that were verified. */
+import type { Chat, Media, Person, PersonName } from '../../api/sandbox-types.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Picture } from './attachment.tsx'
+
+export const personName = ({ first_name, last_name }: PersonName): string =>
+  [first_name, last_name].filter(Boolean).join(' ')
+
+/** By what they are found and linked. */
+export const handlesOf = ({ username, phone }: Person): string =>
+  username ? `@${username} · ${phone}` : phone
+
+export const chatName = ({ title, first_name, last_name, id }: Chat): string =>
+  title ?? ([first_name, last_name].filter(Boolean).join(' ') || `${id}`)
+
+interface FaceProps {
+  readonly name: string
+  /** The kind of the chat. */
+  readonly type: string
+  readonly photo: Media | undefined
+}
+
+/** The photo, or the first letter of the name. The name itself stands beside it. */
+export const Face = ({ name, type, photo }: FaceProps) => (
+  <span className={`face ${type}`} aria-hidden="true">
+    {photo ? <Picture media={photo} /> : [...name][0]}
+  </span>
+)
+
+/** The mark of a person or chat that an account has verified. */
+export function Verified({ verification }: Partial<Pick<Person, 'verification'>>) {
+  const t = useT()
+  if (!verification) return null
+  const words = t('profile.verified', { words: verification.description })
+  return (
+    <span className="verified" title={words}>
+      <span aria-hidden="true">✓</span>
+      <span className="unseen">{words}</span>
+    </span>
+  )
+}
