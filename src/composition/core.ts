@@ -62,7 +62,7 @@ interface CoreOptions {
   readonly platforms: ReadonlyMap<string, Platform>
   readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
   readonly journal: Pick<RequestJournal, 'count'>
-  readonly wanted: Pick<KeysWantedUpdates, 'changed'>
+  readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
   /** Absent: a webhook that rests is looked for by the sweep alone. */
   readonly reminders?: Pick<WebhookReminders, 'set'>
@@ -95,7 +95,7 @@ export function createCore(options: CoreOptions) {
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const translator = new Translator(db, fileIds, idsOf(platforms, owned))
+  const translator = new Translator(db, fileIds, idsOf(platforms, owned), options.wanted)
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
       metrics.committed(count, seconds)

@@ -17,6 +17,7 @@ import { connectBusiness, connectionsOf, disconnectBusiness } from './business/c
 import type { MessageRef } from './chats/find-message.ts'
 import { joinChat } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
+import { markDelivered } from './chats/reading.ts'
 import type { Hub } from './delivery/hub.ts'
 import { callGuests } from './inline/inline-mode.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
@@ -164,6 +165,14 @@ export class PersonActions {
     await this.#assertIn(person)
     const upTo = message !== undefined && { message: String(message) }
     await this.#do(person, { kind: 'mark_read', chat: await this.#find(to), ...upTo })
+  }
+
+  /** A device of the person gets a private chat up to a message, or all of it. */
+  async deliver(person: number, to: Addressee, message?: number): Promise<void> {
+    await this.#assertIn(person)
+    const call = { context: this.#context, by: { person }, request: crypto.randomUUID() }
+    const upTo = message !== undefined && { message: String(message) }
+    await markDelivered(call, { chat: await this.#find(to), ...upTo })
   }
 
   /** Replaces the person's vote by these options of the poll. */

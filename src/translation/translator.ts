@@ -200,6 +200,14 @@ class OperationTranslator {
   }
 }
 
+/** The opt-in kinds of updates that the keys of an account ask for. */
+interface WantedKinds {
+  names(credentialId: number): Promise<readonly string[]>
+}
+
+const isReceipt = (happening: Happening): happening is Extract<Happening, { kind: 'receipt' }> =>
+  happening.kind === 'receipt'
+
 type IdForm = (credentialId: number) => 'integer' | 'mapped'
 
 export class Translator implements Identities, Translation {
@@ -208,12 +216,15 @@ export class Translator implements Identities, Translation {
   readonly #operations: OperationTranslator
   readonly #files: FileIds
   readonly #idForm: IdForm
+  readonly #wanted: WantedKinds | undefined
   /** By credential, the network's id of its account. */
   readonly #selves = new Map<number, string>()
 
-  constructor(db: Database, files: FileIds, idForm: IdForm) {
+  /** `wanted` absent: all receipts become updates. */
+  constructor(db: Database, files: FileIds, idForm: IdForm, wanted?: WantedKinds) {
     this.#db = db
     this.#files = files
+    this.#wanted = wanted
     this.#idForm = idForm
     this.#book = new IdentityBook(db)
     this.#operations = new OperationTranslator(db, idForm)
@@ -240,7 +251,8 @@ export class Translator implements Identities, Translation {
     return resultJson(result, ids) as Json
   }
 
-  async drafts(owned: Owned, happenings: readonly Happening[]): Promise<Translated> {
+  async drafts(owned: Owned, reported: readonly Happening[]): Promise<Translated> {
+    const happenings = await this.#withoutUnwanted(owned, reported)
     const collector = new IdCollector()
     for (const happening of happenings) collector.addHappening(happening)
     const ids = await this.#give(owned, collector)
@@ -254,6 +266,16 @@ export class Translator implements Identities, Translation {
       }
     }
     return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
+  }
+
+  /** A network confirms each message several times: what no key asks for is not kept. */
+  async #withoutUnwanted(
+    { credentialId }: Owned,
+    happenings: readonly Happening[],
+  ): Promise<readonly Happening[]> {
+    if (!this.#wanted || !happenings.some(isReceipt)) return happenings
+    const names = await this.#wanted.names(credentialId)
+    return happenings.filter((one) => !isReceipt(one) || names.includes(`message_${one.state}`))
   }
 
   /** The public id of the account itself; works also when another node owns the credential. */

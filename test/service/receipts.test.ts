@@ -1,6 +1,8 @@
 /** Receipts: a key that names their kinds is told what was delivered and read, and any other key is not. */
 import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { refused, scene } from './scene.ts'
 import { xmppScene } from './xmpp-scene.ts'
@@ -60,6 +62,64 @@ t.test('people of the sandbox read what the account wrote', async (t) => {
     refused(400, 'Bad Request: message to read not found'),
   )
 })
+
+t.test(
+  'on the sandbox a message is delivered, then read; what no key asks for is not stored',
+  async (t) => {
+    const { service, client, bot, ada, key, credentialId } = await scene(t)
+    const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+    t.teardown(() => db.close())
+    const wanted = ['message', 'message_delivered', 'message_read']
+    const updates = async (allowed_updates?: string[]) =>
+      (await client.bot(key, 'getUpdates', allowed_updates ? { allowed_updates } : {})).body.result
+    const send = async (text: string) =>
+      (await client.bot(key, 'sendMessage', { chat_id: ada.id, text })).body.result.message_id
+    const confirm = (kind: 'deliveries' | 'reads', body: object = {}) =>
+      client.result('POST', `/sandbox/people/${ada.id}/${kind}`, { to: bot.id, ...body })
+    const stored = async () => {
+      const rows = await db.query<{ payload: string }>(
+        `select payload from update_log where credential_id = $1 and payload like '"message\\_%'`,
+        [credentialId],
+      )
+      return rows.map(({ payload }) => payload.split('"')[1])
+    }
+    await updates(['message'])
+    await send('nobody asks')
+    await confirm('reads')
+    await client.write(ada.id, bot.id, 'stored after it')
+    await until(async () => (await updates()).length === 1)
+    t.same(await stored(), [])
+
+    await updates(wanted)
+    const one = await send('one')
+    const two = await send('two')
+    await confirm('deliveries', { message_id: one })
+    await confirm('deliveries', { message_id: one })
+    await confirm('reads', { message_id: two })
+    const told = await until(async () => {
+      const all = await updates()
+      return all.length >= 4 && all.slice(1)
+    })
+    const about = { chat: { id: ada.id }, user: { id: ada.id } }
+    t.match(told, [
+      { message_delivered: { ...about, message_id: one } },
+      { message_delivered: { ...about, message_id: two } },
+      { message_read: { ...about, message_id: two } },
+    ])
+    t.same(await stored(), ['message_delivered', 'message_delivered', 'message_read'])
+    const group = { kind: 'group', title: 'Tea', owner: ada.id, members: [bot.id] }
+    const { id } = await client.result('POST', '/sandbox/chats', group)
+    const route = `/sandbox/people/${ada.id}/deliveries`
+    t.match(
+      await client.ask('POST', route, { to: id }),
+      refused(400, 'Bad Request: only private chats tell what is delivered'),
+    )
+    t.match(
+      await client.ask('POST', route, { to: bot.id, message_id: 999 }),
+      refused(400, 'Bad Request: message to deliver not found'),
+    )
+  },
+)
 
 const skip = prosodyMissing ?? false
 

@@ -1,4 +1,4 @@
-/** /sandbox/people/{person}/…: deletes, forwards, reads, reacts, votes, types and presses buttons as a person. */
+/** /sandbox/people/{person}/…: deletes, forwards, receives, reads, reacts, votes, types and presses buttons as a person. */
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
@@ -175,6 +175,25 @@ export const readingRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { to, message_id } = request.body
       await network(request).actions.read(request.params.person, to, message_id)
+      return ok(true as const)
+    },
+  )
+
+  app.post(
+    '/people/:person/deliveries',
+    {
+      schema: {
+        ...described(
+          'A device gets a private chat up to a message, or all of it; its writer is told',
+        ),
+        params: PersonParams,
+        body: Reading,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { to, message_id } = request.body
+      await network(request).actions.deliver(request.params.person, to, message_id)
       return ok(true as const)
     },
   )

@@ -49,6 +49,7 @@ export const capabilities: Capabilities = {
     'removed_chat_boost',
     'managed_bot',
     'deleted_messages',
+    'message_delivered',
     'message_read',
   ],
   limits: { textLength: TEXT_LENGTH, captionLength: CAPTION_LENGTH },

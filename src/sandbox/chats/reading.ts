@@ -18,7 +18,7 @@ import {
 } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, readAccessOf } from './access.ts'
-import { lockChat } from './transaction.ts'
+import { type ChatTransaction, lockChat } from './transaction.ts'
 
 /** Unread messages of one chat are counted up to this number. */
 const MOST_UNREAD = 1000
@@ -156,55 +156,110 @@ function pastOf(view: MessageView, person: number): PastMessage {
 
 /** A mark never moves back. Those who wrote what is read now are notified, but in channels. */
 export async function markRead(
-  { context, by }: Call,
+  call: Call,
   { chat, message }: OperationOf<'mark_read'>,
 ): Promise<OperationResult> {
-  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  const { context, by } = call
+  const { id, kind } = (await accessOf(context.db, by.person, parseChatId(chat))).chat
   const upTo = message === undefined ? null : parseMessageId(message, 'read')
-  const { id, kind } = access.chat
-  await lockChat(context, { chat: id, person: by.person }, async ({ db, wake }) => {
-    const [mark] = await db.query<{ before: number; after: number }>(marking, [
-      ...[id, by.person, upTo],
-    ])
+  await lockChat(context, { chat: id, person: by.person }, async (tx) => {
+    const mark = await moveMark(tx, 'read_up_to', [id, by.person, upTo])
     if (!mark) throw failed('bad_request', 'message to read not found')
+    // A message that is read has reached a device.
+    if (kind === 'private') await deliver(tx, call, id, mark.after)
     if (mark.after <= mark.before || kind === 'channel') return
-    const [reader] = await db.query<{ person: PersonRow }>(
-      `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
-      [by.person],
-    )
     const read = [id, by.person, mark.before, mark.after]
-    for (const { writer, target } of await db.query<Read>(newlyRead, read)) {
-      const facts = {
-        state: 'read' as const,
-        target: `${target}`,
-        person: personOf(reader!.person),
-      }
-      const event = { kind: 'receipt' as const, chat: id, actor: by.person, facts }
-      await notify({ db, wake }, event, { people: [writer] })
-    }
+    await confirm(
+      tx,
+      call,
+      { chat: id, state: 'read' },
+      await tx.db.query<Confirmed>(newlyRead, read),
+    )
   })
   return { kind: 'done' }
 }
 
-const marking = `
-  update sandbox_member m
-  set read_up_to = greatest(m.read_up_to, coalesce($3::bigint, c.last_message))
-  from sandbox_chat c, sandbox_member old
-  where c.id = $1 and m.chat_id = c.id and m.person_id = $2
-    and old.chat_id = m.chat_id and old.person_id = m.person_id
-    and ($3::bigint is null or exists (
-      select from sandbox_message x where x.chat_id = c.id and x.id = $3))
-  returning old.read_up_to as before, m.read_up_to as after`
+/** The messages of a private chat, up to one of them or all, reach a device of this person. Their writer is notified. */
+export async function markDelivered(
+  call: Call,
+  { chat, message }: Omit<OperationOf<'mark_read'>, 'kind'>,
+): Promise<void> {
+  const { context, by } = call
+  const { id, kind } = (await accessOf(context.db, by.person, parseChatId(chat))).chat
+  if (kind !== 'private') throw failed('bad_request', 'only private chats tell what is delivered')
+  const upTo = message === undefined ? null : parseMessageId(message, 'deliver')
+  await lockChat(context, { chat: id, person: by.person }, (tx) => deliver(tx, call, id, upTo))
+}
 
-interface Read {
+async function deliver(tx: Confirming, call: Call, chat: number, upTo: number | null) {
+  const person = call.by.person
+  const mark = await moveMark(tx, 'delivered_up_to', [chat, person, upTo])
+  if (!mark) throw failed('bad_request', 'message to deliver not found')
+  if (mark.after <= mark.before) return
+  const reached = [chat, person, mark.before, mark.after]
+  const messages = await tx.db.query<Confirmed>(newlyDelivered, reached)
+  await confirm(tx, call, { chat, state: 'delivered' }, messages)
+}
+
+type Confirming = Pick<ChatTransaction, 'db' | 'wake'>
+
+/** Undefined where the message is none of the chat, or the person no member. */
+async function moveMark(
+  { db }: Confirming,
+  column: 'read_up_to' | 'delivered_up_to',
+  values: readonly (number | null)[],
+): Promise<{ readonly before: number; readonly after: number } | undefined> {
+  const marking = `
+    update sandbox_member m
+    set ${column} = greatest(m.${column}, coalesce($3::bigint, c.last_message))
+    from sandbox_chat c, sandbox_member old
+    where c.id = $1 and m.chat_id = c.id and m.person_id = $2
+      and old.chat_id = m.chat_id and old.person_id = m.person_id
+      and ($3::bigint is null or exists (
+        select from sandbox_message x where x.chat_id = c.id and x.id = $3))
+    returning old.${column} as before, m.${column} as after`
+  const [mark] = await db.query<{ before: number; after: number }>(marking, [...values])
+  return mark
+}
+
+interface Confirmed {
   readonly writer: number
-  /** Their newest message among those read. */
   readonly target: number
 }
 
+async function confirm(
+  tx: Confirming,
+  { by }: Call,
+  { chat, state }: { readonly chat: number; readonly state: 'read' | 'delivered' },
+  messages: readonly Confirmed[],
+): Promise<void> {
+  if (messages.length === 0) return
+  const [reader] = await tx.db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
+    [by.person],
+  )
+  const person = personOf(reader!.person)
+  for (const { writer, target } of messages) {
+    const facts = { state, target: `${target}`, person }
+    const event = { kind: 'receipt' as const, chat, actor: by.person, facts }
+    await notify(tx, event, { people: [writer] })
+  }
+}
+
+/** The newest message of each writer among those read. */
 const newlyRead = `
   select x.sender_id as writer, max(x.id) as target
   from sandbox_message x join sandbox_person p on p.id = x.sender_id and p.sessions > 0
   where x.chat_id = $1 and x.sender_id <> $2 and x.deleted_at is null
     and x.id > greatest($3::bigint, $4::bigint - ${MOST_UNREAD}) and x.id <= $4
   group by x.sender_id order by x.sender_id`
+
+/** Messages that are confirmed one by one at once: the newest so many. */
+const MOST_DELIVERED = 100
+
+const newlyDelivered = `
+  select x.sender_id as writer, x.id as target
+  from sandbox_message x join sandbox_person p on p.id = x.sender_id and p.sessions > 0
+  where x.chat_id = $1 and x.sender_id <> $2 and x.deleted_at is null
+    and x.id > greatest($3::bigint, $4::bigint - ${MOST_DELIVERED}) and x.id <= $4
+  order by x.id`
