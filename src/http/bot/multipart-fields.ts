@@ -2,7 +2,7 @@
 import { TooLarge } from '../../media/spool.ts'
 
 interface Limits {
-  /** All parameters together. */
+  /** Bytes of all parameters together. */
   readonly parameterBytes: number
   readonly fileBytes: number
   readonly totalBytes: number
@@ -13,11 +13,11 @@ const HEAD_BYTES = 16_384
 
 export class MultipartFields {
   readonly fields = new Map<string, string>()
-  /** No parameter is waited for behind this. */
+  /** A file has begun: parameters are not waited for any longer. */
   hasFile = false
   readonly #limits: Limits
   readonly #delimiter: Buffer
-  /** What may be the beginning of a delimiter or of the end of a head. */
+  /** The end of the chunk before: a delimiter or the end of a head may begin in it. */
   #rest: Buffer = Buffer.from('\r\n')
   #place: 'before' | 'head' | 'field' | 'file' = 'before'
   #name = ''
@@ -36,7 +36,7 @@ export class MultipartFields {
     return this.#totalBytes
   }
 
-  /** Throws `TooLarge`. */
+  /** Reads the next chunk. Throws `TooLarge`. */
   take(chunk: Uint8Array): void {
     this.#totalBytes += chunk.length
     if (this.#totalBytes > this.#limits.totalBytes) throw new TooLarge()
@@ -58,7 +58,7 @@ export class MultipartFields {
     }
   }
 
-  /** Takes what cannot be part of a mark any more, and returns the others. */
+  /** Counts the bytes that cannot be part of a delimiter, and returns the others. */
   #keep(left: Buffer, length: number): Buffer {
     if (this.#place === 'head') {
       if (left.length > HEAD_BYTES) throw new TooLarge()

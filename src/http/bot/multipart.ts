@@ -9,7 +9,7 @@ import { TooLarge } from '../../media/spool.ts'
 
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]
 const [QUOTE, SEMICOLON, EQUALS] = [0x22, 0x3b, 0x3d]
-/** What the parser makes something of in a bare name, and what stands for it on the way through. */
+/** Characters that the parser would misread in a file name without quotes, and their stand-ins while it reads. */
 const STAND_INS: ReadonlyMap<number, number> = new Map([
   [SPACE, 1],
   [TAB, 2],
@@ -17,12 +17,12 @@ const STAND_INS: ReadonlyMap<number, number> = new Map([
 ])
 const DISPOSITION = /^content-disposition:/i
 const BEFORE_NAME = /;\s*filename=$/i
-/** Each equals sign has its end of the line looked at, and no more: whoever writes thousands must not make it dear. */
+/** For each equals sign only so much of the line before it is searched, so that thousands of them stay cheap. */
 const BEFORE_NAME_LENGTH = 32
-/** No client puts a name behind so much else; whoever does so keeps the parser's reading. */
+/** No client writes a file name behind so many characters. Such a name is left to the parser. */
 const LINE_LENGTH = 1_024
 
-/** The name that was meant. */
+/** The name as the client meant it. */
 export function nameBehind(name: string): string {
   let meant = name
   for (const [byte, standIn] of STAND_INS) {
@@ -34,7 +34,7 @@ export function nameBehind(name: string): string {
 /** Reads along in one multipart body and changes bytes where they are, before the parser sees them. */
 export class BareNames {
   readonly #delimiter: Buffer
-  /** The end of what came before, which may be the beginning of a delimiter. */
+  /** The end of the chunk before: a delimiter may begin in it. */
   #tail = Buffer.from('\r\n')
   #place: 'content' | 'delimiter' | 'headers' | 'value' | 'name' = 'content'
   #line = ''
@@ -52,7 +52,7 @@ export class BareNames {
     }
   }
 
-  /** Where the next delimiter ends, or the chunk. */
+  /** The index after the next delimiter, or after the chunk. */
   #seek(chunk: Buffer, from: number): number {
     const { length } = this.#delimiter
     const edge = Buffer.concat([this.#tail, chunk.subarray(from, from + length - 1)])
@@ -70,7 +70,7 @@ export class BareNames {
   #read(chunk: Buffer, at: number): void {
     const byte = chunk[at]!
     const isSpace = byte === SPACE || byte === TAB
-    // Its first byte tells whether a value is bare.
+    // The first byte of a value shows whether the value has no quotes.
     if (this.#place === 'value' && !isSpace) this.#place = byte === QUOTE ? 'headers' : 'name'
     if (byte === LINE_FEED) this.#endLine()
     else if (byte === SEMICOLON && this.#place === 'name') this.#place = 'headers'
@@ -85,7 +85,7 @@ export class BareNames {
     if (mayBegin && isBeforeName(this.#line)) this.#place = 'value'
   }
 
-  /** An empty line ends the headers; the one that the delimiter ends is none of them. */
+  /** An empty line ends the headers. The end of the delimiter's own line is not such a line. */
   #endLine(): void {
     const isOver = this.#place === 'headers' && this.#line === ''
     this.#place = isOver ? 'content' : 'headers'
@@ -105,16 +105,16 @@ export interface UploadPlace {
       signal: AbortSignal,
     ): Promise<Upload>
   }
-  /** Of one file. */
+  /** Bytes of one file. */
   readonly uploadBytes: number
 }
 
 export type Uploads = ReadonlyMap<string, Upload>
 
-/** What calls without files have, which are most. */
+/** The uploads of a call without files, as most calls are. */
 export const noUploads: Uploads = new Map()
 
-/** Of all files of a call: an album has ten. */
+/** Bytes of all files of a call: an album has ten files. */
 const ALBUM = 10
 
 /** Takes the file parts of one call. */
@@ -130,7 +130,7 @@ export class Receiving {
     this.#left = ALBUM * place.uploadBytes
   }
 
-  /** Of all files so far. */
+  /** Bytes of all files so far. */
   get bytes(): number {
     return ALBUM * this.#place.uploadBytes - this.#left
   }
@@ -159,7 +159,7 @@ export async function partsOf(
   try {
     const names = new BareNames(request.headers['content-type'] ?? '')
     source.on('data', (chunk: Buffer) => names.guard(chunk))
-    // The parser reads each chunk once, in order, and keeps none: whoever has its file's bytes may free them.
+    // The parser reads each chunk once, in order, and keeps none. The reader of a file may free its bytes.
     if (source === request.raw) source.on('data', lend)
     return await read(withBody(request, source), limit, receiving)
   } catch (cause) {
@@ -170,7 +170,7 @@ export async function partsOf(
   }
 }
 
-/** The parser takes what `raw` streams, and only of a request that Fastify has handed to it. */
+/** A request whose `raw` is another stream, because the parser reads `raw` and accepts Fastify's requests only. */
 function withBody(request: FastifyRequest, source: Readable): FastifyRequest {
   const raw = source === request.raw ? source : Object.assign(source, { headers: request.headers })
   return Object.create(request, { raw: { value: raw }, isMultipart: { value: () => true } })
@@ -190,7 +190,7 @@ async function read(
       await receiving.take(fieldname, file, { ...(name && { name }), ...(mime && { mime }) })
       continue
     }
-    // The parser reads parts that call themselves JSON; a parameter is text until a method reads it.
+    // The parser would parse parts of the type JSON; a parameter stays text until a method reads it.
     const value = typeof part.value === 'string' ? part.value : JSON.stringify(part.value)
     bytes += Buffer.byteLength(part.fieldname) + Buffer.byteLength(value)
     if (bytes > limit || part.valueTruncated) {

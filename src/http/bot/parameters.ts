@@ -26,19 +26,19 @@ export function membersInOrder(text: string): [name: string, value: unknown][] {
 /** The reference's nesting limit. */
 const DEPTH = 100
 
-/** What clients write that always send JSON, when they have no parameters. */
+/** Bodies without parameters, from clients that always send JSON. */
 const NOTHING = ['null', '[]']
 
 /** A string member is its text, anything else stays JSON; `null` is absent. */
 export function* jsonEntries(body: string, isNeeded = true): IterableIterator<[string, string]> {
   const trimmed = body.trim()
-  // Where something is needed, its absence is told by what stands in its place.
+  // If the method has required parameters, `null` or `[]` instead of them is refused below.
   if (trimmed === '' || (!isNeeded && NOTHING.includes(trimmed))) return
   const value = parse(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw failed('bad_request', "can't parse the request body: a JSON object is expected")
   }
-  // The first of a name counts, as everywhere among parameters; a parser would keep the last.
+  // The first value of a name counts, as for all parameters; JSON.parse would keep the last one.
   const isRepeated = memberCount(body) > Object.keys(value).length
   for (const [name, member] of isRepeated ? membersInOrder(body) : Object.entries(value)) {
     if (typeof member === 'string') yield [name, member]
@@ -80,7 +80,7 @@ function encodingOf({ headers }: FastifyRequest): Encoding {
 
 export const isPacked = (request: FastifyRequest): boolean => encodingOf(request) !== 'plain'
 
-/** The bytes of a call's body, unpacked when they come compressed, and never more than allowed. */
+/** The bytes of a call's body, decompressed if necessary, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
   const encoding = encodingOf(request)
   const received = await collect(request.raw, limit)
@@ -98,7 +98,7 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
   }
 }
 
-/** By events, since an iterator costs more than all of the rest. The connection lives on for the answer. */
+/** Reads by events, because an iterator costs more than all other work here. The connection stays open for the answer. */
 function collect(source: Readable, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
@@ -113,7 +113,7 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
   if (source.destroyed) cutOff()
   source.on('data', take)
   source.once('end', () => {
-    // Every source closes in the end, and an error costs its stack.
+    // Every stream closes after its end: without this line an error would be created each time, which is slow.
     source.off('close', cutOff)
     resolve(Buffer.concat(chunks))
   })
@@ -132,7 +132,7 @@ const limits = {
   files: 50,
   parts: 1_050,
   headerPairs: 64,
-  // The head of one part; what is more of it is passed over.
+  // Bytes of the head of one part; the rest of a longer head is ignored.
   headerSize: 16_384,
 }
 
@@ -149,15 +149,15 @@ const readers: readonly (readonly [type: RegExp, read: Reader])[] = [
 
 export type CallRequest = FastifyRequest<{ Params: { token: string; '*': string } }>
 
-/** Replaces Fastify's parsers in this scope: what a body carries is text until a method reads it. */
+/** Replaces Fastify's parsers in this scope: parameters stay text until a method reads them. */
 export async function parseCalls(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
-    // By the reference's rule; the parser would also take for a file what says that it is just bytes.
+    // The reference's rule: only a part with a file name is a file. The parser would also take parts of bytes.
     isPartAFile: (_field, _type, filename) => filename !== undefined,
     limits,
   })
-  // Bodies are read with the parameters: Fastify would leave those of GET, and the packed ones, as they are.
+  // Bodies are read with the parameters, because Fastify does not read bodies of GET and compressed ones.
   // The usual types are named as well, since Fastify looks a named one up faster than it parses another.
   app.addContentTypeParser([...usual, '*'], (_, __, done) => done(null))
 }
@@ -169,9 +169,9 @@ interface Parameters {
 }
 
 interface Reading {
-  /** Aborts when the client goes away; it is asked for only when files come along. */
+  /** Aborts when the client closes the connection. It is called only for calls with files. */
   signal(): AbortSignal
-  /** Gets the length of all parameters, before any of them is looked into, and the bytes of all files; may refuse them. */
+  /** Gets the length of all parameters before any of them is parsed, and the bytes of all files; may throw. */
   count(length: number, fileBytes: number): void
 }
 
@@ -197,7 +197,7 @@ export async function parametersOf(
   }
 }
 
-/** `method` may stand among the parameters when the path names none. */
+/** The method is the parameter `method` if the path names none. */
 function argumentsFrom(request: FastifyRequest, body: Entries): Arguments {
   const at = request.raw.url?.indexOf('?') ?? -1
   const query = at < 0 ? [] : formEntries(request.raw.url?.slice(at + 1) ?? '')
@@ -215,12 +215,12 @@ async function bodyOf(request: CallRequest): Promise<Entries> {
   const type = request.headers['content-type'] ?? ''
   const read = readers.find(([wanted]) => wanted.test(type))?.[1]
   if (read) return read(await wholeBody(request, PARAMETER_BYTES), needsParameters(request))
-  // Anything else would be a file without a name in the reference; its parameters are in the query.
+  // The reference reads any other body as a file without a name; the parameters are in the query.
   request.raw.resume()
   return []
 }
 
-/** An unknown method counts as one that does: nothing is known of what it can do without. */
+/** True for unknown methods too: their parameters are not known. */
 function needsParameters({ params }: CallRequest): boolean {
   return methods.get(params['*'].toLowerCase())?.required.length !== 0
 }
@@ -229,7 +229,7 @@ async function partsOfBody(request: FastifyRequest, receiving: Receiving): Promi
   if (encodingOf(request) === 'plain') {
     return partsOf(request, request.raw, PARAMETER_BYTES, receiving)
   }
-  // Files count too in a packed body, since it is unpacked as a whole.
+  // In a compressed body files count too, because it is decompressed as a whole.
   const unpacked = Readable.from([await wholeBody(request, PARAMETER_BYTES)])
   return partsOf(request, unpacked, PARAMETER_BYTES, receiving)
 }

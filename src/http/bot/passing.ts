@@ -37,7 +37,7 @@ export async function sentCall(request: CallRequest, uploadBytes: number): Promi
     return { verb: 'POST', query, ...(await streamed(raw, type, uploadBytes, inQuery)) }
   }
   const isRead = isMultipart(headers) || /^application\/(json|x-www-form-urlencoded)/i.test(type)
-  // Anything else would be a file without a name in the reference.
+  // The reference reads any other body as a file without a name.
   if (!isRead) raw.resume()
   const bytes = isRead ? await wholeBody(request, PARAMETER_BYTES) : undefined
   const hasBody = bytes !== undefined && bytes.length > 0
@@ -108,7 +108,7 @@ async function streamed(
   }
 }
 
-/** A call whose path names no method has it among its parameters, and so no files: it is read as a whole. */
+/** A call whose path names no method is read as a whole: the method is one of its parameters, and it has no files. */
 export function callOfArguments(args: Arguments, hasFiles: boolean): SentCall {
   if (hasFiles) throw failed('not_found', 'method not found')
   const form = new URLSearchParams()

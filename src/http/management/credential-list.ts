@@ -24,7 +24,7 @@ interface CredentialChangesOptions extends Authenticated {
   readonly source: RecordSource
   readonly timeline: TimelineBuffer
   ownerOf(credentialId: number): number | undefined
-  /** Aborted when the service goes down. */
+  /** Aborted when the service stops. */
   readonly draining: AbortSignal
   readonly streams: EventStreams
 }

@@ -74,7 +74,7 @@ const SettingsBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** Signing out on the network and wiping take seconds; it goes on if the answer does not wait for it. */
+/** Signing out and wiping take seconds; after this time the answer comes, and the work continues. */
 const DELETE_MS = 30_000
 
 interface CredentialRoutesOptions extends Authenticated {

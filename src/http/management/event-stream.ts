@@ -1,4 +1,4 @@
-/** Server-sent events on one answer: what is told before it begins is not lost; it ends with the service or the sign-in. */
+/** Server-sent events: events before the first write are not lost, and a stream ends with the service or the sign-in. */
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
@@ -6,10 +6,10 @@ import { Failed } from '../envelope.ts'
 import { securityHeaders } from '../headers.ts'
 
 const HEARTBEAT_MS = 15_000
-/** Whether the reader is still signed in is known for so long anyway: asking more often learns nothing. */
+/** How often the sign-in is checked. The result is cached for as long, so more checks would show nothing new. */
 const STANDING_MS = 5_000
 
-/** What waits for a reader who takes nothing; one who comes back is told the state anew. */
+/** Bytes buffered for a slow reader. Beyond them the stream ends; a reader who reconnects gets the current state. */
 const MOST_WAITING_BYTES = 262_144
 const RETRY_SECONDS = 10
 
@@ -22,7 +22,7 @@ export const streamAnswers = {
   default: Failed,
 }
 
-/** The streams that users hold: each costs a connection and a place among those that are told of every change. */
+/** Counts the streams of users: each takes a connection, and a listener that hears every change. */
 export class EventStreams {
   readonly #perUser: number
   readonly #open = new Map<number, number>()
@@ -31,7 +31,7 @@ export class EventStreams {
     this.#perUser = perUser
   }
 
-  /** Rejects when the user has as many as there may be. It counts until it has ended. */
+  /** Throws if the user has too many streams. A stream counts until it has ended. */
   open(userId: number): EventStream {
     const open = this.#open.get(userId) ?? 0
     if (open >= this.#perUser) {
@@ -55,7 +55,7 @@ class EventStream {
   readonly #ended = Promise.withResolvers<void>()
   #write: (text: string) => void = (text) => this.#early.push(text)
 
-  /** Resolves when the reader left or was signed out, or the service goes down. */
+  /** Resolves when the reader leaves or is signed out, or the service stops. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -64,12 +64,12 @@ class EventStream {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
-  /** It never began. */
+  /** The stream ended before it began. */
   abandon(): void {
     this.#ended.resolve()
   }
 
-  /** The state comes first, then what was told while it was read. */
+  /** Sends the state first, then the events that came while the state was read. */
   begin(reply: FastifyReply, state: object, draining: AbortSignal): void {
     reply.hijack()
     const { raw, request } = reply
@@ -88,7 +88,7 @@ class EventStream {
     const heartbeat = setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS)
     const { user } = request
     const standing = setInterval(async () => {
-      // Where it cannot be learnt, the reader may come back and be asked again.
+      // If the sign-in cannot be checked, the stream ends: a reader who reconnects is checked again.
       const stands = await user.stands().catch(() => false)
       if (!stands) end()
     }, STANDING_MS)
@@ -102,7 +102,7 @@ class EventStream {
     }
     raw.once('close', end)
     draining.addEventListener('abort', end, { once: true })
-    // Asked for the headers alone, there is nothing to wait for.
+    // HEAD wants only the headers.
     if (raw.req.method === 'HEAD') end()
   }
 }

@@ -23,7 +23,7 @@ const AnswerBody = Type.Object(
 
 const PageRecord = Type.Omit(LinkRecord, ['session_id', 'credential'])
 
-/** A page that waits looks every few seconds, and several people may share a network. */
+/** An open page asks every few seconds, and several people may share an address. */
 const perNetwork = { perSecond: 2, burst: 60 }
 
 interface LinkPageAnswersOptions {
@@ -104,7 +104,7 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
   }
 }
 
-/** The audit names the user who started the flow: they see in their log what happened on its page. */
+/** Requests of the page count as requests of the user who started the flow, who sees them in the request log. */
 async function flowOf(
   { links, pages }: LinkPageAnswersOptions,
   { audit }: FastifyRequest,
@@ -135,7 +135,7 @@ const NewPage = Type.Object({
 interface LinkPageRoutesOptions extends Authenticated {
   readonly links: LinkFlows
   readonly pages: LinkPages
-  /** In the same order: where the API and where the panel are reached. */
+  /** The panel's address for each address of the API, in the same order. */
   readonly addresses: readonly string[]
   readonly panels: readonly string[]
   now(): number

@@ -12,7 +12,7 @@ import { answers, ok } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
-/** Nothing can be tried any more. */
+/** The states of a flow that has ended. */
 const over = ['expired', 'cancelled', 'failed']
 
 const seconds = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))
@@ -52,7 +52,7 @@ export function linkRecord(
   }
 }
 
-/** While an answer is being checked the step that asked for it still stands. */
+/** While an answer is being checked, the step that asked for it is still shown. */
 function stateOf(value: unknown): string {
   if (typeof value === 'string') return value
   const open = (value as { open: string }).open

@@ -14,7 +14,7 @@ import { Chart } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
-/** A state machine as plain data: its states as paths, and what leads from one to another. */
+/** A state machine as plain data: its states as paths, and its transitions. */
 function chartOf(name: string, root: AnyStateNode): Chart {
   const nodes = [...below(root)]
   return {

@@ -1,4 +1,4 @@
-/** Whose request this is. The routes below are only reached through an authenticating hook. */
+/** The user who makes a request. These routes run only after an authenticating hook. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
 
@@ -8,7 +8,7 @@ export interface Authenticated {
 
 const security = [{ jwt: [] }, { pat: [] }]
 
-/** Every route of this scope needs a user, and its documentation says so. Call it before the first. */
+/** Makes every route of this scope need a user, and documents it. Call it before the first route is added. */
 export function forUsers(
   app: Pick<FastifyInstance, 'addHook'>,
   authenticate: onRequestAsyncHookHandler,
@@ -25,7 +25,7 @@ export function userOf(request: FastifyRequest): number {
   return id
 }
 
-/** The number of a path parameter; what is no number is nobody's resource. */
+/** The number of a path parameter. Text that is no number is answered like an unknown id. */
 export function idOf(text: string): number {
   const id = Number(text)
   if (!/^\d{1,15}$/.test(text) || id === 0) throw failed('not_found')

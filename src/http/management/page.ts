@@ -1,7 +1,7 @@
-/** Pages of lists, newest first: their cursors by id, or by time and then id; and the times that clients give. */
+/** Pages of lists, newest first, with cursors by id or by time and id; and the parsing of times in requests. */
 import { invalidField } from '../../../machines/model/failure.ts'
 
-/** `found` is one more than the page takes, if there are so many: then another page follows. */
+/** `found` may have one record more than the page: then another page follows. */
 export function pageOf<Item>(
   found: readonly Item[],
   limit: number,
@@ -35,7 +35,7 @@ export function positionOf(cursor: string): Position {
   return { at: Number(at), id: Number(id) }
 }
 
-/** As far as four digits of a year go. */
+/** The last millisecond of the year 9999. */
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 

@@ -1,4 +1,4 @@
-/** GET /platforms: what can be linked, how, and what it can do then. */
+/** GET /platforms: the messengers, their ways of linking, and their abilities. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -10,7 +10,7 @@ import { PlatformRecord } from '../../records/link.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers } from './owner.ts'
 
-/** Of the bot API itself, in code points. */
+/** The limit of the bot API itself, in code points. */
 const TEXT_LENGTH = 4_096
 
 interface PlatformRoutesOptions extends Authenticated {

@@ -1,4 +1,4 @@
-/** What a user may ask of the service about themselves: all that is stored (GET /user/export), and its end (DELETE /user). */
+/** The rights of users over their data: GET /user/export answers all that is stored, DELETE /user erases it. */
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -25,9 +25,9 @@ const Export = Type.Object(
   },
 )
 
-/** Signing out of networks takes seconds; it goes on if the answer does not wait for it. */
+/** Signing out of networks takes seconds; after this time the answer comes, and the erasure continues. */
 const ERASE_MS = 30_000
-/** For a reader that is slow with millions of rows. */
+/** The time limit of an export: a slow reader may have millions of rows. */
 const EXPORT_MS = 3_600_000
 const STALLED_MS = 60_000
 
@@ -71,7 +71,7 @@ const exportRoute: Routes<'exportUser'> = async (app, { onRequest, exportUser })
           exporting.delete(id)
         }
       }
-      // Only a stream that is read from runs into the part that lets the next one in.
+      // The `finally` above does not run for a stream that nobody read from.
       const stream = Readable.from(pieces(), { objectMode: false })
       stream.once('close', () => exporting.delete(id))
       reply.raw.once('close', () => stream.destroy())
@@ -99,7 +99,7 @@ const eraseRoute: Routes<'eraser'> = async (app, { onRequest, eraser }) => {
     },
     async (request) => {
       const { id } = request.user
-      // The line about this request must not name who is gone.
+      // The log line of this request must not name the erased user.
       Object.assign(request.audit, { userId: undefined, isAnonymous: true })
       const late = pause(ERASE_MS, false, { ref: false })
       const erased = await Promise.race([eraser.erase(id), late])

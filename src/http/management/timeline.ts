@@ -1,4 +1,4 @@
-/** What happened to a credential: the stored timeline, and its changes as they come. */
+/** The timeline of a credential: the stored lines, and a stream of new ones. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
@@ -20,7 +20,7 @@ interface TimelineRoutesOptions extends Authenticated {
   readonly source: RecordSource
   readonly timeline: TimelineBuffer
   readonly node: string
-  /** Aborted when the service goes down: streams end then. */
+  /** Aborted when the service stops: streams end then. */
   readonly draining: AbortSignal
   readonly streams: EventStreams
 }

@@ -98,7 +98,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<TokenRoutesOptions> = async 
   { accounts },
 ) => {
   const { tokens } = accounts
-  // A token that could make tokens would never have to expire.
+  // A token that could create tokens would in effect never expire.
   const onRequest = authenticate(accounts, { pat: false })
   for (const routes of [listRoute, createRoute, deleteRoute]) {
     await app.register(routes, { tokens, onRequest })

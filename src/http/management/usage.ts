@@ -23,7 +23,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-/** Without `from`: a day of hours, a month of days. */
+/** The range without `from`: 24 hours in hours, 30 days in days. */
 const usualSteps: Readonly<Record<UsageStep, number>> = { hour: 24, day: 30 }
 
 /** A month of hours or a year of days is as much as a chart shows. */

@@ -24,7 +24,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts
   app.get(
     '/user',
     {
-      // A script may ask whose token it was given.
+      // Personal access tokens may read this, so that a script can check its token.
       onRequest: authenticate(accounts, { pat: true }),
       schema: {
         tags,

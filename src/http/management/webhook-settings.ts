@@ -1,4 +1,4 @@
-/** A key's webhook set, removed and tried out by its owner, without the key itself. */
+/** The webhook of a key: its owner sets, removes and tests it without the text of the key. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -33,7 +33,7 @@ const TestBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** No message at all: what a bot does with it is nothing. */
+/** An update without a message: bots ignore it. */
 const TEST_UPDATE = { updateId: 0, body: '{"update_id":0}' }
 const TEST_MS = 30_000
 

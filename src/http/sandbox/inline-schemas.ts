@@ -1,4 +1,4 @@
-/** The answers of the routes for inline mode and web apps, as schemas that the panel reads too. */
+/** The answers of the routes for inline mode and web apps, as schemas. The panel derives its types from them. */
 import { Type } from 'typebox'
 import { ShownKeyboard } from './keyboard-schemas.ts'
 import { shownContent } from './schemas.ts'

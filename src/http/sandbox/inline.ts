@@ -62,7 +62,7 @@ const WebApp = Type.Object(
   strict,
 )
 
-/** The reference's signature of what a web app gets: by HMAC, with a key that comes of the bot's token. */
+/** The reference's signature of a web app's data: an HMAC with a key derived from the bot's token. */
 function signature(terms: Readonly<Record<string, string>>, token: string): string {
   const lines = Object.entries(terms).map(([name, value]) => `${name}=${value}`)
   const key = createHmac('sha256', 'WebAppData').update(token).digest()

@@ -17,7 +17,7 @@ export const Keyboard = Type.Array(
   ),
 )
 
-/** The buttons under a message as its readers see them: what each does stands beside its text. */
+/** The buttons under a message as its readers see them: each has its text and the fields of its action. */
 export const ShownKeyboard = Type.Array(
   Type.Array(
     Type.Object({
@@ -49,7 +49,7 @@ export const ShownKeyboard = Type.Array(
 
 const flag = optional(Type.Boolean())
 
-/** What a key asks for stands beside its text. */
+/** A key has its text and the fields of what it requests. */
 const Key = Type.Object({ text: Type.String() }, { additionalProperties: true })
 
 export const ReplyKeyboard = Type.Object(

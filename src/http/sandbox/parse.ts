@@ -165,7 +165,7 @@ const entityOf = ({
   }),
 })
 
-/** A button without an address and data carries its own text, or a press would say nothing. */
+/** A button without URL and data sends its own text, because a press without data would say nothing. */
 export const buttonsOf = (keyboard: Static<typeof keyboards.Keyboard>): Buttons =>
   keyboard.map((row) =>
     row.map(({ text, callback_data, url }) =>

@@ -1,4 +1,4 @@
-/** What a person pays and is answered, as schemas that the panel reads too. */
+/** Payments of a person and their answers, as schemas. The panel derives its types from them. */
 import { Type } from 'typebox'
 import { ChatId, Id } from './schemas.ts'
 

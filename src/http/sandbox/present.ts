@@ -29,7 +29,7 @@ import { replyKeyboardJson } from './reply-keyboard.ts'
 import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
-/** Leaves out what is not there. */
+/** Leaves out undefined fields. */
 export const present = <Fields extends object>(fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
@@ -81,7 +81,7 @@ export const personBody = (person: PersonRecord, now: number) => ({
   ...present({ photo: person.photo && mediaBody(person.photo) }),
 })
 
-/** Faults whose time is over are no longer there. */
+/** Faults whose time is over are left out. */
 export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
   const { downUntil = 0, floodUntil = 0, delayMilliseconds, lostAnswers } = faults
   return present({

@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { ShownMedia } from './media-schemas.ts'
 
-/** Without the members that the reference may add. */
+/** The named members of a type, without the index signature for members that the reference may add. */
 type Known<Type> = { [Name in keyof Type as string extends Name ? never : Name]: Type[Name] }
 
-/** A block; what stands within it has the same form. */
+/** A block; blocks within it have the same form. */
 export type RichBlockBody = Omit<Known<RichBlock>, 'media' | 'blocks' | 'items'> & {
   readonly is_open?: boolean
   readonly media?: Static<typeof ShownMedia>

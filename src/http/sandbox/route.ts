@@ -39,6 +39,6 @@ export const pageOf = <Item, Body>(
   return { items: items.map(body), next_before: last ? String(idOfItem(last)) : null }
 }
 
-/** The signal of a wait that ends when its time is over or the caller is gone. */
+/** Aborts after so many seconds, or when the caller closes the connection. */
 export const within = (seconds: number, caller: AbortSignal) =>
   AbortSignal.any([caller, AbortSignal.timeout(seconds * 1000)])

@@ -37,7 +37,7 @@ const Emptied = Type.Object({
   }),
 })
 
-/** NetworkCleaner a network of a million messages takes longer: it goes on after the answer. */
+/** Emptying a network of a million messages takes longer than this: it continues after the answer. */
 const EMPTY_MS = 30_000
 
 const networkRoutes: SandboxRoutes = async (app, { network }) => {

@@ -36,7 +36,7 @@ export const Entity = Type.Object(
   strict,
 )
 
-/** A part of the message answered, word by word; of several places the one nearest to `position` counts. */
+/** A literal part of the answered message; if it occurs several times, the place nearest to `position` counts. */
 export const QuoteBody = Type.Object(
   {
     text: Type.String({ minLength: 1, maxLength: 1024 }),
@@ -119,7 +119,7 @@ export const Chat = Type.Object({
 
 const Entities = Type.Array(Entity, { maxItems: 1000 })
 
-/** Base64 of twelve megabytes; what is larger comes from an address. */
+/** Base64 of twelve megabytes; larger files are fetched from a URL. */
 const DATA_LENGTH = 16_000_000
 export const BODY_LIMIT = 16_500_000
 
