@@ -1,11 +1,11 @@
-/** The parameters of one call, as the reference reads them: text, and forgiving about its form. */
+/** The parameters of one call as text, parsed as leniently as the reference does. */
 import { isUtf8 } from 'node:buffer'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 
 /** Counts brackets outside strings. */
 export function isDeeperThan(text: string, limit: number): boolean {
-  // Too short to be closed again, which any parser tells.
+  // Too short to contain the closing brackets: the parser will refuse it.
   if (text.length <= 2 * limit) return false
   let depth = 0
   let inString = false
@@ -44,12 +44,12 @@ export class Arguments {
     )
   }
 
-  /** The names that are given, each once. */
+  /** The names of the given parameters, without repetition. */
   names(): Iterable<string> {
     return this.#values.keys()
   }
 
-  /** Of all values together, in characters. */
+  /** The length of all values together, in characters. */
   get length(): number {
     let length = 0
     for (const value of this.#values.values()) length += value.length
@@ -66,13 +66,13 @@ export class Arguments {
     return ['true', 'yes', '1'].includes((this.#values.get(name) ?? '').trim().toLowerCase())
   }
 
-  /** Leading digits count; none is 0; what is out of range is moved into it. */
+  /** Reads leading digits; text without them is 0. A value out of range becomes the nearest one in the range. */
   integer(name: string, range: { min: number; max: number }): number {
     const digits = /^-?\d+/.exec(this.#values.get(name) ?? '')?.[0] ?? '0'
     return Math.min(range.max, Math.max(range.min, Number(digits)))
   }
 
-  /** A leading decimal number; none is 0. */
+  /** Reads a leading decimal number; text without one is 0. */
   number(name: string): number {
     return Number(
       /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i.exec(this.#values.get(name) ?? '')?.[0] ?? 0,
@@ -90,29 +90,29 @@ export class Arguments {
     return this.text(name) !== undefined
   }
 
-  /** Whether it is there at all, be it empty. */
+  /** Whether the parameter is present, even if it is empty. */
   isGiven(name: string): boolean {
     return this.#values.has(name)
   }
 
-  /** Whether a structured parameter is there; a `null` in text is as absent as a bare one. */
+  /** Whether a structured parameter is present; `null` counts as absent, also in text. */
   hasJson(name: string): boolean {
     return !['', 'null'].includes((this.#values.get(name) ?? '').trim())
   }
 
-  /** A structured parameter: its value, or undefined when it is absent or no JSON. */
+  /** The value of a structured parameter; undefined if it is absent or no JSON. */
   json(name: string): unknown {
     const text = this.#values.get(name) ?? 'null'
     if (isDeeperThan(text, DEPTH)) return undefined
     const value = parsed(text)
-    // Written as escapes, they are seen only now.
+    // NUL characters written as escapes show only after parsing.
     if (/\\u(?:0000|d[89a-f])/i.test(text) && !isStorable(value)) {
       throw failed('bad_request', 'strings must be encoded in UTF-8')
     }
     return value
   }
 
-  /** Negative or absent is 0, which is nobody's id. */
+  /** A negative or absent id becomes 0, which no person has. */
   messageId(name: string): number {
     return this.integer(name, { min: 0, max: 2 ** 31 - 1 })
   }
@@ -138,7 +138,7 @@ function isStorable(value: unknown): boolean {
   return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member))
 }
 
-/** `@name` or the leading integer; anything else stands for no chat. */
+/** `@name` or the leading integer; undefined for other text. */
 export function chatFrom(value: string): PublicChat {
   if (/^@.+/.test(value)) return value as `@${string}`
   const id = Number(/^-?\d+/.exec(value)?.[0] ?? 0)
@@ -147,7 +147,7 @@ export function chatFrom(value: string): PublicChat {
   return id
 }
 
-/** `form` has one character a byte, as Node hands out request lines. An escape that is none stays as it is. */
+/** `form` has one character for each byte, as in Node's request lines. An invalid escape stays as it is. */
 export function* formEntries(form: string): IterableIterator<[string, string]> {
   for (const pair of form.split('&')) {
     if (pair === '') continue
@@ -174,7 +174,7 @@ export function utf8(bytes: Buffer): string {
   return bytes.toString()
 }
 
-/** The chat whose rate a sending call counts for: one text for all spellings of a number, and of a name. */
+/** The chat whose rate a sending call counts for, with one spelling for each number and name. */
 export function chatOf(chat = ''): string {
   return chat.startsWith('@') ? chat.toLowerCase() : `${Number(/^-?\d+/.exec(chat)?.[0] ?? 0)}`
 }

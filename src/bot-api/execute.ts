@@ -31,13 +31,13 @@ export interface CallExecution {
 }
 
 export interface Asked {
-  /** As the caller spelt it. */
+  /** The method's name in the caller's spelling. */
   readonly method: string
   readonly key: ApiKeyActor
   readonly args: Arguments
   readonly uploads: ReadonlyMap<string, Upload>
   readonly traceId: string
-  /** The value of the header of this name; heeded where a second call would send or spend again. */
+  /** The value of the header with this name. Read only for calls that would send or spend again if repeated. */
   readonly idempotencyKey?: string | undefined
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
@@ -51,7 +51,7 @@ export async function execute(asked: Asked, carrier: CallExecution): Promise<Res
   return perform()
 }
 
-/** Resolves with what carries the call out, once nothing speaks against it. Rejects with what does. */
+/** Checks a call. Resolves with a function that executes it; rejects with the reason if the call is refused. */
 export async function prepare(
   asked: Asked,
   carrier: CallExecution,
@@ -125,7 +125,7 @@ function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platf
 
 const isPrivate = (chat = '') => /^\d/.test(chat)
 
-/** The gateway answers these itself on every network: a key has its own place among the updates, and its own webhook. */
+/** Methods that are never passed on: each key has its own cursor and webhook here. */
 const RECEIVING = ['getUpdates', 'setWebhook', 'deleteWebhook', 'getWebhookInfo', 'logOut', 'close']
 
 const ours: ReadonlySet<string> = new Set(
@@ -150,7 +150,7 @@ interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query'> {
 
 const NAME = /^[a-z0-9]{1,64}$/i
 
-/** Resolves with what passes the call on, once nothing speaks against it. Rejects with what does. */
+/** Checks a call. Resolves with a function that passes it on; rejects with the reason if the call is refused. */
 export async function preparePass(
   received: ReceivedCall,
   { credentials, idempotentCalls }: Pick<CallExecution, 'credentials' | 'idempotentCalls'>,
@@ -181,11 +181,11 @@ export async function preparePass(
   return () => key.inFlight(() => idempotentCalls.once(apiKeyId, idempotencyKey, settled))
 }
 
-/** Methods that this version does not carry out anywhere go by their names. */
+/** Methods that this version does not know are named as the caller spells them. */
 function scopeOf(method: string): Scope | undefined {
   const known = methods.get(method.toLowerCase())
   if (known) return known.scope
-  // Whoever has a token may do everything.
+  // The network lets a bot's token do everything, so any other unknown method needs the scope for sending.
   return /^get(?!\w*token)/i.test(method) ? undefined : 'bot:send'
 }
 
@@ -213,7 +213,7 @@ function callOf(received: ReceivedCall): Passing {
   return deletes ? { ...call, deletes } : call
 }
 
-/** A chat that is named is not known by its number here: its deletions are not told to other keys. */
+/** Undefined for a chat given by its public name: its id is not known here, so other keys do not see the deletion. */
 function deletedBy({ parameter }: ReceivedCall): Passing['deletes'] | false {
   const [chat, ids] = [Number(parameter('chat_id')), list(parameter('message_ids'))]
   const id = Number(parameter('message_id'))

@@ -1,4 +1,4 @@
-/** file_id: what a client keeps of a file; signed, so that it opens files of its own account only. */
+/** file_id: the name by which a client keeps a file. It is signed, so that it opens only files of its own account. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { MediaKind } from '../../machines/model/media.ts'
 
@@ -42,7 +42,7 @@ export class FileIds {
     return Buffer.concat([body, this.#seal(credentialId, body)]).toString('base64url')
   }
 
-  /** Undefined for what was not written for this credential. */
+  /** Undefined for text that is no file_id of this credential. */
   read(credentialId: number, fileId: string): NamedFile | undefined {
     const bytes = Buffer.from(fileId, 'base64url')
     if (bytes.length <= 2 + SEAL_BYTES || bytes[0] !== VERSION) return undefined

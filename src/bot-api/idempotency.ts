@@ -1,4 +1,4 @@
-/** Calls with an Idempotency-Key: the same key of an API key gets the first answer again for a day, and nothing is sent. */
+/** Calls with an Idempotency-Key: for a day, a repeated call of the same API key gets the first answer, and nothing is sent. */
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
@@ -12,7 +12,7 @@ export const KEY_LENGTH = 128
 /** How long an answer is kept, as an interval of the database. */
 const KEPT = '24 hours'
 
-/** Answers kept of one API key; more are refused, since to forget one early would break the promise. */
+/** Answers kept for one API key. Further keys are refused, because dropping an answer early would break the promise. */
 const MOST_ANSWERS = 100_000
 const COUNTED_FOR_MS = 60_000
 const RETRY_SECONDS = 3600
@@ -23,16 +23,16 @@ interface Answer {
   readonly failure: Failure | null
 }
 
-/** The caller shall try again, and nothing was done: the next call with the key is the first one again. */
+/** Failures that ask the caller to try again and did nothing: the next call with the key counts as the first one. */
 const leavesNoTrace = ({ code, certain }: Failure): boolean =>
   (code === 'rate_limited' || code === 'unavailable') && certain !== false
 
 export class IdempotentCalls {
   readonly #db: Queryable
   readonly #logger: Logger
-  /** How many calls of this process have a key in hand, by API key and key. */
+  /** The number of calls of this process that use a key now, by API key and key. */
   readonly #underWay = new Map<string, number>()
-  /** How many answers are kept of an API key. */
+  /** The number of answers kept for an API key. */
   readonly #counts = new LRUCache<number, number>({ max: 10_000, ttl: COUNTED_FOR_MS })
 
   constructor(db: Queryable, logger: Logger) {
@@ -83,7 +83,7 @@ export class IdempotentCalls {
     }
   }
 
-  /** An answer that cannot be stored is given all the same; a repeated call then hears that it may have been sent. */
+  /** An answer that cannot be stored is still given; a repeated call then learns that the message may have been sent. */
   async #keep(apiKeyId: number, key: string, { result, failure }: Answer): Promise<void> {
     const isGivenUp = failure !== null && leavesNoTrace(failure)
     const statement = isGivenUp
@@ -127,7 +127,7 @@ export class IdempotentCalls {
 function answered(answer: Answer | undefined, isUnderWay: boolean): Result {
   if (answer?.failure) throw new RequestFailed(answer.failure)
   if (answer?.result != null) return { json: answer.result }
-  // Where the row is gone, the first call ended just now and left no trace: the caller may try again.
+  // Without a row the first call has just ended and did nothing: the caller may try again.
   if (isUnderWay || !answer) {
     throw failed('conflict', 'a call with this Idempotency-Key is under way')
   }
@@ -136,7 +136,7 @@ function answered(answer: Answer | undefined, isUnderWay: boolean): Result {
   throw failed('timeout', description, { reason: 'sent_unconfirmed', certain: false })
 }
 
-/** Deletes answers that no key asks for any more. */
+/** Deletes expired answers. */
 export async function forgetAnswers(db: Queryable): Promise<void> {
   const forget = `
     delete from idempotent_call where (api_key_id, key) in (

@@ -160,7 +160,7 @@ function hintsOf(kind: MediaKind, field: string, item: Arguments): WebMedia['hin
   }
 }
 
-/** What a result that is no file sends by itself. */
+/** The message of a result that is not a file. */
 function plainOf(type: string, item: Arguments): Content | undefined {
   if (type === 'contact') return contactOf(item)
   if (type === 'game') return { kind: 'game', game: gameOf(item) }

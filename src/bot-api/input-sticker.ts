@@ -20,7 +20,7 @@ export function formatOf(given: string): StickerFormat {
   return format
 }
 
-/** The file of a sticker; the other parameters of the call say nothing of it. */
+/** The file of a sticker; the other parameters of the call do not describe it. */
 export const stickerFileOf = (call: Call, parameter: string, args = call.args): Promise<Media> =>
   mediaOf(
     call,
@@ -50,7 +50,7 @@ export function newStickerOf(call: Call): Promise<NewSticker> {
   return inputSticker(call, given, "can't parse sticker", 'auto')
 }
 
-/** `problem` stands before what is wrong with it; `fallback` is the format where it names none. */
+/** `problem` begins the texts of errors; `fallback` is the format of a sticker that names none. */
 async function inputSticker(
   call: Call,
   given: unknown,

@@ -13,7 +13,7 @@ import type { Arguments } from './arguments.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Undefined where it asks for nothing of this kind. */
+/** Undefined if the markup has no reply keyboard. */
 export function replyKeyboardFrom(markup: Fields): ReplyKeyboard | undefined {
   const rows = rowsOf(markup.keyboard)
   if (rows.length > 0) {
@@ -35,7 +35,7 @@ export function replyKeyboardFrom(markup: Fields): ReplyKeyboard | undefined {
   return undefined
 }
 
-/** By its name of today, or by the one it had before. */
+/** Reads the current name of a field, or its older name. */
 const isAsked = (markup: Fields, ...names: readonly string[]): boolean =>
   names.some((name) => {
     const flag = markup[name] ?? false
@@ -52,7 +52,7 @@ function rowsOf(value: unknown): Key[][] {
   return value.map((row: unknown[]) => row.map(keyFrom)).filter((row) => row.length > 0)
 }
 
-/** Plain text is a key that only writes. */
+/** A key given as plain text only writes that text. */
 export function keyFrom(value: unknown): Key {
   if (typeof value === 'string') return { text: value }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -78,7 +78,7 @@ const selectiveOf = (markup: Fields) =>
 
 const CALLBACK_DATA_BYTES = 64
 const BUTTONS = 100
-/** What else a button may do on the networks that speak the reference's language. */
+/** Further actions of buttons, which only networks with the reference's buttons have. */
 const ACTIONS = [
   'switch_inline_query',
   'switch_inline_query_current_chat',
@@ -88,7 +88,7 @@ const ACTIONS = [
   'copy_text',
   'disabled',
 ]
-/** Buttons of messages that carry this. */
+/** Buttons that only messages with a certain content may have. */
 const OF_CONTENT: Readonly<Record<string, string>> = { callback_game: 'game', pay: 'invoice' }
 
 const bad = (description: string) => failed('bad_request', description)
@@ -100,7 +100,7 @@ interface Markup {
   readonly keyboard?: ReplyKeyboard
 }
 
-/** What a message that is sent carries below it or brings along. */
+/** The buttons below a new message, or the reply keyboard that it brings. */
 export function markupOf(args: Arguments, platform: Platform): Markup {
   const markup = markupIn(args)
   if (!markup) return {}
@@ -109,7 +109,7 @@ export function markupOf(args: Arguments, platform: Platform): Markup {
   const isInline = buttons !== undefined && buttons.length > 0 && keyboard?.kind !== 'keys'
   if (isInline || !keyboard) return buttons ? { buttons } : {}
   if (platform.capabilities.replyKeyboards) return { keyboard }
-  // There never is a keyboard to remove, so this has always been done.
+  // Without reply keyboards there is nothing to remove, so the call succeeds.
   if (keyboard.kind === 'none') return {}
   throw bad(`this kind of reply markup is not supported on ${platform.name}`)
 }
@@ -177,7 +177,7 @@ function lookOf(value: Fields): { readonly look?: ButtonLook } {
   return Object.keys(look).length > 0 ? { look } : {}
 }
 
-/** A client follows it when somebody presses the button: nothing that runs or reads files may stand there. */
+/** Clients open the URL when the button is pressed: schemes that run code or read files are refused. */
 function linked(url: string): string {
   const hasScheme = /^[a-z][a-z\d+.-]*:(?!\d)/i.test(url)
   const isLink = hasScheme

@@ -9,7 +9,7 @@ import type { Call } from './method.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
-/** What the reference calls the kinds in its errors. */
+/** The reference's names of the kinds in its errors. */
 const nameOf: Readonly<Record<FileKind, string>> = {
   photo: 'Photo',
   video: 'Video',
@@ -22,7 +22,7 @@ const nameOf: Readonly<Record<FileKind, string>> = {
   thumbnail: 'Thumbnail',
 }
 
-/** The reference takes each of these where a method asks for another one: to it they are documents with attributes. */
+/** Kinds that the reference accepts in place of each other, because it stores all of them as documents. */
 const DOCUMENTS = MEDIA_KINDS.filter((kind) => kind !== 'photo')
 
 /**
@@ -81,14 +81,14 @@ export function knownMedia({ key, world }: Call, kind: MediaKind, fileId: string
     throw bad("wrong remote file identifier specified: can't unserialize it. Wrong last symbol")
   }
   const { native, unique } = file
-  // It stays what it is, whichever method sends it again.
+  // A known file keeps its kind, whichever method sends it again.
   const taken = kind === 'photo' ? [kind] : DOCUMENTS
   const own = taken.find((one) => one === file.kind)
   if (!own) throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
   return { kind: own, file: { native }, ...(unique !== undefined && { unique }) }
 }
 
-/** Figures of the sender; those out of range are moved into it. */
+/** The caller's figures for the file, limited to their ranges. */
 function hintsOf(args: Arguments): NonNullable<Ingestion['hints']> {
   const number = (name: string, max: number) => args.integer(name, { min: 0, max })
   const side = number('length', 10_000)

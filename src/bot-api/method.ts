@@ -1,4 +1,4 @@
-/** What a method of the bot API is: its scope, its parameters for the documentation, and what it does. */
+/** The type of a method of the bot API: its scope, its parameters for the documentation, and its function. */
 
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
@@ -19,11 +19,11 @@ export interface Call {
   readonly args: Arguments
   readonly key: ApiKeyActor
   readonly platform: Platform
-  /** Files that came along, by the names of their parts; gone once the call is answered. */
+  /** Uploaded files, by the names of their parts. They are deleted after the answer. */
   readonly uploads: ReadonlyMap<string, Upload>
   /** Aborts when the client goes away. */
   signal(): AbortSignal
-  /** Says the same, for calls of which thousands wait at once. */
+  /** The same in a form that takes less memory, for calls of which thousands may wait. */
   leaving(): AbortLike
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
@@ -37,7 +37,7 @@ export interface ProfileStore {
   remove(credentialId: number, name: string): Promise<void>
 }
 
-/** What methods need that is not the account itself. */
+/** The services that methods use besides the account. */
 export interface CallServices {
   /** The account as getMe shows it. */
   profile(credentialId: number): Promise<Json>
@@ -50,10 +50,10 @@ export interface CallServices {
   dropped(apiKeyId: number): Promise<{ readonly updates: number; readonly at: number } | undefined>
   /** When messages of its account were last too many to be caught up with (Unix time in seconds). */
   skipped(apiKeyId: number): Promise<number | undefined>
-  /** Why nothing comes for an account any more, and since when, in milliseconds; undefined while something may. */
+  /** Why an account receives nothing any more, and since when (milliseconds); undefined while it may receive. */
   whyOut(credentialId: number): Out | undefined
   readonly webhooks: CallWebhooks
-  /** Told how many updates an answer carries. */
+  /** Called with the number of updates in an answer. */
   delivered(key: ApiKeyActor, updates: number): void
 }
 
@@ -68,7 +68,7 @@ interface CallWebhooks {
 /** `json` is text that goes out as it is; `description` stands beside the result. */
 export interface Result {
   readonly json: string
-  /** How many updates it carries. */
+  /** The number of updates in it. */
   readonly count?: number
   readonly description?: string
   /** The answer of a network that the call was passed on to, which goes out in place of all others. */
@@ -89,7 +89,7 @@ export interface Method {
   readonly sends?: boolean
   /** Sends no message, but spends, posts or creates: a second call would do so again. */
   readonly once?: boolean
-  /** Its own command to the key asks whether it may be: asking twice would cost twice. */
+  /** The method's own command to the key's actor checks scope and expiry, so `admit` is not asked. */
   readonly admitsItself?: boolean
   /** Does not count towards the calls in flight. */
   readonly unlimited?: boolean

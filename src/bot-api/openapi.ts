@@ -1,4 +1,4 @@
-/** The bot API in the OpenAPI document: one operation a method, from the table that serves them. */
+/** The bot API in the OpenAPI document: one operation for each method, made from the table of methods. */
 import { KEY_LENGTH } from './idempotency.ts'
 import { heedsIdempotencyKey, type Method, type ParameterType } from './method.ts'
 import { methods } from './methods/index.ts'

@@ -7,7 +7,7 @@ import type { Arguments } from './arguments.ts'
 import type { Method } from './method.ts'
 import { METHODS_BEYOND, type ParameterName, reference } from './reference.ts'
 
-/** What a method is about, by its name; the first that fits counts. */
+/** The subjects of methods, by patterns of their names; the first match counts. */
 const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/^getChats$/, 'list of chats'],
   [/^getChatHistory$/, 'history to read'],
@@ -51,7 +51,7 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/^setMy/, 'profile that can be set'],
 ]
 
-/** On the reference's own network a person's account may do less than a bot. */
+/** On Telegram itself, people's accounts may do less than bots. */
 const FOR_BOTS =
   /Game|Inline|GuestQuery|WebApp|KeyboardButton|Widget|Invoice|Shipping|PreCheckout|Payment|Passport|[Vv]erif|ManagedBot|Business|Ephemeral|CallbackQuery|ReplyMarkup|Rich|Draft|Subscription/
 
@@ -63,7 +63,7 @@ export function methodRefused(platform: Platform, method: string): Error {
   return failed('bad_request', `method ${method} not found on ${platform.name}: ${reason}`)
 }
 
-/** The reference's own network lets bots do some things and people others. */
+/** Telegram lets bots do some things, and people others. */
 function remedyFor({ capabilities }: Platform, method: string): string | undefined {
   if (capabilities.reference === 'people' && FOR_BOTS.test(method)) {
     return "only bots may; link a bot's token instead"
@@ -73,7 +73,7 @@ function remedyFor({ capabilities }: Platform, method: string): string | undefin
   return "only people's accounts may; link one instead"
 }
 
-/** `lacking` names what another network would have to have, with a "no" before it. */
+/** `lacking` names the feature that a network lacks: "no games". */
 function reasonFor({ capabilities }: Platform, lacking: string): string {
   switch (capabilities.reference) {
     case 'people':
@@ -91,7 +91,7 @@ export type Treatment = 'carried out' | 'refused' | 'cosmetic'
 
 type ByParameter<Value> = Readonly<Partial<Record<ParameterName, Value>>>
 
-/** What a network lacks that does not carry a parameter out. */
+/** The feature that a network lacks if it cannot carry out a parameter. */
 const LACKING: ByParameter<string> = {
   ephemeral_message_parameters: 'no messages that one member of a chat alone can see',
   allow_paid_broadcast: 'no paid broadcasts',
@@ -140,16 +140,16 @@ const hasAbility = (
     ? { buttons, effects }[ability]
     : [...operations, ...content].some((one: OperationKind | ContentName) => one === ability)
 
-/** These are refused by what reads them, in the reference's words, because it depends on their values. */
+/** Parameters that are refused by their values: the code that reads them refuses them in the reference's words. */
 const JUDGED: readonly string[] = ['business_connection_id', 'message_thread_id', 'reply_markup']
 
-/** Older names of what the reference calls otherwise now; some libraries still send them. */
+/** Older names of parameters; some libraries still send them. */
 const FORMERLY: Readonly<Record<string, ParameterName>> = {
   receiver_user_id: 'ephemeral_message_parameters',
   callback_query_id: 'ephemeral_message_parameters',
 }
 
-/** Passed over on every platform. */
+/** Ignored on every platform. */
 const COSMETIC: readonly string[] = [
   'allows_revoting',
   'cache_time',
@@ -165,12 +165,12 @@ const COSMETIC: readonly string[] = [
   'video_start_timestamp',
 ] satisfies ParameterName[]
 
-/** A choice that is not made: what libraries write for parameters that their caller left alone. */
+/** Values that libraries send for parameters that their caller did not set. */
 const NOT_ASKED = ['', 'false', 'no', '0', 'null', '[]', '{}']
 
 type Named = Pick<Method, 'name' | 'parameters'>
 
-/** What the reference calls the parameter now; undefined if neither it nor the method knows the name. */
+/** The current name of the parameter; undefined if neither the reference nor the method knows it. */
 function currentName({ name, parameters }: Named, parameter: string): string | undefined {
   const known = (reference.get(name) ?? []).map((one) => one.name as string)
   const isCurrent = parameter in parameters || known.includes(parameter)
@@ -210,7 +210,7 @@ export function reasonAgainst(platform: Platform, method: Named, parameter: stri
 export const hasTopics = ({ capabilities }: Pick<Platform, 'capabilities'>): boolean =>
   capabilities.operations.includes('create_topic')
 
-/** Rejects a call that asks for something which would be left undone. */
+/** Throws for a call with a parameter that could not be carried out. */
 export function assertParameters(platform: Platform, method: Method, args: Arguments): void {
   for (const parameter of args.names()) {
     if (treatmentOf(platform, method, parameter) !== 'refused') continue

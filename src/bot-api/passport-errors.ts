@@ -1,4 +1,4 @@
-/** Reads the mistakes that a bot reports in a passport. */
+/** Reads the errors that a bot reports in a person's passport data. */
 import { failed } from '../../machines/model/failure.ts'
 import type { PassportError } from '../../machines/model/operation-bots.ts'
 import { Arguments } from './arguments.ts'

@@ -13,7 +13,7 @@ import { quoteOf } from './text.ts'
 
 export const forBusiness = { business_connection_id: 'string' } as const
 
-/** What every method shares that changes a message of a chat. */
+/** The parts of every method that changes a message of a chat. */
 export const changing = {
   ...forBusiness,
   chat_id: 'chat',
@@ -21,7 +21,7 @@ export const changing = {
   reply_markup: 'json',
 } as const
 
-/** The same, also for messages that people sent by way of the bot. */
+/** The same for methods that can also change messages sent in inline mode. */
 export const editing = { ...changing, inline_message_id: 'string' } as const
 
 interface InChat {
@@ -117,7 +117,7 @@ export async function send(call: Call, content: Content | (() => Promise<Content
   const markup = markupOf(args, platform)
   const ephemeral = ephemeralOf(args)
   if (ephemeral) return sendEphemeral(call, ephemeral, content)
-  // What is refused is refused before any file is looked at.
+  // Refusals come before any file is inspected.
   const terms = {
     chat: args.chat(),
     ...deliveryOf(args),
@@ -189,7 +189,7 @@ async function sendEphemeral(
   return perform({ kind: 'send_ephemeral', ...terms, content: carried })
 }
 
-/** A quote is passed over, as the reference does. */
+/** A quote is ignored, as in the reference. */
 function answeredBy({ args, platform }: Pick<Call, 'args' | 'platform'>) {
   const reply = args.json('reply_parameters')
   if (typeof reply === 'object' && reply !== null && 'ephemeral_message_id' in reply) {
@@ -228,7 +228,7 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   if (replyTo <= 0) throw failed('bad_request', 'message to be replied not found')
   const replyOptional = booleanOf(allow_sending_without_reply)
   const parts = { ...quoteIn(value), ...partIn(value, platform) }
-  // An empty name is no chat: some libraries always write the field.
+  // An empty name means no chat: some libraries always send the field.
   const isNamed = chat_id != null && chat_id !== ''
   const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
   if (!isElsewhere) return { replyTo, replyOptional, ...parts }
@@ -267,7 +267,7 @@ function partIn(
   return { answeredPart: field === 'poll_option_id' ? { option: number } : { task: number } }
 }
 
-/** Absent is 0; text may stand for a number in the one way that a number is written. */
+/** 0 if absent. Text is accepted if it is the usual decimal form of a number. */
 function numberOf(value: unknown, name: string): number {
   if (value === undefined) return 0
   const number = typeof value === 'string' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value
@@ -283,7 +283,7 @@ function booleanOf(value: unknown): boolean {
   throw failed('bad_request', 'field "allow_sending_without_reply" must be of type Boolean')
 }
 
-/** A name and a number may mean the same chat; only two of a kind can be told apart here. */
+/** Whether two chats differ for certain: a name and a number may mean the same chat. */
 function isAnotherChat(replied: string, target: string): boolean {
   const haveOneForm = replied.startsWith('@') === target.startsWith('@')
   return haveOneForm && replied.toLowerCase() !== target.toLowerCase()

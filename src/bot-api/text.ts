@@ -15,7 +15,7 @@ import { parseHtml } from './entities/html.ts'
 import { parseMarkdown, parseMarkdownV2 } from './entities/markdown.ts'
 import { clean, limitEntities, mergeDetected } from './entities/normalize.ts'
 
-/** What a call wants shown of a page that its text links to: `link_preview_options`, or the older parameter. */
+/** The link preview that a call asks for: `link_preview_options`, or the older parameter. */
 export const previewed = {
   link_preview_options: 'json',
   disable_web_page_preview: 'boolean',
@@ -147,7 +147,7 @@ function neutral({ type, offset, length, url, language, ...rest }: MessageEntity
 const blank =
   /[\s\u00a0\u1680\u180e\u2000-\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc\u{e0000}-\u{e007f}]/u
 
-/** Whether a text has anything to see: all kinds of blanks and joiners alone make no message. */
+/** Whether a text has visible characters: blanks and joiners alone make no message. */
 function isVisible(text: string): boolean {
   for (const char of text) if (!blank.test(char)) return true
   return false

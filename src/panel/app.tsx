@@ -1,4 +1,4 @@
-/** Which address shows which page. Every page but the first ones is loaded when it is needed. */
+/** The routes of the panel. Pages other than the first ones are loaded when they are needed. */
 
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Navigate, Route, Routes, useLocation } from 'react-router'
@@ -12,7 +12,7 @@ import { ButtonLink } from './ui/button.tsx'
 import { Page } from './ui/page.tsx'
 import { Empty, Failed, Loading } from './ui/states.tsx'
 
-/** An address below /dashboard that shows nothing. */
+/** The page for unknown addresses below /dashboard. */
 function MissingPage() {
   const t = useT()
   return (
@@ -78,7 +78,7 @@ const Waiting = () => (
   </div>
 )
 
-/** What needs somebody: whoever is not signed in comes back here afterwards. */
+/** Pages that need a sign-in: others go to /login and return here afterwards. */
 function SignedIn() {
   const session = useSession()
   const { pathname, search } = useLocation()

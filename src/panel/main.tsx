@@ -13,7 +13,7 @@ import { Toasts } from './ui/toasts.tsx'
 
 const MOST_TRIES = 2
 
-/** Somebody who waits this long does not notice that they were too quick. */
+/** The longest wait in seconds after a refused change that is tried again without telling the user. */
 const LONGEST_WAIT = 2
 
 const waitOf = (cause: unknown) =>
@@ -36,7 +36,7 @@ const queries = new QueryClient({
   },
 })
 
-/** What one user has read is not for the next one in the same tab. */
+/** Clears the cache when another user signs in in the same tab. */
 let reader: number | undefined
 onSession(() => {
   const session = currentSession()

@@ -106,7 +106,7 @@ const hiddenTopLevels = new Set(['onion', 'ton'])
 
 type Candidate = { start: number; end: number }
 
-/** Candidates are disjoint; whether one is a URL its host decides. */
+/** Candidates do not overlap; the host decides whether one is a URL. */
 function findCandidates(text: string): Candidate[] {
   const candidates: Candidate[] = []
   let floor = 0
@@ -114,7 +114,7 @@ function findCandidates(text: string): Candidate[] {
     const end = findEnd(text, dot)
     const start = findStart(text, dot, floor)
     if (start !== undefined && end > dot + 1) candidates.push({ start, end })
-    // A false start is given up as far as its last dot: what follows may be a host again.
+    // A rejected candidate is skipped only up to its last dot, because a host may follow.
     const next = start === undefined ? text.lastIndexOf('.', end - 1) + 1 : skipDots(text, end)
     floor = Math.max(next, dot + 1)
   }
@@ -139,7 +139,7 @@ function findEnd(text: string, dot: number): number {
 
 const maxPortText = 32
 
-/** Undefined if what stands before shows that this is no URL of a kind people open. */
+/** Undefined if the text before shows that this is no URL that people open. */
 function findStart(text: string, dot: number, floor: number): number | undefined {
   const addressEnd = runEnd(text, dot, isAddressChar)
   const isUserDot = text.slice(dot, addressEnd).includes('@')
@@ -196,7 +196,7 @@ const pairs = new Map([
   ['}', '{'],
 ])
 
-/** A bracket that closes what the path did not open belongs to the sentence around the URL. */
+/** A closing bracket without an opening one in the path belongs to the sentence around the URL. */
 function closePath(path: string): string {
   const open: Record<string, number> = { '(': 0, '[': 0, '{': 0 }
   let end = 0

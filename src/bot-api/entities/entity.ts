@@ -51,7 +51,7 @@ export const asciiLower = (text: string): string =>
 export const byteOffset = (text: string, index: number): number =>
   Buffer.byteLength(text.slice(0, index))
 
-/** Reads what `to_string` of an integer of that many bits would give, else undefined. */
+/** Reads the decimal form of an integer of that many bits; undefined for other text. */
 export function parseInteger(text: string, bits: 32 | 64): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(text)) return undefined
   const value = BigInt(text)

@@ -140,7 +140,7 @@ function readTime(given: Fields): Meaning {
   return { type: 'date_time', unix_time: time, date_time_format: format }
 }
 
-/** Of more than five times what a message takes, the rest is dropped unread: the reference drops it, too, but reads it. */
+/** Entities beyond five times the limit of a message are dropped unread. The reference reads them, and drops them too. */
 const MOST = 500
 
 export function parseExplicit(json: string): MessageEntity[] {

@@ -22,7 +22,7 @@ const named = new Map([
 const reference = /&(?:#x([\dA-Fa-f]*)|#(\d*)|([A-Za-z]*));?/y
 const maxLength = 9
 
-/** Reads the reference at an `&`. Undefined: there is none, and the `&` stands for itself. */
+/** Reads the character reference at an `&`; undefined if the `&` is a plain character. */
 function readReference(text: string, start: number): { char: string; end: number } | undefined {
   reference.lastIndex = start
   const [matched = '', hex, decimal, name] = reference.exec(text) ?? []
@@ -48,7 +48,7 @@ const known = new Set(
   ),
 )
 
-/** `end` is the index of the tag's `>`. Of an attribute given twice the last counts. */
+/** `end` is the index of the tag's `>`. The last value of a repeated attribute counts. */
 function readStartTag(text: string, start: number): StartTag {
   const at = () => `at byte offset ${byteOffset(text, start)}`
   let i = skipName(text, start + 1)

@@ -55,7 +55,7 @@ function parameters(url: string, host: string): Map<string, string> | undefined 
   return pairs
 }
 
-/** More than any browser's address; it also bounds the work on links nested in links. */
+/** Longer than any address that browsers accept; it also bounds the work on nested links. */
 const maxLength = 4096
 
 export function readTextLink(

@@ -106,7 +106,7 @@ function closerLength(kind: OpenKind, source: string, index: number): number {
   return source.startsWith(closer, index) ? closer.length : 0
 }
 
-/** What begins at a reserved character; undefined if it must be escaped. */
+/** The entity that begins at a reserved character; undefined if the character must be escaped. */
 function openerAt(source: string, index: number): { kind: OpenKind; length: number } | undefined {
   switch (source[index]) {
     case '*':

@@ -13,7 +13,7 @@ import {
 
 const maxPosition = 1_000_000
 
-/** Positions no text can have, told before the entities are compared with each other. */
+/** Throws for positions that no text can have, before entities are compared with each other. */
 function checkNumbers(entities: readonly MessageEntity[]): void {
   for (const { offset, length } of entities) {
     if (offset < 0 || offset > maxPosition) {
@@ -75,7 +75,7 @@ export function clean(text: string, entities: readonly MessageEntity[]): Formatt
   const kept = fixed
     .map((entity) => moveTo(entity, moved[entity.offset]!, moved[endOf(entity)]!))
     .filter(({ length }) => length > 0)
-  // What was removed may have kept two styles apart.
+  // The removed entity may have separated two styles.
   return trim(cleaned, fixEntities(kept))
 }
 
@@ -85,7 +85,7 @@ export const cleanText = (text: string): string =>
 /** Most texts have nothing to be cleaned of. */
 const spoilers = /[^\P{Cc}\n]|[\u030a\u0333\u033f\u200e\u200f\u2028-\u202e]/u
 
-/** Margins go, but what an entity covers at the start is meant to be there. */
+/** Removes blanks at both ends, but keeps those at the start that an entity covers. */
 function trim(text: string, entities: readonly MessageEntity[]): FormattedText {
   let end = text.length
   while (end > 0 && isMargin(text[end - 1]!)) end--
@@ -266,7 +266,7 @@ export function mergeDetected(
   return combine(styles, quotes, [...runs, ...added])
 }
 
-/** Keeps the first of each class: what carries a meaning before what only carries a style. */
+/** Keeps the first entities of each class: those with a meaning before those that are only styles. */
 export function limitEntities(entities: readonly MessageEntity[]): MessageEntity[] {
   if (entities.length === 0) return []
   const emoji = entities.filter(({ type }) => type === 'custom_emoji').slice(0, maxEntities)

@@ -5,7 +5,7 @@ import { Arguments, chatFrom } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 
 const COMMANDS = 100
-/** Whom each scope has to name. */
+/** The parameters that each scope requires. */
 const SCOPES: Readonly<Record<string, readonly ('chat_id' | 'user_id')[]>> = {
   default: [],
   all_private_chats: [],
@@ -99,13 +99,13 @@ function commandsOf(args: Arguments): Json {
 
 export const commandMethods = [setMyCommands, deleteMyCommands, getMyCommands]
 
-/** Empty for those whose language has nothing of its own. */
+/** A language code; empty for the value of all languages without their own. */
 export function languageOf(args: Arguments): string {
   const language = args.text('language_code') ?? ''
   if (/^([a-z]{2})?$/.test(language)) return language
   throw failed('bad_request', 'LANG_CODE_INVALID')
 }
 
-/** Numbers and names as they are compared; `what` is told apart by the reference's name for it. */
+/** The id of a person or chat as text in one spelling, so that equal ids compare equal. */
 export const idIn = (args: Arguments, what: 'chat_id' | 'user_id'): string =>
   what === 'user_id' ? `${args.userId()}` : `${chatFrom(args.text(what) ?? '')}`.toLowerCase()

@@ -21,7 +21,7 @@ const MESSAGES = 100
 
 const bad = (description: string) => failed('bad_request', description)
 
-/** Numbers, or text that writes them in the one way numbers are written. */
+/** Numbers, or text in their usual decimal form. */
 export function messageIdsOf(args: Arguments): number[] {
   if (!args.hasJson('message_ids')) throw bad('message identifiers are not specified')
   const ids = args.json('message_ids')
@@ -68,7 +68,7 @@ const copyMessage: Method = {
     const changes = {
       ...reply,
       ...effectOf(args),
-      // An empty caption takes the one there is away.
+      // An empty caption removes the existing one.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
       ...markup,
     }
@@ -149,7 +149,7 @@ async function passOnAll(
   return sent
 }
 
-/** What is not there or not allowed is left out; anything else ends the call. */
+/** Messages that do not exist or may not be deleted are skipped; any other failure ends the call. */
 async function unlessRefused(doing: Promise<Json>): Promise<Json | undefined> {
   try {
     return await doing

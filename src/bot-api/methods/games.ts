@@ -9,7 +9,7 @@ const bad = (description: string) => failed('bad_request', description)
 
 const HIGHEST = 2 ** 31 - 1
 
-/** No network but the reference's own keeps games: its name is all that is known of one. */
+/** Networks other than Telegram keep no games: only the name of a game is known. */
 export function gameOf(args: Arguments): Game {
   const name = args.text('game_short_name') ?? ''
   if (!/^\w{1,64}$/.test(name)) throw bad('wrong game short name specified')

@@ -19,7 +19,7 @@ const MEDIA: readonly Permission[] = [
   'send_voice_notes',
 ]
 
-/** What is not spoken of goes with another. */
+/** An absent permission follows another one. */
 const WITH: readonly (readonly [name: Permission, source: Permission])[] = [
   ['manage_topics', 'pin_messages'],
   ['edit_tag', 'pin_messages'],
@@ -28,7 +28,7 @@ const WITH: readonly (readonly [name: Permission, source: Permission])[] = [
 
 const bad = (description: string) => failed('bad_request', description)
 
-/** A ChatPermissions object; `can_send_media_messages` is what all media were called together before. */
+/** A ChatPermissions object; `can_send_media_messages` is the older name for all kinds of media. */
 export function permissionsOf(args: Arguments): Permission[] {
   const given = args.json('permissions')
   if (given === undefined) throw bad("can't parse permissions JSON object")
@@ -57,7 +57,7 @@ export function permissionsOf(args: Arguments): Permission[] {
 const somebody = { chat_id: 'chat', user_id: 'integer' } as const
 const required = ['chat_id', 'user_id']
 
-/** Until when, in Unix seconds: what is too near or too far is for ever. */
+/** The end in Unix seconds. A time that is too near or too far means for ever, as in the reference. */
 const untilOf = (args: Arguments) => {
   const until = args.integer('until_date', { min: 0, max: 2 ** 31 - 1 })
   const fromNow = until - Date.now() / 1_000

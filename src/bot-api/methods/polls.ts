@@ -1,4 +1,4 @@
-/** Methods about polls: asking, and ending the voting. */
+/** Methods about polls: sending one, and stopping it. */
 
 import type { Poll } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'

@@ -13,7 +13,7 @@ import { idIn, languageOf } from './commands.ts'
 const storable = (_: string, value: unknown) =>
   typeof value === 'string' ? value.replaceAll('\0', ' ').toWellFormed() : value
 
-/** What clients say of their bot, kept by the gateway because no network keeps it. */
+/** Names, texts and commands of bots, kept by the gateway because most networks keep none. */
 export const profileStore = (db: Database): ProfileStore => ({
   async read(credentialId, name) {
     const [row] = await db.query<{ value: Json }>(
@@ -102,12 +102,12 @@ const getMe: Method = {
 interface Part {
   readonly name: string
   readonly summary: string
-  /** What it is told apart by, and what is set. */
+  /** The parameters that name the value, and the parameter that sets it. */
   readonly where: Readonly<Record<string, ParameterType>>
   readonly value: Readonly<Record<string, ParameterType>>
-  /** What it is kept under; parts of it may have a value of their own. */
+  /** The key of the stored value, such as its language or scope. */
   place(args: Arguments): string
-  /** Where it is looked for next. */
+  /** The key to read if there is no value for the first one. */
   readonly fallback?: string
 }
 

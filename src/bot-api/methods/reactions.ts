@@ -1,4 +1,4 @@
-/** Methods about what the account thinks of a message, and what others may think of it. */
+/** Methods that set the account's reactions, and remove reactions of others. */
 
 import type { Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'

@@ -15,7 +15,7 @@ import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webho
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
 
-/** What is no array of strings keeps the stored setting, without an error. */
+/** A value that is no array of strings keeps the stored setting, without an error. */
 function wantedBy({ args, platform }: Pick<Call, 'args' | 'platform'>): Wanted | undefined {
   const names = args.json('allowed_updates')
   const isList = Array.isArray(names) && names.every((name) => typeof name === 'string')
@@ -52,7 +52,7 @@ async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> 
   }
 }
 
-/** Only a file counts: plain text in its place is passed over. */
+/** Only an uploaded file counts; text in its place is ignored. */
 async function certificateOf(call: Call): Promise<string | undefined> {
   const upload = uploadOf(call, call.args, 'certificate')
   if (!upload) return undefined
@@ -86,7 +86,7 @@ const getUpdates: Method = {
   unlimited: true,
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
-  // Not async: while it waits, nothing of the call is kept.
+  // Not async, so that a waiting poll keeps nothing of the call in memory.
   run: ({ args, key, leaving, platform }) => {
     const request = {
       offset: args.integer('offset', INT32),
@@ -131,7 +131,7 @@ const logOut: Method = {
   },
 }
 
-/** Methods that end a bot's stay on this server. The account itself stays linked: it is its owner's, not the key's. */
+/** logOut and close. The account stays linked, because it belongs to its owner and not to the key. */
 export const sessionMethods = [logOut, close]
 
 const setWebhook: Method = {
@@ -188,7 +188,7 @@ async function remove({ args, key }: Call): Promise<Result> {
   return done('Webhook is already deleted')
 }
 
-/** The reference's word for an address that is not known yet. */
+/** The reference's value while the IP address is not known. */
 const UNRESOLVED = '<unknown>'
 
 const done = (description: string): Result => ({ json: 'true', description })
@@ -205,7 +205,7 @@ const getWebhookInfo: Method = {
     const { apiKeyId, credentialId } = key.facts
     const { webhook } = key
     const allowed = namesWanted(currentlyWanted(key.snapshot.context.filter))
-    // As long as the account is out, nothing else counts.
+    // The reason why the account is out is more important than any other error.
     const out = world.whyOut(credentialId)
     const error = out ? outError(out) : await lastError(world, apiKeyId)
     return result({
@@ -220,7 +220,7 @@ const getWebhookInfo: Method = {
   },
 }
 
-/** What was lost counts most: nothing is dropped without a word. */
+/** The newest of the endpoint's last error, the dropped updates and the skipped messages. */
 async function lastError(world: Call['world'], apiKeyId: number) {
   const { lastError: failure } = await world.webhooks.ends(apiKeyId)
   const [dropped, skippedAt] = await Promise.all([world.dropped(apiKeyId), world.skipped(apiKeyId)])

@@ -39,7 +39,7 @@ const stickerMethod = (
   run: async (call) => result(await call.perform(await read(call))),
 })
 
-/** Changes a set that its name tells. */
+/** Changes a set given by its name. */
 const settingOfSet = (
   name: string,
   summary: string,
@@ -103,7 +103,7 @@ export const stickerSetMethods: readonly Method[] = [
     required: ['custom_emoji_ids'],
     run: async ({ args, platform, perform }) => {
       const ids = emojiIdsOf(args)
-      // Other networks do not tell their custom emoji, so that none is ever found there.
+      // Other networks do not list their custom emoji, so none is found there.
       const isTold = platform.capabilities.operations.includes('custom_emoji')
       return result(isTold ? await perform({ kind: 'custom_emoji', ids }) : [])
     },

@@ -82,7 +82,7 @@ function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] 
   return [kind, item]
 }
 
-/** A picture that moves without a sound is an animation everywhere else. */
+/** A video without sound is an animation in other methods. */
 function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
   if (!uploadOf(call, item, kind)) throw bad(`story ${kind} must be uploaded as a file`)
   const isSilent = kind === 'video' && item.boolean('is_animation')

@@ -29,7 +29,7 @@ const sender = { scope: 'bot:send', operation: 'send', sends: true } as const
 
 export const liveLocation = { ...place, ...live }
 
-/** Throws in the reference's words where it is no place on Earth. */
+/** Throws in the reference's words if the coordinates are out of range. */
 export function locationOf(args: Arguments): Location {
   const [latitude, longitude] = [args.number('latitude'), args.number('longitude')]
   if (!args.has('latitude')) throw failed('bad_request', 'latitude is empty')

@@ -1,4 +1,4 @@
-/** Business connections and what is told through them, in the reference's JSON. */
+/** Business connections and their events, in the reference's JSON. */
 import type { BusinessConnection, BusinessEvent } from '../../../machines/model/business.ts'
 import type { UpdateKind } from '../../../machines/model/update-kinds.ts'
 import { chatJson, type Names, userJson } from './chat.ts'

@@ -7,10 +7,10 @@ import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/ri
 import type { Ids } from '../../identities/store.ts'
 import type { NamedFile } from '../file-id.ts'
 
-/** What things are called towards a client: the integers of chats and messages, and the ids of files. */
+/** Gives public ids to a client's JSON: the integers of chats and messages, and the ids of files. */
 export interface Names extends Ids {
   file(file: NamedFile): string
-  /** The account itself; absent while no session has said so. */
+  /** The account itself; absent until a session has reported it. */
   readonly self?: string | undefined
 }
 
@@ -113,7 +113,7 @@ export const userJson = (person: Person, ids: Names) =>
     is_premium: person.isPremium,
   })
 
-/** What the form of a chat id says about the chat, for events that tell no more. */
+/** The kind of chat that the form of its id shows, for events that do not name it. */
 export function surfaceOfId(chatId: number): Surface {
   if (chatId > 0) return 'private'
   return chatId > -1_000_000_000_000 ? 'group' : 'supergroup'

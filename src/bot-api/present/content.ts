@@ -84,7 +84,7 @@ function memberOf(media: Media, ids: Names): object {
       return { video: { ...framed(media, ids), ...named(media) } }
     case 'animation': {
       const animation = { ...framed(media, ids), ...named(media) }
-      // A copy for clients that know documents only.
+      // A copy of the animation for clients that know only documents.
       return { animation, document: { ...file(media, ids), ...named(media), ...thumb(media, ids) } }
     }
     case 'audio':
@@ -174,7 +174,7 @@ export const sizeJson = (media: Media, ids: Names, kind: FileKind) => ({
   height: media.height ?? 0,
 })
 
-/** Only what is on the network already is ever shown. */
+/** A shown file is on the network already; a blob's name is used only until then. */
 export function file(media: Media, ids: Names, kind: FileKind = media.kind) {
   const native = 'native' in media.file ? media.file.native : media.file.blob
   const { unique = native } = media

@@ -24,7 +24,7 @@ import {
 } from './content.ts'
 import { giftInfoJson, invoiceJson, receiptJson } from './payment.ts'
 
-/** What is shown of a linked page, in the reference's JSON. */
+/** The link preview in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>
   preview && {
     link_preview_options: present({
@@ -45,7 +45,7 @@ export const topicJson = (chat: string, topic: Topic, ids: Names): object => ({
   ...topicLookJson(topic),
 })
 
-/** Where a message stands; nothing for a topic that no client was told of. */
+/** The topic of a message; empty if no client has seen the topic. */
 function threadJson(chat: string, topic: string, ids: Names): object {
   const message_thread_id = ids.message(chat, topic)
   return message_thread_id === undefined ? {} : { message_thread_id, is_topic_message: true }
@@ -92,21 +92,21 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
   }
 }
 
-/** What is left to show of a message that there is no word for. */
+/** The fields that remain of a message whose content the bot API cannot express. */
 export const bareMessageJson = ({ chat, native }: Message, ids: Names): object => ({
   message_id: ids.message(chat.native, native),
   chat: chatJson(chat, ids),
   date: 0,
 })
 
-/** What stands in a topic and answers nothing else answers the message that began it. */
+/** A message in a topic that answers no other message is shown as an answer to the topic's first message. */
 function replyJson(
   { chat, native, topic, replyTo = topic }: Message,
   ids: Names,
 ): object | undefined {
   if (!replyTo || replyTo.native === native) return undefined
   if (ids.message(chat.native, replyTo.native) === undefined) return undefined
-  // One level only: the inner message tells nothing of what it answered itself.
+  // One level only: the answered message does not show what it answers itself.
   if (replyTo.message) return shownJson(replyTo.message, undefined, ids)
   return {
     message_id: ids.message(chat.native, replyTo.native),
@@ -184,7 +184,7 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
   }
 }
 
-/** The network gives games no pictures. */
+/** The reference requires a picture, but the networks give none for games. */
 const gameJson = ({ title, description, text }: Game, ids: Names): object => ({
   title,
   description,
@@ -252,7 +252,7 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
 
 type TaskFact = ServiceOf<'tasks_done' | 'tasks_added'>
 
-/** The message of the checklist is named as far as a client knows it. */
+/** The checklist's message is included if a client knows its id. */
 function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
   const message_id = ids.message(chat.native, content.message)
   const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
@@ -338,7 +338,7 @@ function buttonJson(button: Button): object {
   return { text, ...looks, ...('url' in button ? { url: button.url } : button.action) }
 }
 
-/** A forwarded message has its origin, and the same once more in the words of older clients. */
+/** The origin of a forwarded message, in the current fields and in the older ones. */
 function forwardJson(origin: Origin, ids: Names): object {
   const forward_origin = originJson(origin, ids)
   const forward_date = origin.at

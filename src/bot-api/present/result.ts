@@ -1,4 +1,4 @@
-/** What an operation resolved with, in the reference's JSON. */
+/** The result of an operation in the reference's JSON. */
 import type { Chat, Message } from '../../../machines/model/content.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationResult } from '../../../machines/model/operation.ts'
@@ -18,7 +18,7 @@ import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 import { giftJson, ownedGiftJson, transactionsJson } from './payment.ts'
 
-/** A chat as getChat shows it: what is known, with the members that are always there. */
+/** A chat as getChat shows it, with the fields that the reference always has. */
 const fullChatJson = (chat: Chat, ids: Names) => ({
   ...chatJson(chat, ids),
   ...present({
@@ -47,7 +47,7 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
   },
 })
 
-/** A message that no client was told of has no number to be shown under. */
+/** A pinned message is left out if it has no public id. */
 const pinnedJson = (pinned: Message, ids: Names): object | undefined =>
   ids.message(pinned.chat.native, pinned.native) === undefined
     ? undefined

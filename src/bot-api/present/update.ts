@@ -1,4 +1,4 @@
-/** What happened on a network as one update of the bot API. */
+/** Happenings of a network as updates of the bot API. */
 import type { Chat, Reaction } from '../../../machines/model/content.ts'
 import type { Happening, Telling } from '../../../machines/model/happening.ts'
 import { kindNumber, type UpdateKind } from '../../../machines/model/update-kinds.ts'
@@ -21,7 +21,7 @@ import { paymentJson } from './payment.ts'
 type Told = Exclude<Happening, { kind: 'deleted' | 'update' }>
 type Shown = readonly [kind: UpdateKind, chatId: number, value: object]
 
-/** Undefined where the bot API has no update for it. */
+/** Undefined for a happening that no update of the bot API expresses. */
 export function draftOf(happening: Told, ids: Names): Draft | undefined {
   const shown = 'message' in happening ? tellingOf(happening, ids) : changeOf(happening, ids)
   return shown && draft(happening.sourceKey, ...shown)
@@ -58,7 +58,7 @@ function tellingOf(happening: Telling, ids: Names): Shown | undefined {
   const query = {
     id: callback,
     from: userJson(from, ids),
-    // A button works whatever its message carries.
+    // The button works even if the message's content cannot be expressed.
     message: message ?? bareMessageJson(happening.message, ids),
     chat_instance: `${chatId}`,
     ...pressedJson(happening),
@@ -88,7 +88,7 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     }
     case 'receipt': {
       const { state, person, chat, target } = happening
-      // Anybody can name the message of another person.
+      // A receipt may name a message that the account did not write.
       if (ids.isOwn(chat.native, target) === false) return undefined
       const value = present({ user: person && userJson(person, ids) })
       return about(happening, `message_${state}`, value, ids)
@@ -207,7 +207,7 @@ function boostShown(
   return ['removed_chat_boost', id, { ...place, boost_id, remove_date: at, source }]
 }
 
-/** Nobody can be told of what became of a message that they never heard of. */
+/** Undefined if no client has seen the message: then a change of it means nothing to them. */
 function about(
   { chat, target, at }: { chat: Chat; target: string; at: number },
   kind: UpdateKind,

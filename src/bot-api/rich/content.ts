@@ -27,7 +27,7 @@ export async function richContent(call: Call): Promise<Content> {
   return rendered(call, blocks)
 }
 
-/** Without files a text; with one file its caption. */
+/** A text message without files, or the caption of a single file. */
 function rendered({ platform }: Call, blocks: readonly RichBlock[]): Content {
   const { text, entities, media } = renderRich(blocks)
   const kept = entities.filter(({ type }) => platform.capabilities.entities.includes(type))

@@ -319,7 +319,7 @@ const BLOCKS: ReadonlyMap<string, BlockOf> = new Map<string, BlockOf>([
   ['div', ({ children }, media) => blocksIn(children, media)],
 ])
 
-/** What stands between blocks makes paragraphs of its own. */
+/** Text between blocks becomes paragraphs. */
 function blocksIn(nodes: readonly Node[], media: FindMedia): GivenBlock[] {
   const blocks: GivenBlock[] = []
   let run: Node[] = []
@@ -340,7 +340,7 @@ function blocksIn(nodes: readonly Node[], media: FindMedia): GivenBlock[] {
   return blocks
 }
 
-/** Blanks at the ends of a paragraph are only how the HTML was laid out. */
+/** Removes blanks at the ends of a paragraph, which are only the layout of the HTML. */
 function trimmed(text: RichText): RichText {
   if (typeof text === 'string') return text.trim()
   if (!Array.isArray(text)) return text

@@ -63,7 +63,7 @@ function pieceAt(source: string, at: number): Found | undefined {
   if (link !== undefined) return { piece: linkTo(url, inline(text)), end: at + link.length }
   for (const [mark, type] of MARKS) {
     if (!rest.startsWith(mark)) continue
-    // An underscore within a word is one.
+    // An underscore within a word stays an underscore.
     if (mark === '_' && /\w/.test(source[at - 1] ?? ' ')) continue
     const close = closing(rest, mark)
     if (close <= mark.length) continue
@@ -203,7 +203,7 @@ function formula(lines: Lines): GivenBlock {
   return { type: 'mathematical_expression', expression: [first, ...rest, last].join('\n').trim() }
 }
 
-/** What is indented below an item belongs to it. */
+/** Lines indented below an item belong to the item. */
 function list(lines: Lines, media: FindMedia): GivenBlock {
   const items: object[] = []
   for (let item = ITEM.exec(lines.next ?? ''); item; item = ITEM.exec(lines.next ?? '')) {

@@ -1,4 +1,4 @@
-/** Reads the blocks of a rich message as a caller wrote them; rejects in words that say which block is wrong. */
+/** Reads the blocks of a rich message as a caller wrote them; an error names the block that is wrong. */
 
 import { failed } from '../../../machines/model/failure.ts'
 import type {
@@ -96,12 +96,12 @@ const captionOf = (value: unknown): RichCaption => {
 const flags = (given: Given, ...names: readonly string[]) =>
   Object.fromEntries(names.filter((name) => given[name] === true).map((name) => [name, true]))
 
-/** A block of media as it is written: what brings its file. */
+/** A block of media as it is written: the field that names its file. */
 export type ReadMedia = (type: string, given: Given) => Promise<Partial<RichBlock>>
 
 const MEDIA_BLOCKS = ['animation', 'audio', 'document', 'photo', 'video', 'voice_note']
 
-/** Reads blocks one after the other; `media` brings the files of those that show one. */
+/** Reads blocks one after the other; `media` resolves the files that they show. */
 export class BlockReader {
   readonly #media: ReadMedia
   #count = 0

@@ -22,7 +22,7 @@ class Writer {
   readonly entities: TextEntity[] = []
   readonly media: Media[] = []
 
-  /** Writes, and marks what was written. */
+  /** Writes text and adds an entity over it. */
   marked(type: string, write: () => void, more: object = {}): void {
     const offset = this.text.length
     write()
@@ -79,7 +79,7 @@ class Writer {
     }
   }
 
-  /** What stands in a quotation: no other quotation, and no code. */
+  /** Entities allowed within a quotation: no other quotation, and no code. */
   within(blocks: readonly RichBlock[] | undefined): void {
     const inner = written(blocks)
     const offset = this.text.length
@@ -129,7 +129,7 @@ class Writer {
 const entity = (writer: Writer, { type, text }: Piece) =>
   writer.marked(type, () => writer.rich(text))
 
-/** Pieces that become more than their words; the others differ from plain words by their looks alone. */
+/** Pieces that need more than their text; other pieces are only formatted text. */
 const PIECES: Readonly<Record<string, (writer: Writer, piece: Piece) => void>> = {
   bold: entity,
   italic: entity,
@@ -155,7 +155,7 @@ const PIECES: Readonly<Record<string, (writer: Writer, piece: Piece) => void>> =
 const slanted = (writer: Writer, { text }: RichBlock) =>
   writer.marked('italic', () => writer.rich(text))
 
-/** Files follow the text; their captions stand in it. */
+/** Files come after the text; their captions are part of the text. */
 function shown(writer: Writer, { media, text, caption }: RichBlock): void {
   if (media) writer.media.push(media)
   writer.rich(text)

@@ -1,4 +1,4 @@
-/** A request of somebody who need not be signed in; no answer in time is no answer. */
+/** A request that needs no sign-in, with a time limit. */
 import { ApiFailure, resultOf } from './failure.ts'
 
 const TIMEOUT_MS = 60_000
@@ -11,7 +11,7 @@ export async function ask<Result>(path: string, init: RequestInit = {}): Promise
   return resultOf<Result>(response)
 }
 
-/** What is sent along as JSON. */
+/** The body, sent as JSON. */
 export const posting = (body: object, headers: Readonly<Record<string, string>> = {}) => ({
   method: 'POST',
   headers: { 'content-type': 'application/json', ...headers },

@@ -1,4 +1,4 @@
-/** One call of the management API, signed with the present access token. */
+/** One call of the management API with the current access token. */
 import { ApiFailure, resultOf } from './failure.ts'
 import { accessToken } from './session.ts'
 

@@ -1,4 +1,4 @@
-/** A refusal of the service, or no answer at all. */
+/** The error of a call: a refusal by the service, or no answer. */
 export class ApiFailure extends Error {
   /** 0 when there was no answer. */
   readonly status: number
@@ -32,7 +32,7 @@ interface FieldProblem extends Partial<Coded> {
   readonly reason: string
 }
 
-/** It was there before, perhaps, and is no more. */
+/** Whether the record does not exist, perhaps because it was deleted. */
 export const isGone = (cause: unknown): boolean =>
   cause instanceof ApiFailure && cause.status === 404
 
@@ -57,7 +57,7 @@ export async function resultOf<Result>(response: Response): Promise<Result> {
   })
 }
 
-/** An answer that was cut off, or that of a proxy which did not reach the service. */
+/** An incomplete answer, or the answer of a proxy that did not reach the service. */
 const withoutEnvelope = ({ ok, status, statusText }: Response) =>
   ok || status >= 500
     ? new ApiFailure(0, 'no answer')
@@ -65,7 +65,7 @@ const withoutEnvelope = ({ ok, status, statusText }: Response) =>
 
 export const isCoded = (value: Partial<Coded>): value is Coded => value.code !== undefined
 
-/** What the service puts before a description, by the status. */
+/** The prefix of descriptions for each status. */
 const prefixes: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -1,4 +1,4 @@
-/** How an account is called. */
+/** The names of an account in the panel. */
 import type { Credential } from './types.ts'
 
 export function nameOf({ account }: Pick<Credential, 'account'>): string {

@@ -1,4 +1,4 @@
-/** What pages read, by the names under which it is kept. */
+/** The queries of pages, with their keys in the cache. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type {
@@ -120,7 +120,7 @@ export const chartQuery = (name: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** All of them: which are an account's own is only seen in the whole list. */
+/** All pages of keys: the keys of one account are picked from the whole list. */
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: async ({ signal }) => {

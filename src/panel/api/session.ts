@@ -44,7 +44,7 @@ const post = <Result>(path: string, body: object) =>
     credentials: 'same-origin',
   })
 
-/** Where the bot API is, for who uses it from where this panel is used. */
+/** The address of the bot API, as reached from where this panel is open. */
 export const baseUrl = (): string => base ?? location.origin
 
 function opened({ access_token, expires_in, user, base_url }: Opened): string {
@@ -54,7 +54,7 @@ function opened({ access_token, expires_in, user, base_url }: Opened): string {
   return access_token
 }
 
-/** The id of the challenge keeps wrong codes of strangers from using up the tries of this page. */
+/** The challenge id separates the tries of this page from wrong codes that others enter. */
 export async function signIn(phone: string, otp: string, challengeId: string): Promise<void> {
   opened(await post<Opened>('login', { phone, otp, challenge_id: challengeId }))
 }
@@ -73,7 +73,7 @@ export function forgetSession(): void {
 
 let refreshing: Promise<string> | undefined
 
-/** A token that will do for a while; rejects with 401 when nobody is signed in. */
+/** A token that is still valid for a while; rejects with 401 if nobody is signed in. */
 export function accessToken(isStale = false): Promise<string> {
   if (!isStale && access && access.until - EARLY_MS > Date.now())
     return Promise.resolve(access.token)

@@ -1,10 +1,10 @@
-/** Follows a stream of server-sent events while the tab is in sight; comes back by itself when it breaks. */
+/** Follows a stream of server-sent events while the tab is visible, and reconnects after a break. */
 import { accessToken } from './session.ts'
 
-/** Whether the tab is visible. A browser keeps six connections to one place, so a hidden tab gives its own up. */
+/** Whether the tab is visible. Browsers allow six connections to one server, so a hidden tab closes its stream. */
 const isSeen = () => document.visibilityState !== 'hidden'
 
-/** Resolves once the tab is looked at, or the signal is aborted. */
+/** Resolves once the tab is visible or the signal is aborted. */
 export function inSight(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
@@ -63,7 +63,7 @@ function eventOf(block: string): ServerEvent[] {
     : [{ name: valuesOf('event').at(-1) ?? 'message', data: data.join('\n') }]
 }
 
-/** Waiting that ends: the other side of a connection may be gone without a word. */
+/** Limits the wait for data, because a connection can break silently. */
 async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
@@ -131,7 +131,7 @@ async function read(path: string, { signal, onEvent }: StreamOptions, began: () 
   try {
     const asked = fetch(path, { headers, signal: ends, credentials: 'omit' })
     const response = await within(asked, SILENT_MS)
-    // The session may have ended elsewhere: asking for a new token tells.
+    // The session may have ended elsewhere: a request for a new token shows it.
     if (response.status === 401) await accessToken(true)
     if (!response.ok || !response.body) throw new Error(`${response.status}`)
     began()

@@ -23,7 +23,7 @@ export interface Edge {
   readonly label: Point
 }
 
-/** Where arrows begin that any state of its level takes. */
+/** The start of transitions that every state of the level has. */
 export interface Mark extends Point {
   readonly path: string
 }
@@ -111,7 +111,7 @@ function placed(
   const first = states.find(({ initial }) => initial)
   if (any !== undefined) {
     graph.setNode(any, { width: MARK_WIDTH, height: MARK_HEIGHT })
-    // Not drawn: without it the first state, which others lead back to, would sink.
+    // Not drawn: it keeps the first state at the top although others lead back to it.
     if (first) graph.setEdge(any, first.path, { width: 0, height: 0 })
   }
   for (const { from, to, events } of own) {

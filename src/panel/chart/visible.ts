@@ -1,7 +1,7 @@
-/** Which states of a machine are drawn, and what leads from one drawn state to another. */
+/** The states of a machine that are drawn, and the arrows between them. */
 import type { Chart, ChartState, ChartTransition } from '../api/types.ts'
 
-/** Without the insides of states that have a public meaning: nobody outside can tell them apart. */
+/** Leaves out the inner states of states with a public meaning, because users see no difference between them. */
 export function withoutInsides(chart: Chart): Chart {
   const byPath = new Map(chart.states.map((state) => [state.path, state]))
   const isInside = (state: ChartState): boolean => {
@@ -19,7 +19,7 @@ export const ancestorsOf = (path: string): string[] =>
 export const drawnState = (chart: Chart, path: string): string | undefined =>
   ancestorsOf(path).findLast((ancestor) => chart.states.some((state) => state.path === ancestor))
 
-/** An arrow joins two neighbours: where the paths part, inside the state that holds both. */
+/** An arrow joins two states of one level: the level where the paths differ. */
 interface Arrow {
   readonly parent: string | null
   readonly from: string
@@ -28,7 +28,7 @@ interface Arrow {
 
 export const keyOf = ({ from, to }: Pick<Arrow, 'from' | 'to'>) => `${from}→${to}`
 
-/** Stands for whatever state of a level the machine is in. */
+/** Stands for any state of a level. */
 export const anyOf = (parent: string | null): string => (parent === null ? '*' : `${parent}.*`)
 
 const isAny = (path: string): boolean => path.endsWith('*')
@@ -54,11 +54,11 @@ export interface DrawnArrow extends Arrow {
 
 export interface Label {
   readonly event: string
-  /** With the name of the state inside that takes it, where that is not the one the arrow leaves. */
+  /** Also names the inner state that has the transition, if it is not the state at the start of the arrow. */
   readonly text: string
 }
 
-/** Where a machine goes on at once by many conditions, they are told in words. */
+/** Immediate transitions with many conditions are shown in words. */
 const isDrawn = (chart: Chart, { from, event, guard }: ChartTransition) =>
   event !== 'always' ||
   guard === null ||

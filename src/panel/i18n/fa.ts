@@ -1,4 +1,4 @@
-/** The Persian catalogue, loaded when somebody reads Persian. */
+/** The Persian catalogue, loaded when Persian is chosen. */
 import type { Catalogue } from './en.ts'
 import account from './fa/account.json'
 import bots from './fa/bots.json'

@@ -1,4 +1,4 @@
-/** The language of the panel: chosen, remembered, told to the document and to every component. */
+/** The language of the panel: chosen, remembered, and applied to the document and all components. */
 import { DirectionProvider } from '@base-ui/react/direction-provider'
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react'
 import { type Catalogue, en } from './en.ts'
@@ -37,7 +37,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
       (catalogue) => {
         if (isCurrent) setSpoken({ language: wanted, catalogue })
       },
-      // Its catalogue does not come, as while the service is away: the language at hand goes on.
+      // The catalogue cannot be loaded, for example while the service is away: keep the current language.
       () => {
         if (isCurrent) setWanted(spoken?.language ?? 'en')
       },

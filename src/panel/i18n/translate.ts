@@ -8,7 +8,7 @@ type Values = Readonly<Record<string, string | number>>
 /** Persian readers expect their calendar and digits; `en-GB` puts days before months. */
 export const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fa: 'fa-IR' }
 
-/** Keys like `thing.one` and `thing.other` are spoken of as `thing`. */
+/** Keys like `thing.one` and `thing.other` are used as `thing`. */
 type Countable<Key = MessageKey> = Key extends `${infer Stem}.other` ? Stem : never
 
 export interface Translate {
@@ -20,7 +20,7 @@ export interface Translate {
   refusal(why: Coded): string | undefined
   /** How a code was sent; `text` is its English. */
   way(way: Coded | undefined, text: string): string
-  /** For words of the service that may have no message yet: they are shown as they are. */
+  /** For words of the service that may have no message yet; these are shown as they are. */
   word(group: string, word: string): string
 }
 

@@ -1,4 +1,4 @@
-/** The frame around every page of somebody who is signed in. */
+/** The frame around every page of a signed-in user. */
 import { useMutation } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'

@@ -27,7 +27,7 @@ export function throttled(milliseconds: number, signal: AbortSignal, work: () =>
   }
 }
 
-/** Writes changes that were told live into what has been read before. */
+/** Applies changes from the stream to the cached records. */
 function applyChanges(queries: QueryClient, changes: readonly Change[]): void {
   const byId = new Map(changes.map((change) => [change.credential_id, change]))
   queries.setQueriesData<InfiniteData<RecordPage<Credential>>>(
@@ -60,11 +60,11 @@ export function changed(one: Credential, { state, reason, action, at }: Told): C
   return { ...one, state, reason, action, online_since }
 }
 
-/** Counts are asked for anew, but not with each of a thousand changes. */
+/** The interval at which counts are read again while changes arrive. */
 const COUNTS_MS = 2_000
-/** Who is where in a sorted or filtered list is only known to the service. */
+/** Lists are read again, because only the service knows their order and filters. */
 const LISTS_MS = 10_000
-/** A list that was read to its end is many requests long. */
+/** Longer than for counts, because a list read to its end takes many requests. */
 const LONG_LISTS_MS = 90_000
 const LONG = 8
 
@@ -94,7 +94,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
       signal: ended.signal,
       onLive(live) {
         setLive(live)
-        // While nothing was heard, anything may have happened.
+        // Changes during the break are unknown: everything is read again.
         if (!live) return
         queries.invalidateQueries({ queryKey: ['credentials'] })
         queries.invalidateQueries({ queryKey: ['urgent'] })

@@ -1,4 +1,4 @@
-/** A bar chart of a series, with a part of each bar in a colour of its own; the table beside it is for the ear. */
+/** A bar chart of a series with a coloured part in each bar, and a table of it for screen readers. */
 import { useFormats } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 

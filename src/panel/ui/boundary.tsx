@@ -1,10 +1,10 @@
-/** Catches what a page could not cope with; a page of an older version of the panel is loaded anew. */
+/** Catches errors of pages; reloads the panel if the error comes from an older version of it. */
 import { Component, type ReactNode } from 'react'
 import { ApiFailure } from '../api/failure.ts'
 import { Failed } from './states.tsx'
 
 interface Props {
-  /** Another address is another chance. */
+  /** A new address clears the error. */
   readonly address: string
   readonly children: ReactNode
 }
@@ -16,11 +16,11 @@ interface State {
 
 const RELOADED = 'chapar.reloaded'
 
-/** Its files are gone once the service was updated. */
+/** Files of an older version are missing after an update of the service. */
 const isOutdated = (cause: unknown) =>
   cause instanceof TypeError && /dynamically imported module|module script/.test(cause.message)
 
-/** While the service is away its files do not come either: then a reload would leave nothing at all. */
+/** Files are also missing while the service is away: then a reload would leave an empty page. */
 async function reloadIfThere(before?: () => void): Promise<void> {
   const isThere = await fetch(location.href, { cache: 'no-store' }).then(
     ({ ok }) => ok,

@@ -1,11 +1,11 @@
-/** Text to be taken along, with the button that copies it. */
+/** Text with a button that copies it. */
 import { useEffect, useState } from 'react'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 
 const SHOWN_MS = 2_000
 
-/** The clipboard of an insecure page is out of reach of scripts, but not of a selection. */
+/** Insecure pages have no clipboard API, but a selection can still be copied. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -13,14 +13,14 @@ interface ConfirmProps {
   readonly open: boolean
   readonly busy?: boolean
   readonly wrong?: string | undefined
-  /** To be typed before the action can be taken. */
+  /** The word to type before the action is possible. */
   readonly word?: string
   readonly children: ReactNode
   onConfirm(): void
   onClose(): void
 }
 
-/** Asks before something that cannot be taken back; the most serious things want a word typed. */
+/** Asks before an action that cannot be undone; the most serious ones require a typed word. */
 export function Confirm(props: ConfirmProps) {
   const { title, action, open, busy = false, wrong, word, children, onConfirm, onClose } = props
   const t = useT()

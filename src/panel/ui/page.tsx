@@ -19,7 +19,7 @@ export function Page({ title, lead, crumbs, actions, narrow, children }: PagePro
     document.title = `${title} · Chapar`
   }, [title])
 
-  // Who moves by keyboard or by ear begins at the top of the new page.
+  // Keyboard and screen reader users begin at the top of the new page.
   useEffect(() => {
     if (pathname && document.activeElement === document.body) heading.current?.focus()
   }, [pathname])

@@ -14,11 +14,11 @@ export interface RecordsProps<Item> {
   /** Shown instead of a list without records. */
   readonly none: ReactNode
   readonly record: (item: Item) => ReactNode
-  /** In another order than they are told in. */
+  /** Changes the order of the records. */
   readonly arrange?: (items: readonly Item[]) => readonly Item[]
 }
 
-/** Of all pages that were read. */
+/** The records of all loaded pages. */
 export const recordsOf = <Item,>({ data }: Pick<Log<Item>, 'data'>): readonly Item[] =>
   data?.pages.flatMap(({ items }) => items) ?? []
 

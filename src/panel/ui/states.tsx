@@ -1,4 +1,4 @@
-/** What a page shows when there is nothing yet, nothing at all, or something went wrong. */
+/** The states of a page without data: loading, empty, failed. */
 import type { ReactNode } from 'react'
 import { ApiFailure, detailOf, isCoded } from '../api/failure.ts'
 import { useT } from '../i18n/language.tsx'
@@ -59,7 +59,7 @@ export function useReason(): (cause: unknown) => string {
   }
 }
 
-/** What is wrong with one field, if the service refused it. */
+/** The problem of one field, if the service refused it. */
 export function useFieldReason(): (cause: unknown, name: string) => string | undefined {
   const t = useT()
   return (cause, name) => {
@@ -69,7 +69,7 @@ export function useFieldReason(): (cause: unknown, name: string) => string | und
   }
 }
 
-/** Why the last try failed, where it was made; nothing while there is no failure. */
+/** The failure of the last try, shown beside its button; nothing if there is none. */
 export function Wrong({ cause }: { readonly cause: unknown }) {
   const reason = useReason()
   return cause ? (

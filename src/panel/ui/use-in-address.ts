@@ -1,4 +1,4 @@
-/** A choice that is kept in the address, so that the view can be passed on and outlives a reload. */
+/** A choice kept in the address, so that the view can be shared and survives a reload. */
 import { useSearchParams } from 'react-router'
 
 export function useInAddress(name: string): readonly [string, (value: string) => void] {

@@ -1,4 +1,4 @@
-/** /dashboard/account: who is signed in, where, and the tokens of their scripts. */
+/** /dashboard/account: the signed-in user, their sign-ins, and the tokens of their scripts. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -34,7 +34,7 @@ const systems: readonly (readonly [form: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** What a browser says about itself, in as few words as tell one device from another. */
+/** A short name of a device from the browser's user agent. */
 function deviceOf(userAgent: string): string {
   const nameIn = (names: typeof browsers) => names.find(([form]) => form.test(userAgent))?.[1]
   const known = [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' · ')
@@ -43,7 +43,7 @@ function deviceOf(userAgent: string): string {
 
 const end = ({ session_id }: SignIn) => call('DELETE', `/user/sessions/${session_id}`)
 
-/** This one goes last: afterwards nothing more can be ended. */
+/** Ends this sign-in last, because afterwards no other one can be ended. */
 async function endAll(signIns: readonly SignIn[]): Promise<void> {
   await Promise.all(signIns.filter(({ current }) => !current).map(end))
   await signOut()

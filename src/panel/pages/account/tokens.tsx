@@ -1,4 +1,4 @@
-/** Personal access tokens: the list, and the dialogs that make one, show it this once, and revoke it. */
+/** Personal access tokens: the list, and the dialogs that create a token, show it once, and revoke it. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -18,7 +18,7 @@ import { useToast } from '../../ui/toasts.tsx'
 
 const lifetimes = [7, 30, 90, 366]
 
-/** Makes a personal access token and shows it, this once. */
+/** Creates a personal access token and shows it once. */
 function NewTokenDialog({ onClose }: { onClose(): void }) {
   const t = useT()
   const reason = useReason()

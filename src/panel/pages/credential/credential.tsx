@@ -1,4 +1,4 @@
-/** /dashboard/accounts/:id: one messenger account, its machine at work, and everything to be done with it. */
+/** /dashboard/accounts/:id: one messenger account with its state machine, settings, keys and actions. */
 import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -76,7 +76,7 @@ export function Actions({ credential }: { readonly credential: Credential }) {
           open
           busy={deleting.isPending}
           wrong={deleting.error ? reason(deleting.error) : undefined}
-          // Names are in every script and full of pictures: not everybody can type them.
+          // Names use every script and emoji, so not every user can type them.
           word={credential.account.username ?? `${credential.credential_id}`}
           onConfirm={() => deleting.mutate()}
           onClose={() => setAsking(false)}
@@ -156,7 +156,7 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
   const queries = useQueryClient()
   const [unsaved, setUnsaved] = useState<Partial<Settings>>({})
   const saving = useMutation({
-    // One after the other: the last answer is the one that holds.
+    // One after the other, so that the last answer has the final settings.
     scope: { id: `settings of ${credential.credential_id}` },
     onMutate: (change) => setUnsaved((before) => ({ ...before, ...change })),
     onSettled: (_saved, _cause, change) => setUnsaved((before) => without(before, change)),
@@ -166,7 +166,7 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
       }),
     async onSuccess(saved) {
       const queryKey = ['credential', credential.credential_id]
-      // What was asked before this was saved may be answered after it.
+      // A request from before the change may be answered after it.
       await queries.cancelQueries({ queryKey })
       queries.setQueryData(queryKey, saved)
       toast(t('account.settings.saved'))
@@ -189,7 +189,7 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
   )
 }
 
-/** A step says nothing of health: that is asked for anew, but not with each of many steps. */
+/** The interval at which health is read again while transitions arrive, since they do not contain it. */
 const RECORD_MS = 2_000
 
 export function useFollowed(id: number) {
@@ -250,7 +250,7 @@ function withNewest(
 const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =>
   line.from === from && line.to === to && line.event === event && line.reason === reason
 
-/** Proofs of health and the latest event come without a word. */
+/** Health and the latest event change without an event of the stream. */
 const LOOK_MS = 10_000
 
 export function CredentialPage() {
@@ -264,7 +264,7 @@ export function CredentialPage() {
   })
   const { latest, isLive } = useFollowed(id)
   const crumbs = <Link to="/dashboard/accounts">{t('accounts.title')}</Link>
-  // What was read of it before it was deleted is true no more.
+  // The cached records of a deleted account are no longer true.
   const one = isGone(found.error) ? undefined : found.data
 
   if (!one) {

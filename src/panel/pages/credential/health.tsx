@@ -1,4 +1,4 @@
-/** Whether the account works: what is known, and a test of it now. */
+/** The health of the account: the stored facts, and a test on request. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -24,7 +24,7 @@ export function Health({ credential }: { readonly credential: Credential }) {
       }),
   })
   const tested = testing.data
-  // A test says how it was then: what was proved or has happened since counts for more.
+  // A test shows an earlier moment: newer facts replace its result.
   const isNewest =
     tested?.state === credential.state && tested.checked_at >= (health.checked_at ?? '')
   const healthy = isNewest ? tested.healthy : health.healthy

@@ -1,4 +1,4 @@
-/** The statechart of the account and its timeline beside it; what is chosen there is shown here. */
+/** The statechart of the account beside its timeline; the transition chosen in the timeline is marked in the chart. */
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -20,7 +20,7 @@ interface TimelineProps {
   choose(entry: Transition | undefined): void
 }
 
-/** What has happened to the account, newest first. */
+/** The timeline of the account, newest first. */
 function Timeline({ log, chosen, choose }: TimelineProps) {
   const t = useT()
   return (
@@ -41,11 +41,11 @@ function Timeline({ log, chosen, choose }: TimelineProps) {
   )
 }
 
-/** What repeats stands where it was told first, and is counted there. */
+/** By the time of the latest repeat: a repeated transition is one record, which the service orders by its first time. */
 const latestFirst = (entries: readonly Transition[]) =>
   entries.toSorted((a, b) => b.last_at.localeCompare(a.last_at))
 
-/** The machine's own states in the colours of what they mean outside. */
+/** The colours of the machine's inner states: those of their public meanings. */
 const tones: readonly (readonly [state: RegExp, tone: string])[] = [
   [/^live\.online/, 'good'],
   [/^(crashed|live\.(deaf|limited))/, 'warn'],
@@ -103,7 +103,7 @@ interface MachineProps {
   readonly isLive: boolean
 }
 
-/** What repeats is counted where it was told first: the newest line is not always the first one. */
+/** The newest record, by the time of its latest repeat. */
 const newestOf = (entries: readonly Transition[]) =>
   entries.reduce<Transition | undefined>(
     (newest, one) => (newest && newest.last_at >= one.last_at ? newest : one),
@@ -117,7 +117,7 @@ export function MachineAndTimeline({ credential, latest, isLive }: MachineProps)
   const timeline = useInfiniteQuery(timelineQuery(credential.credential_id))
   const [chosen, setChosen] = useState<Transition>()
   const newest = newestOf(recordsOf(timeline))
-  // While nothing was heard the machine went on: then the timeline, read anew, knows more.
+  // The stream may have missed transitions during a break: then the timeline, read again, is newer.
   const current = latest && latest.at >= (newest?.last_at ?? '') ? latest.to : newest?.to
   return (
     <div className="columns main">

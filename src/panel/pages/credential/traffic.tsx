@@ -1,4 +1,4 @@
-/** What came through the account in the last day, what of it its bots have not taken yet, and how old that is. */
+/** The updates of the account in the last day, those that its bots have not taken yet, and the age of these. */
 import { useQuery } from '@tanstack/react-query'
 import { backlogQuery, keysQuery, usageQuery } from '../../api/queries.ts'
 import type { ApiKey, Credential, Usage } from '../../api/types.ts'
@@ -51,7 +51,7 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
   )
 }
 
-/** Each bot reads by itself: the one that is furthest behind says how far that is. */
+/** Each bot has its own cursor: the one furthest behind is shown. */
 const furthestBehind = (keys: readonly ApiKey[], credentialId: number): ApiKey | undefined =>
   keys
     .filter(({ credential_id, revoked_at }) => credential_id === credentialId && !revoked_at)
@@ -62,7 +62,7 @@ interface ArrivalsProps {
   readonly waiting: readonly { readonly at: string; readonly updates: number }[]
 }
 
-/** The hour in which an update came tells how long it has been waiting. */
+/** The age of waiting updates, by the hour in which they came. */
 function Arrivals({ slots, waiting }: ArrivalsProps) {
   const t = useT()
   const { hour } = useFormats()

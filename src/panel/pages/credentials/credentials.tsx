@@ -49,7 +49,7 @@ export function useFilter() {
       filter,
       sort,
       isFiltered: ['search', 'state', 'action', 'platform'].some(givenOf),
-      /** An empty value takes the filter away. */
+      /** An empty value removes the filter. */
       set(changes: Readonly<Record<string, string>>) {
         setQuery(
           (before) => {
@@ -135,7 +135,7 @@ function SearchField({ given, set }: SearchFieldProps) {
     return () => clearTimeout(timer)
   }, [search, set])
 
-  // A link or a button changed the address: while somebody types, what they type is newer.
+  // A link or button changed the address. While the user types, the typed text is newer and stays.
   useEffect(() => {
     if (given === told.current || document.activeElement === input.current) return
     told.current = given

@@ -1,4 +1,4 @@
-/** Ten thousand rows, of which only those in sight exist. */
+/** The rows of the list. Only visible rows are in the document, so that ten thousand are possible. */
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
@@ -11,7 +11,7 @@ import { Failed } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 
 const ROW_PX = 60
-/** The next page is asked for when so many rows are left. */
+/** The next page is loaded when so many rows are left. */
 const AHEAD = 60
 
 interface CredentialRowsProps {
@@ -41,7 +41,7 @@ export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
-  // A page that was refused is only asked for again when somebody says so.
+  // A page that failed is loaded again only on request.
   const mayFetch = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
 
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** /dashboard: how all accounts are doing, and what needs somebody. */
+/** /dashboard: the state of all accounts, and those that need an action of the user. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { handleOf, nameOf } from '../../api/names.ts'
@@ -13,7 +13,7 @@ import { Figure } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 
-/** The accounts that do not come back by themselves, with what to do. */
+/** The accounts that do not recover by themselves, each with its remedy. */
 function Attention({ needing }: { readonly needing: number }) {
   const t = useT()
   const { number } = useFormats()
@@ -62,7 +62,7 @@ function Attention({ needing }: { readonly needing: number }) {
   )
 }
 
-/** Always there, in this order; the others when there is something in them. */
+/** Always shown, in this order; other states are shown if they have accounts. */
 const usual = ['active', 'connecting', 'degraded', 'logged_out', 'failed', 'invalid']
 
 function Counts({ summary }: { readonly summary: Summary }) {

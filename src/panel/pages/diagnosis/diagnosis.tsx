@@ -81,7 +81,7 @@ export function Start({ keyId, onStart }: StartProps) {
   )
 }
 
-/** A diagnosis as text, in the service's own words, to be passed on to somebody else. */
+/** A diagnosis as English text, to be sent to other people. */
 export function reportOf(
   diagnosis: Diagnosis,
   { name, api_key_id, credential_id }: ApiKey,
@@ -107,7 +107,7 @@ export interface ResultProps {
   anew(): void
 }
 
-/** What a diagnosis came to: the cause, what to do now, and the button that does it. */
+/** The result of a diagnosis: the cause, the remedy, and a button for it. */
 export function Result({ diagnosis, apiKey, anew }: ResultProps) {
   const t = useT()
   const fix = useFix()
@@ -146,12 +146,12 @@ export function Result({ diagnosis, apiKey, anew }: ResultProps) {
 export interface CourseProps {
   readonly apiKey: ApiKey
   readonly diagnosisId: string
-  /** Takes every step without being told. */
+  /** Runs all steps without further clicks. */
   readonly runs: boolean
   anew(): void
 }
 
-/** A diagnosis under way: takes its steps, one after the other or when told to, and ends in a verdict. */
+/** A running diagnosis: runs its steps, all at once or one at each click, and shows the result. */
 export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
   const t = useT()
   const queries = useQueryClient()
@@ -163,7 +163,7 @@ export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
   })
   const { mutate, isPending, error } = stepping
   const { data } = diagnosis
-  /** A step that is refused is not taken again by itself. */
+  /** A step that failed is tried again only on request. */
   const taken = useRef('')
 
   useEffect(() => {

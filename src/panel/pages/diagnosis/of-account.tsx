@@ -1,4 +1,4 @@
-/** /dashboard/accounts/:id/diagnosis: a diagnosis is one of a key, so which of the account's keys? */
+/** /dashboard/accounts/:id/diagnosis: the choice of the account's key to diagnose. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
 import { nameOf } from '../../api/names.ts'

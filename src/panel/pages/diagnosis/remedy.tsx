@@ -1,4 +1,4 @@
-/** What to do about each finding, in words of the reader, and the button that does it or leads to the place. */
+/** The remedy of each finding in the reader's language, with a button that does it or links to the page. */
 
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { FindingCode } from '../../../../machines/diagnosis/facts.ts'
@@ -10,7 +10,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-/** Where the button leads that puts it right. */
+/** The page on which the finding can be repaired. */
 type Place = 'link' | 'restart' | 'key' | 'webhook' | 'newKey' | 'account' | 'again'
 
 const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingCode, Place>> = {
@@ -45,12 +45,12 @@ const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingC
   updates_dropped: 'key',
 }
 
-/** What passes by itself, or needs another target, is only looked at again. */
+/** Findings that pass by themselves, or need another recipient: the button only runs the diagnosis again. */
 const placeFor = (code: string): Place => places[code] ?? 'again'
 
 const unknown = (code: string) => code.replaceAll('_', ' ')
 
-/** What the panel has no words for is said in the service's. */
+/** Remedies without a message of the panel are shown in the service's English. */
 export function useFix(): (code: string | null, remedy: string | null) => string {
   const t = useT()
   return (code, remedy) => {
@@ -102,7 +102,7 @@ export function Remedy({ code, diagnosis }: RemedyProps) {
   }
 }
 
-/** Of a deleted account there is nothing left to link again: it is linked as a new one. */
+/** A deleted account cannot be linked again: it is linked as a new one. */
 function LinkAgain({ credentialId }: { readonly credentialId: number }) {
   const t = useT()
   const { data } = useQuery(credentialQuery(credentialId))

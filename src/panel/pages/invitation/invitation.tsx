@@ -12,7 +12,7 @@ import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
 import { useSecondsLeft } from '../../ui/time.tsx'
 import { LinkSteps } from '../linking/steps.tsx'
 
-/** Asks as a link page may: nobody is signed in there, and the token in its address is all that it has. */
+/** A request of the link page: without sign-in, by the token in its address. */
 export async function askInvitation(
   token: string,
   act?: 'answer' | 'resend',
@@ -26,7 +26,7 @@ export async function askInvitation(
   return { ...shown, session_id: '', credential: null }
 }
 
-/** What happens on another device shows here without a touch. */
+/** How often the flow is read again, because it may go on from another device. */
 const LOOK_MS = 3_000
 export const isOpen = ({ state }: LinkSession) =>
   ['code_sent', 'password_needed', 'waiting'].includes(state)

@@ -21,11 +21,11 @@ interface AttemptProps {
   readonly delivery: Delivery
   /** Shows all attempts at this update; undefined where they are shown already. */
   readonly showAll: (() => void) | undefined
-  /** Undefined where there is nowhere to deliver to. */
+  /** Undefined for a key without a webhook. */
   readonly again: (() => void) | undefined
 }
 
-/** One attempt at delivering an update, and what can be done about it. */
+/** One attempt to deliver an update, with its actions. */
 function Attempt({ delivery, showAll, again }: AttemptProps) {
   const t = useT()
   const { span, moment } = useFormats()
@@ -87,12 +87,12 @@ function Attempt({ delivery, showAll, again }: AttemptProps) {
 
 interface ReplayProps {
   readonly apiKey: ApiKey
-  /** The update to begin with, if one was chosen. */
+  /** The first update, if one was chosen. */
   readonly from: number | undefined
   close(): void
 }
 
-/** Delivers again what was delivered before, from an update or from a time on. */
+/** The dialog that delivers earlier updates again, from an update or a time on. */
 function Replay({ apiKey, from: chosen, close }: ReplayProps) {
   const t = useT()
   const reason = useReason()
@@ -171,7 +171,7 @@ function useDeliveries(keyId: number, outcome: string, update: string) {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_before }) => next_before ?? undefined,
-    // All pages that are open are read again: with many of them less often.
+    // All loaded pages are read again, so less often if there are many.
     refetchInterval: ({ state: { data } }) => LOOK_MS * Math.max(1, data?.pages.length ?? 1),
   })
 }
@@ -180,7 +180,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const [givenOutcome, setOutcome] = useInAddress('outcome')
   const [givenUpdate, setUpdate] = useInAddress('update')
-  /** From which update on it is delivered again, once that is asked for. */
+  /** The first update to deliver again, while the dialog is open. */
   const [from, setFrom] = useState<number | 'asked'>()
   const outcome = outcomes.find((one) => one === givenOutcome) ?? ''
   const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''

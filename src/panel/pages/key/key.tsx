@@ -1,4 +1,4 @@
-/** /dashboard/keys/:id: one key, how it receives, what it did. */
+/** /dashboard/keys/:id: one key with its webhook, its requests and its usage. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -29,7 +29,7 @@ import { WebhookTab } from './webhook.tsx'
 
 const overlaps = ['0', '3600', '86400'] as const
 
-/** A new secret for a key; the old one may live on for a while, so that bots can be changed in peace. */
+/** Rotates a key. The old secret may stay valid for a while, so that bots can be changed without a gap. */
 export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
   const queries = useQueryClient()
@@ -73,7 +73,7 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
   )
 }
 
-/** What can be done with a key: diagnose, change, rotate, revoke. */
+/** The actions on a key: diagnose, change, rotate, revoke. */
 export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const reason = useReason()
@@ -127,7 +127,7 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 const tabs = ['overview', 'webhook', 'deliveries', 'requests', 'usage'] as const
-/** What waits and what was confirmed changes without a word. */
+/** How often the key is read again: no event shows changes of its backlog and cursor. */
 const LOOK_MS = 5_000
 
 export function KeyPage() {

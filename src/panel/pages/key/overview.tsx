@@ -1,4 +1,4 @@
-/** How a key stands: its machine, its cursor, what waits, and the account it belongs to. */
+/** The state of a key: its machine, its cursor, the waiting updates, and its account. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { nameOf } from '../../api/names.ts'

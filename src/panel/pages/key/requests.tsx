@@ -1,4 +1,4 @@
-/** What the bot asked of the service with this key, and what it was answered. */
+/** The log of requests with this key, and their answers. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
@@ -97,9 +97,9 @@ function RequestRecord({ request }: { readonly request: ApiRequest }) {
   )
 }
 
-/** What is no method has only its path in the log, without what stood in it. */
+/** For a request that is no method the log has only the pattern of its path. */
 const isBotMethod = (method: string) => /^\w+$/.test(method)
 
-/** Neither the key nor what was sent is kept: both are to be filled in. */
+/** The log keeps neither the key nor the parameters: the user has to fill them in. */
 const curlOf = (method: string) =>
   `curl '${baseUrl()}/bot<API_KEY>/${method}' -H 'content-type: application/json' -d '{}'`

@@ -1,4 +1,4 @@
-/** How much a key is used, by hour or by day. */
+/** The usage of a key by hour or by day. */
 import { useQuery } from '@tanstack/react-query'
 import { usageQuery } from '../../api/queries.ts'
 import type { ApiKey, Usage } from '../../api/types.ts'

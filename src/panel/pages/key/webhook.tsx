@@ -13,7 +13,7 @@ import { Card } from '../../ui/page.tsx'
 import { Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
-/** The secret by which a receiver knows that a delivery is ours. */
+/** The secret with which a receiver verifies that a delivery comes from this service. */
 function SigningSecret({ path }: { readonly path: string }) {
   const t = useT()
   const reason = useReason()
@@ -68,11 +68,11 @@ interface TestDeliveryProps {
   readonly path: string
   readonly url: string
   readonly secret: string
-  /** Whether the address is the one that is set: then its own secret is used. */
+  /** Whether the address is the current one: then the stored secret token is used. */
   readonly isSet: boolean
 }
 
-/** Delivers an empty update once, to what stands in the form, and says how it went. */
+/** Delivers an empty update once to the address in the form, and shows the result. */
 function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   const t = useT()
   const reason = useReason()

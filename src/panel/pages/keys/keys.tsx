@@ -16,7 +16,7 @@ import { NewKey } from './new-key.tsx'
 import { KeyRecords } from './records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
-/** More than that nobody looks through: they are searched. */
+/** Longer lists get a search field. */
 const SHOWN = 200
 
 function useAccounts(chosen: string) {
@@ -43,7 +43,7 @@ function useAccounts(chosen: string) {
     search,
     setSearch,
     options,
-    /** Undefined while it is not known what the choice is. */
+    /** Undefined while the list of accounts is loading. */
     account: options.find(isChosen) ?? (chosen === '' || own.isError ? usual : undefined),
     failure: found.data ? undefined : found.error,
     hasNone: search === '' && found.data !== undefined && options.length === 0,
@@ -200,7 +200,7 @@ function AccountChoice({ accounts, onChange }: AccountChoiceProps) {
   )
 }
 
-/** What waits for a key, and when it was used, changes without a word. */
+/** How often keys are read again: no event shows changes of their backlog and last use. */
 const LOOK_MS = 15_000
 
 export function KeysPage() {

@@ -1,4 +1,4 @@
-/** A key while it can still be seen, with the lines that put it to use. */
+/** A new key, shown this once, with example code that uses it. */
 import { useState } from 'react'
 import { baseUrl } from '../../api/session.ts'
 import type { ApiKey } from '../../api/types.ts'

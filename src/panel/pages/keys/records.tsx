@@ -1,4 +1,4 @@
-/** Keys in a list: name, hint, how they receive or why they no longer do, how much waits. */
+/** A list of keys: name, hint, way of receiving or reason why not, and number of waiting updates. */
 
 import { Link } from 'react-router'
 import { keyStanding, type Standing } from '../../../../machines/api-key/events.ts'
@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
 
-/** The colour of a key that still opens, has expired or was revoked. */
+/** The colour of a key: valid, expired or revoked. */
 export const standingTones: Readonly<Record<Standing, Tone>> = {
   usable: 'good',
   expired: 'bad',
@@ -22,7 +22,7 @@ const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
 
 interface KeyRecordsProps {
   readonly keys: readonly ApiKey[]
-  /** Where the keys are of several accounts. */
+  /** Shows the account of each key. */
   readonly tellsAccount?: boolean
 }
 

@@ -14,7 +14,7 @@ export const lifetimeOptions = (t: Translate): readonly (readonly [string, strin
     days === 'never' ? t('keys.lifetime.never') : t('keys.lifetime.days', { days: Number(days) }),
   ])
 
-/** As the service takes it: `null` when it never ends. */
+/** The expiry in the form of the API; `null`: never. */
 export const expiryIn = (lifetime: string): string | null =>
   lifetime === 'never' ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString()
 

@@ -14,7 +14,7 @@ import { Page } from '../../ui/page.tsx'
 import { Failed, Loading, useFieldReason, Wrong } from '../../ui/states.tsx'
 import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 
-/** Not something to be told, but to be agreed to. */
+/** A field that asks for consent instead of a value. */
 const CONSENT = 'delete_webhook'
 
 interface StartFormProps {
@@ -134,7 +134,7 @@ function LinkInput({ field, value, wrong, onChange }: LinkInputProps) {
   )
 }
 
-/** The panel's own word for a field that every network has, else the network's. */
+/** The panel's label for fields that many networks have; otherwise the network's own label. */
 const labelOf = ({ name, label, required }: LinkField, t: ReturnType<typeof useT>) => {
   const known = t.word('linking.field', name)
   const text = known === name.replaceAll('_', ' ') ? label : known
@@ -151,7 +151,7 @@ function inputOf({ name, secret }: LinkField) {
 
 export function LinkPage() {
   const t = useT()
-  /** One that the panel has no word for calls itself something. */
+  /** A way of linking without a message of the panel is shown by its own name. */
   const nameOf = (platform: string, own: string) => {
     const known = t.word('platform', platform)
     return known === platform ? own : known

@@ -1,4 +1,4 @@
-/** The people of the sandbox to choose from on the first step of a link, and the code that one of them was sent. */
+/** Linking in the sandbox: the choice of a person, and the one-time code sent to them. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -15,7 +15,7 @@ import { NewPersonDialog } from '../sandbox/new-person.tsx'
 
 export const SANDBOX = 'sandbox'
 
-/** Of somebody who is there to be linked: neither deleted, nor shut out. */
+/** People who can be linked: neither deleted nor banned. */
 const canBeLinked = ({ deactivated, faults }: Person) => !deactivated && !('ban' in faults)
 
 interface PersonPickerProps {
@@ -72,7 +72,7 @@ function optionOf(person: Person, linked: string): string {
 
 const LOOK_MS = 2_000
 
-/** Nobody needs to leave the page for the code: the inbox where it is belongs to the same user. */
+/** Shows the code from the person's inbox, which belongs to the same user. */
 export function SentCode({ phone }: { readonly phone: string }) {
   const t = useT()
   const people = useQuery(peopleQuery)

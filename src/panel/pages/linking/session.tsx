@@ -1,4 +1,4 @@
-/** /dashboard/link/:platform/:session: a flow under way. The address is all that a reload needs to go on. */
+/** /dashboard/link/:platform/:session: a link flow in progress. It continues after a reload of its address. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useParams, useSearchParams } from 'react-router'
@@ -42,7 +42,7 @@ export function Invite({ path }: { readonly path: string }) {
 }
 
 const open = ['code_sent', 'password_needed', 'waiting']
-/** What happens on another device is looked for so often. */
+/** How often the flow is read again, because it may go on from another device. */
 const LOOK_MS = 2_000
 
 export function LinkSessionPage() {

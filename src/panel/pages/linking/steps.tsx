@@ -1,4 +1,4 @@
-/** What a link flow wants now, or how it ended; the same for the user and for whoever was invited. */
+/** The current step of a link flow, or its end, for the user and for an invited owner of the account. */
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 import { encode } from 'uqr'
@@ -23,7 +23,7 @@ interface AnswerFormProps {
 
 const ALL_TRIES = 5
 
-/** What nobody has judged may be right: it stays, to be sent once more. */
+/** The entered answer stays if the network did not judge it, so that it can be sent again. */
 const isRefused = (cause: unknown) =>
   cause instanceof ApiFailure && cause.status >= 400 && cause.status < 500 && cause.status !== 429
 
@@ -203,7 +203,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStep
   }
 }
 
-/** What the other device scans or is given. */
+/** The code that the user scans or enters on the other device. */
 function Shown({ show }: { readonly show: LinkSession['show'] | undefined }) {
   const t = useT()
   return (

@@ -73,7 +73,7 @@ function CodeStep({ sent, resending, failure, resend, back }: CodeStepProps) {
   )
 }
 
-/** The code that was sent. It is kept over a reload: on a phone the page is often gone after a look at the messages. */
+/** The sent code. It survives a reload, because phones often unload the page while the user reads the message. */
 interface WaitedCode extends SentCode {
   /** When it was sent. */
   readonly at: number
@@ -88,7 +88,7 @@ function rememberCode(sent: WaitedCode): WaitedCode {
 
 const forgetCode = (): void => sessionStorage.removeItem(KEPT)
 
-/** Undefined when none was sent, or it can no longer be entered. */
+/** Undefined if no code was sent, or it has expired. */
 function rememberedCode(): WaitedCode | undefined {
   const kept = sessionStorage.getItem(KEPT)
   if (kept === null) return undefined
@@ -102,7 +102,7 @@ interface PhoneStepProps {
   send(phone: string): void
 }
 
-/** The first step of signing in: which phone. */
+/** The first step of signing in: the phone number. */
 function PhoneStep({ busy, failure, send }: PhoneStepProps) {
   const t = useT()
   const reason = useReason()
@@ -142,7 +142,7 @@ function PhoneStep({ busy, failure, send }: PhoneStepProps) {
 
 const sendCode = (phone: string) => ask<SentCode>('/auth/sendOtp', posting({ phone }))
 
-/** Only a page of this panel may follow the sign-in. */
+/** The sign-in continues only on pages of this panel, never at another site. */
 const safe = (next: string | null) => (next?.startsWith('/dashboard') ? next : '/dashboard')
 
 export function LoginPage() {
