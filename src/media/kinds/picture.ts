@@ -1,5 +1,4 @@
-/** Pictures: photos become JPEG without the camera's notes, in several sizes; stickers become WebP with a side of 512. */
-
+/** Pictures: a photo becomes a JPEG without the camera's notes in several sizes, a sticker a WebP; fit ones stay as they are. */
 import { failed } from '../../../machines/model/failure.ts'
 import {
   type Given,
@@ -28,9 +27,12 @@ export async function photo(given: Given, tools: MediaTools): Promise<Prepared> 
   if (short + long > SIDES_TOGETHER || long > RATIO * short) {
     throw failed('bad_request', 'PHOTO_INVALID_DIMENSIONS')
   }
-  const boxes = [...SMALLER_SIDES.filter((side) => side < long), LARGEST_SIDE]
-  const sizes = await smaller(given.path, boxes, tools)
-  const largest = sizes?.pop()
+  const boxes = SMALLER_SIDES.filter((side) => side < long)
+  const isFit = given.mime === 'image/jpeg' && long <= LARGEST_SIDE && !picture.hasNotes
+  // A picture that is kept is decoded all the same: one that is damaged is refused.
+  const isKept = isFit && boxes.length > 0
+  const sizes = await smaller(given.path, isKept ? boxes : [...boxes, LARGEST_SIDE], tools)
+  const largest = isKept ? { ...picture, path: given.path } : sizes?.pop()
   if (!sizes || !largest) throw noPicture()
   const { path, width, height } = largest
   const isSmaller = width < picture.width
@@ -54,6 +56,14 @@ export async function sticker(given: Given, tools: MediaTools): Promise<Prepared
     return { kind: 'sticker', path, mime, width, height, notes: [] }
   }
   if (!picture) throw noPicture()
+  if (
+    mime === 'image/webp' &&
+    Math.max(picture.width, picture.height) === SIDE &&
+    picture.frames === 1 &&
+    !picture.hasNotes
+  ) {
+    return await asIs(given, picture, tools)
+  }
   const wanted = [
     { target: tools.tempFolder.file(), box: SIDE, format: 'webp' as const, enlarge: true },
   ]
@@ -74,4 +84,14 @@ export async function sticker(given: Given, tools: MediaTools): Promise<Prepared
       ...(picture.frames > 1 ? ['of the moving picture only the first frame is left'] : []),
     ],
   }
+}
+
+async function asIs(
+  { path, mime }: Given,
+  { width, height }: NonNullable<Given['picture']>,
+  tools: MediaTools,
+): Promise<Prepared> {
+  const [thumbnail] = (await smaller(path, [THUMBNAIL_SIDE], tools)) ?? []
+  if (!thumbnail) throw noPicture()
+  return { kind: 'sticker', path, mime, width, height, thumbnail, notes: [] }
 }

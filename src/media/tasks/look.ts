@@ -14,7 +14,15 @@ export interface Look {
   /** Undefined when the bytes do not tell, as with plain text. */
   readonly mime?: string
   /** As it is shown, not as it is stored. Absent when it is no picture that can be read. */
-  readonly picture?: { readonly width: number; readonly height: number; readonly frames: number }
+  readonly picture?: PictureFacts
+}
+
+interface PictureFacts {
+  readonly width: number
+  readonly height: number
+  readonly frames: number
+  /** It carries notes of a camera or a program: place, device, time, comments. */
+  readonly hasNotes: boolean
 }
 
 const header = { ...pictureOptions, limitInputPixels: false }
@@ -30,10 +38,17 @@ export async function look({ path }: LookTask): Promise<Look> {
 }
 
 /** Reads the header alone, so that the size of a bomb is known too. */
-async function measure(path: string): Promise<Look['picture']> {
+async function measure(path: string): Promise<PictureFacts | undefined> {
   try {
-    const { width, height, pages = 1, autoOrient } = await sharp(path, header).metadata()
-    return { width: autoOrient.width ?? width, height: autoOrient.height ?? height, frames: pages }
+    const { width, height, pages = 1, autoOrient, ...facts } = await sharp(path, header).metadata()
+    const { exif, xmp, iptc, tifftagPhotoshop, comments } = facts
+    const hasNotes = [exif, xmp, iptc, tifftagPhotoshop, comments?.length].some(Boolean)
+    return {
+      width: autoOrient.width ?? width,
+      height: autoOrient.height ?? height,
+      frames: pages,
+      hasNotes,
+    }
   } catch {
     // No picture after all: whoever needs one says so.
     return undefined
