@@ -1,4 +1,4 @@
-/** The one line in which a session stores its events: in their order, each batch with the checkpoint that covers it. */
+/** Stores the events of a session one batch after another, each with the checkpoint that covers it. */
 import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Ending } from './session-life.ts'

@@ -1,4 +1,4 @@
-/** Makes a platform of the parts that a network has: its link in one step, its methods and its sessions are checked here. */
+/** Builds a platform from the parts of a network, and checks link methods, stored secrets and sessions in one place. */
 import {
   type Json,
   type LinkAttempt,
@@ -83,7 +83,7 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
   }
 }
 
-/** The fields of what a session has stored as JSON (secrets, a checkpoint); of anything but an object, none. */
+/** The fields of stored JSON (secrets, a checkpoint); empty if it is no object. */
 export function fieldsOf(stored: Json | undefined): { readonly [key: string]: Json } {
   const isObject = typeof stored === 'object' && stored !== null && !Array.isArray(stored)
   return isObject ? (stored as { readonly [key: string]: Json }) : {}

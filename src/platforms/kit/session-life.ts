@@ -1,4 +1,4 @@
-/** The end of a session: it comes once, aborts what is under way, lets go of the connection, and is reported. */
+/** The end of a session: it happens once, aborts requests in progress, releases the connection, and is reported. */
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Reason } from '../../../machines/model/reason.ts'

@@ -1,7 +1,7 @@
 /** Formatted texts on networks that cannot show all formatting. Offsets and lengths count UTF-16 units. */
 import type { Text, TextEntity } from '../../../machines/model/text.ts'
 
-/** The formatting of networks that know all the reference knows. */
+/** The entities of networks that know all formatting of the reference. */
 export const ALL_ENTITIES = [
   'mention',
   'hashtag',
@@ -25,10 +25,10 @@ export const ALL_ENTITIES = [
   'date_time',
 ] as const
 
-/** A plain text has no place for the target of a link but beside its words; the other entities keep their words. */
+/** Plain text cannot contain the target of a link, so the target is written beside the linked words. */
 export function withLinkTargets(source: Text): Text {
   const links = source.entities.filter(({ type, url }) => type === 'text_link' && url)
-  // The last end first: what is inserted there moves no end that comes later here.
+  // The last link first: text inserted there does not move the ends of earlier ones.
   const endOf = ({ offset, length }: TextEntity) => offset + length
   return links
     .toReversed()

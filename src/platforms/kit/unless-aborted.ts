@@ -1,4 +1,4 @@
-/** Gives up waiting when a signal aborts, whatever the awaited work does with the signal itself. */
+/** Stops waiting when a signal aborts, even if the awaited work ignores the signal. */
 
 /** Settles as `work` does, or rejects with the signal's reason. Work that is given up ends unobserved. */
 export async function unlessAborted<Result>(

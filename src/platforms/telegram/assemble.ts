@@ -1,4 +1,4 @@
-/** The parts of a session, each told of the others: what the library tells flows into the intake, gaps are filled. */
+/** Creates the parts of a session and connects them: updates of the library go to the intake, gaps are filled. */
 import type { LinkedAccount, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -42,7 +42,7 @@ export interface SessionOptions {
 
 type Skipped = Parameters<SessionReport['skipped']>[0]
 
-/** A gap may be long in many chats at once, and reading them takes its time. */
+/** Reading many chats after a long gap takes time. */
 const ONE_GAP_MS = 10 * 60_000
 
 export interface Parts {

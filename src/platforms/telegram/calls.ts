@@ -1,4 +1,4 @@
-/** Requests to the network: each has a time limit, and one that tells of the session's end ends it. */
+/** Requests to the network: each has a time limit, and an error that means the end of the session ends it. */
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
@@ -16,7 +16,7 @@ interface CallsOptions {
   ended(ending: Ending): void
   /** The account itself has done something. */
   did(updates: readonly tl.TypeUpdate[]): void
-  /** The network wants no more of that kind for so many seconds. */
+  /** The network refuses further requests of this kind for so many seconds. */
   limited(seconds: number): void
 }
 
@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly signal: AbortSignal
   /** It changes nothing: whether it was carried out does not matter. */
   readonly looks?: boolean
-  /** The network's restrictions of it are restrictions of the account. */
+  /** The request sends: a restriction of it is one of the account. */
   readonly sends?: boolean
   readonly kind?: 'main' | 'upload' | 'download'
   readonly centre?: number
@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly milliseconds?: number
 }
 
-/** What the network did and whom it speaks of. */
+/** The network's updates in an answer, with the people and chats that they name. */
 export interface Done {
   readonly updates: readonly tl.TypeUpdate[]
   readonly peers: PeersIndex
@@ -76,7 +76,7 @@ export class Calls {
     if (ending.aborted) throw sessionOver()
     const limit = AbortSignal.any([signal, ending, AbortSignal.timeout(milliseconds)])
     try {
-      // The library gives up at most of its waits; here it does so at all of them.
+      // The library obeys the signal in most of its waits; here the wait ends in all of them.
       return await unlessAborted(work(limit), limit)
     } catch (cause) {
       const end = endingOf(cause)
@@ -103,7 +103,7 @@ export class Calls {
     throw failed('bad_request', 'method is available only for supergroups and channels')
   }
 
-  /** Somebody in a chat: whoever nobody has heard of is no chat that is missing. */
+  /** A person in a chat: an unknown one is refused as a user, not as a chat. */
   async person(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     try {
       return await this.peer(native, signal)
@@ -129,7 +129,7 @@ export class Calls {
     }
   }
 
-  /** What is known of these without asking. */
+  /** The stored people and chats among these, without a request. */
   async known(peers: readonly tl.TypePeer[]): Promise<PeersIndex> {
     const index = new PeersIndex()
     for (const peer of peers) {
@@ -141,7 +141,7 @@ export class Calls {
     return index
   }
 
-  /** What the account did itself is counted, and not told as news. */
+  /** Updates in the answer to the account's own request are counted, but not reported. */
   take(result: tl.TypeUpdates): Done {
     if (result._ === 'updateShortSentMessage') {
       this.count(result.pts, result.ptsCount)

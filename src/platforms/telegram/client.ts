@@ -1,4 +1,4 @@
-/** The library's client as this service wants it: quiet, patient, and sure of how people are named to the network. */
+/** Creates the library's client, and corrects how it waits, ends, and names people to the network. */
 import type { IPeersRepository } from '@mtcute/core'
 import { longFromFastString } from '@mtcute/core/utils.js'
 import { BaseTelegramClient, networkMiddlewares, type tl } from '@mtcute/node'
@@ -52,7 +52,7 @@ export interface DataCentreAddress {
 
 interface ClientOptions {
   readonly application: Application
-  /** Where a client begins that knows no other; absent: the library's own list. */
+  /** The first data centre of a new client; absent: the library's own list. */
   readonly entrance?: DataCentreAddress
   readonly storage: SessionStorage
   readonly updates: boolean
@@ -60,7 +60,7 @@ interface ClientOptions {
   defect(cause: Error): void
 }
 
-/** A shorter wait is waited for, a longer one told. */
+/** The library waits out shorter restrictions itself, and reports longer ones. */
 const PATIENCE_MS = 3_000
 const SHORTEST_RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
     apiId: application.id,
     apiHash: application.hash,
     storage,
-    // The service stops its sessions itself: a hook on the process for each would be one too many.
+    // The service closes its sessions itself, so the library needs no hook on the process.
     storageOptions: { cleanup: false, peers: { cacheSize: 50 } },
     updates: updates ? { catchUp: true } : false,
     logLevel: 0,

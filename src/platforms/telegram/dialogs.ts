@@ -33,7 +33,7 @@ export async function* dialogPages(
   }
 }
 
-/** Channels number their messages each for itself: the id alone does not tell. */
+/** Each channel numbers its own messages, so the chat has to match too. */
 export function topMessageOf({ messages }: DialogPage, { peer, topMessage }: tl.RawDialog) {
   const native = nativeOf(peer)
   return messages.find(

@@ -4,7 +4,7 @@ import type { Text, TextEntity } from '../../../machines/model/text.ts'
 
 type Kind = tl.TypeMessageEntity['_']
 
-/** What a writer chooses. */
+/** Formatting that a writer chooses. */
 const chosen: readonly (readonly [type: string, kind: Kind])[] = [
   ['bold', 'messageEntityBold'],
   ['italic', 'messageEntityItalic'],
@@ -13,7 +13,7 @@ const chosen: readonly (readonly [type: string, kind: Kind])[] = [
   ['spoiler', 'messageEntitySpoiler'],
   ['code', 'messageEntityCode'],
 ]
-/** What the network finds in a text by itself: it is not written. */
+/** Formatting that the network detects by itself: it is not sent. */
 const found: typeof chosen = [
   ['mention', 'messageEntityMention'],
   ['hashtag', 'messageEntityHashtag'],
@@ -43,7 +43,7 @@ export const textOf = (text: string, entities: readonly tl.TypeMessageEntity[] =
   entities: entities.flatMap(read),
 })
 
-/** `user` names a person to the network, where it lets itself name them. */
+/** `user` resolves a person to the network's form, if the network permits it. */
 export async function entitiesOf(
   { entities }: Text,
   user: (native: string) => Promise<tl.TypeInputUser | undefined>,
@@ -57,7 +57,7 @@ export async function entitiesOf(
   return written
 }
 
-/** Where nobody can be mentioned. */
+/** The same without mentions of people. */
 export const plainEntitiesOf = ({ entities }: Text): tl.TypeMessageEntity[] =>
   entities.flatMap((entity) => write(entity, undefined) ?? [])
 

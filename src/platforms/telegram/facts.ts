@@ -73,7 +73,7 @@ export const capabilities: Capabilities = {
   },
 }
 
-/** For users, who cannot set it up; whoever runs the service is told by its log. */
+/** Shown to users, who cannot configure it; the log tells the operator. */
 const MISSING = 'Telegram is not set up on this service: ask whoever runs it'
 
 export const facts = {

@@ -11,7 +11,7 @@ const endings: Readonly<Record<string, Ending>> = {
   SESSION_REVOKED: { kind: 'revoked', reason: 'session_revoked' },
   SESSION_EXPIRED: { kind: 'revoked', reason: 'session_expired' },
   SESSION_PASSWORD_NEEDED: { kind: 'revoked', reason: 'password_needed' },
-  // The network saw the same key at two places at once and has made it worthless.
+  // The network saw the same key used at two places at once, and has revoked it.
   AUTH_KEY_DUPLICATED: { kind: 'revoked', reason: 'session_duplicated' },
   USER_DEACTIVATED: { kind: 'invalid', reason: 'account_deleted' },
   USER_DEACTIVATED_BAN: { kind: 'invalid', reason: 'account_banned' },
@@ -19,7 +19,7 @@ const endings: Readonly<Record<string, Ending>> = {
 
 const isRefusal = (cause: unknown): cause is tl.RpcError => tl.RpcError.is(cause)
 
-/** The network's word for it, such as `PEER_ID_INVALID`; undefined for what it did not say itself. */
+/** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
 export const wordOf = (cause: unknown): string | undefined =>
   isRefusal(cause) ? cause.text : undefined
 
@@ -28,14 +28,14 @@ export function endingOf(cause: unknown): Ending | undefined {
   return endings[wordOf(cause) ?? '']
 }
 
-/** Seconds that the network wants to be left alone. */
+/** Seconds for which the network refuses requests. */
 export function waitOf(cause: unknown): number | undefined {
   const isWait = isRefusal(cause) && /_WAIT_%d$/.test(cause.text)
   if (!isWait || !('seconds' in cause)) return undefined
   return Math.max(1, Number(cause.seconds))
 }
 
-/** The same where it is said of the account: a group in which everybody writes slowly restricts nobody elsewhere. */
+/** The same if it concerns the whole account: the slow mode of a group does not count elsewhere. */
 export const restrictionOf = (cause: unknown): number | undefined =>
   wordOf(cause)?.startsWith('SLOWMODE_') ? undefined : waitOf(cause)
 
@@ -85,7 +85,7 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
   FILE_ID_INVALID: () => bad('the file is no longer available'),
 }
 
-/** A request that the network refused or left unanswered; `looks` did nothing, whatever became of it. */
+/** The failure of a request. `looks`: it only reads, so an unknown outcome does no harm. */
 export function requestFailure(cause: unknown, { looks = false } = {}): RequestFailed {
   if (cause instanceof RequestFailed) return cause
   if (cause instanceof MtPeerNotFoundError) return noChat()

@@ -32,7 +32,7 @@ export type FileName = {
   | { readonly of: 'upload' }
 )
 
-/** References to files grow old, numbers do not: so the names are made of numbers alone. */
+/** File references expire, numbers do not: names contain only numbers. */
 export function writeFileName(file: FileName): string {
   const place = file.of === 'message' ? `${file.message}` : file.of
   return [file.chat, place, file.id, ...(file.size === undefined ? [] : [file.size])].join('.')
@@ -78,7 +78,7 @@ class ReadAhead {
     this.#wake()
   }
 
-  /** Nobody waits any more: the library looks itself whether the download is over. */
+  /** Nobody waits any more: the library itself checks whether the download has ended. */
   end(): void {
     this.#taken = Number.POSITIVE_INFINITY
     this.#wake()
@@ -95,11 +95,11 @@ type Located = tl.RawDocument | tl.RawPhoto
 
 /** The network reads files in steps of this size. */
 const STEP = 4096
-/** Of one file, in memory until somebody reads it. */
+/** Bytes of one file held in memory for its reader. */
 const AHEAD_BYTES = 2 ** 21
-/** Whoever waits for a file gives up earlier, once it moves no more. */
+/** The longest transfer. Callers give up earlier if no bytes move. */
 const TRANSFER_MS = 3_600_000
-/** Of one piece that a reader waits for. */
+/** The time limit of one piece. */
 const PIECE_MS = 120_000
 
 export async function download(
@@ -114,7 +114,7 @@ export async function download(
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
-  // The library goes on to fetch a file whose reader has left, unless it is told.
+  // Without the abort, the library would continue to fetch a file whose reader has left.
   const left = new AbortController()
   const abortSignal = AbortSignal.any([signal, left.signal, AbortSignal.timeout(TRANSFER_MS)])
   const ahead = new ReadAhead(AHEAD_BYTES)
@@ -135,7 +135,7 @@ export async function download(
   }
 }
 
-/** With a fresh reference: the network forgets them after a while. */
+/** The file with a new reference, because the network's references expire. */
 export async function locate(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located> {
   const found = await filesAt(calls, name, signal)
   const file = found.find((file) => file.id.toString() === name.id)
@@ -178,13 +178,13 @@ async function giftPictures(calls: Calls, { chat }: FileName, looking: CallOptio
   return attributes.flatMap((one) => ('document' in one ? [one.document].filter(isDocument) : []))
 }
 
-/** The gifts that everybody can buy. */
+/** Stands for the gifts that everybody can buy. */
 export const CATALOGUE = 'catalogue'
 
 const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
   document._ === 'document'
 
-/** Nothing but its name is known of it. */
+/** A document of which only the name is known. */
 const uploadedBefore = ({ chat, id, size = '' }: FileName): tl.RawDocument => ({
   _: 'document',
   id: Long.fromString(id),
@@ -227,9 +227,9 @@ export async function upload(
           fileName: file.name ?? nameFor(file),
           fileSize: size,
           fileMime: file.mime ?? 'application/octet-stream',
-          // The less is on its way at once, the sooner a slow line shows that something arrives.
+          // With few requests at once, a slow connection shows progress earlier.
           requestsPerConnection: 1,
-          // What was read is not there yet.
+          // Counts confirmed bytes: bytes that were read may not have arrived yet.
           progressCallback: () => blobMoved(blob),
           abortSignal,
         }),
@@ -276,7 +276,7 @@ async function profilePhoto(calls: Calls, { chat, id }: FileName, signal: AbortS
   return photos.photos.filter((photo) => photo._ === 'photo')
 }
 
-/** Also those of a picture that a chat was given, and of a page that a link leads to. */
+/** The files of a message, with those of a new chat picture and of a link preview. */
 function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
   const found: (tl.TypePhoto | tl.TypeDocument | undefined)[] = []
   if (message._ === 'messageService') {
@@ -296,7 +296,7 @@ interface Pieces {
   leave(): void
 }
 
-/** The library tells an end or an error only to who waits already: whoever asks later would wait for ever. */
+/** The library reports an end or error only to a reader that waits already: a later one would wait for ever. */
 async function* without(bytes: number, { chunks, ahead, signal, leave }: Pieces) {
   let left = bytes
   try {

@@ -7,7 +7,7 @@ import { isChannel } from './natives.ts'
 /** A message that exists: its text and media, or what happened in its chat. */
 export type Written = tl.RawMessage | tl.RawMessageService
 
-/** Rejects when it is not there, or not any more. */
+/** Rejects if the message does not exist or was deleted. */
 export async function findMessage(
   calls: Calls,
   chat: string,

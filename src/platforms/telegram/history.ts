@@ -1,4 +1,4 @@
-/** Messages of chats from a known place on, newest first and no more than a bound, listed as the network lists news. */
+/** Reads the messages of chats since a known one, up to a limit, in the form of the network's own updates. */
 import { Long, type tl } from '@mtcute/node'
 import type { LinkedAccount } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
@@ -9,18 +9,18 @@ import type { Client } from './client.ts'
 import type { Written } from './find-message.ts'
 import type { UpdateState } from './storage/update-state.ts'
 
-/** How many messages are read again after too long a gap. */
+/** How many messages are read after a gap that is too long. */
 export interface RecoveryBounds {
   readonly ofChat: number
   readonly inAll: number
 }
 
-/** The last message that is known; where none is, those count that are no older than `date`. */
+/** The last known message. Without one, messages since `date` count. */
 export interface Since {
   readonly message: number | undefined
   /** Unix time in seconds. */
   readonly date: number
-  /** When the account came into the chat, where the network tells: what is older was never missed. */
+  /** When the account joined the chat, if the network says it: older messages were not missed. */
   readonly joined?: number
 }
 
@@ -30,7 +30,7 @@ interface Listed {
   readonly users: tl.TypeUser[]
 }
 
-/** Whom it is told. */
+/** Learns of the messages that were read or skipped. */
 interface Teller {
   readonly logger: Logger
   skipped(what: 'messages' | 'changes'): void
@@ -53,7 +53,7 @@ const PAGE = 100
 const PATIENCE_SECONDS = 60
 
 export class History {
-  /** Chats of which not everything could be read. */
+  /** Chats that could not be read completely. */
   readonly skipped = new Set<string>()
   readonly #calls: Calls
   readonly #bounds: RecoveryBounds
@@ -68,7 +68,7 @@ export class History {
     this.#signal = signal
   }
 
-  /** Rejects when the network may still answer later: then nothing may be counted. */
+  /** Rejects if the network may still answer later: then the checkpoint must not move. */
   async read(native: string, since: Since): Promise<void> {
     const { ofChat, inAll } = this.#bounds
     const most = Math.min(ofChat, inAll - this.#messages.length)
@@ -97,7 +97,7 @@ export class History {
     this.#messages.push(...found.slice(0, most))
   }
 
-  /** What was read, and what was not. */
+  /** Reports how much was read, and which chats were skipped. */
   tell({ logger, skipped }: Teller): void {
     const messages = this.#messages.length
     logger.info({ messages }, 'messages of a gap that was too long were read from the chats')

@@ -1,4 +1,4 @@
-/** News that say too little by themselves: the rest is asked of the network, and told once it is known. */
+/** Updates that are incomplete: asks the network for the rest, and reports them once they are complete. */
 import { PeersIndex, type RawUpdateInfo, type tl } from '@mtcute/node'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
@@ -23,7 +23,7 @@ interface InquiryOptions {
 
 const REQUESTS = 100
 const JOINS = ['messageActionChatJoinedByLink', 'messageActionChatJoinedByRequest']
-/** So many that were told are not told again. */
+/** How many reported items are remembered, so that they are not reported again. */
 const REMEMBERED = 1_000
 
 export class Inquiries {
@@ -34,7 +34,7 @@ export class Inquiries {
     this.#options = options
   }
 
-  /** Whether it is told later, when more is known. */
+  /** Whether the update is reported later, once it is complete. */
   take(info: RawUpdateInfo): boolean {
     const { update } = info
     if (update._ === 'updateNewChannelMessage') this.#noteOwn(update.message)
@@ -66,7 +66,7 @@ export class Inquiries {
   #standing(update: tl.RawUpdateChannel, channel: tl.TypeChat | undefined) {
     const { calls, self, standings, ending: signal } = this.#options
     if (channel?._ !== 'channel' && channel?._ !== 'channelForbidden') return
-    // What somebody else is shown of a channel does not say what the account is there.
+    // Another person's view of a channel does not show the account's role there.
     if (channel._ === 'channel' && channel.min) return
     const before = standings.exchange(channel)
     if (before === undefined) return
@@ -77,7 +77,7 @@ export class Inquiries {
     )
   }
 
-  /** That the account came in is told by the message that announces it. */
+  /** A service message announces that the account joined, so it is not reported here. */
   #noteOwn(message: tl.TypeMessage) {
     if (message._ !== 'messageService' || message.peerId._ !== 'peerChannel') return
     const { self, standings } = this.#options

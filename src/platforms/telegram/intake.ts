@@ -1,4 +1,4 @@
-/** Gathers the news of the library until it is counted, leaves out repeats and own acts, and commits it with that count. */
+/** Gathers the library's updates, drops repeats and own actions, and commits them with the counters that cover them. */
 
 import type { RawUpdateInfo } from '@mtcute/core'
 import type { tl } from '@mtcute/node'
@@ -19,16 +19,16 @@ const UPDATES: readonly string[] = [
   'updateShortSentMessage',
 ] satisfies readonly tl.TypeUpdates['_'][]
 
-/** What the account has done here is no news to it: known from the network's answer on, and forgotten once counted. */
+/** Recognizes updates about the account's own actions: from the network's answer until the update is counted. */
 export function keepOwnDoings(client: Client): void {
   const { mt, updates } = client
   if (!updates) return
   const call = mt.call.bind(mt)
-  // Only after writing down whom the answer speaks of would the library know: a list of what was missed,
-  // asked for meanwhile, has it as well and would be told first.
+  // The library notes an answer only after it has stored the people in it. A list of missed updates, fetched meanwhile,
+  // contains the same updates and would be reported first.
   const noting: Client['mt']['call'] = async (request, params) => {
     const answer = await call(request, params)
-    // Whoever gave up waiting does not learn of it: then it is news.
+    // A caller that gave up does not get the answer: then the update is reported.
     const isAwaited = params?.abortSignal?.aborted !== true
     if (isAwaited && isUpdates(answer)) updates._addToNoDispatchIndex(answer)
     return answer
@@ -44,7 +44,7 @@ export function keepOwnDoings(client: Client): void {
 const isUpdates = (answer: unknown): answer is tl.TypeUpdates =>
   typeof answer === 'object' && answer !== null && '_' in answer && UPDATES.includes(`${answer._}`)
 
-/** What is counted is not told any more, and the library itself keeps the numbers of much of it for ever. */
+/** Forgets counted updates: they do not come again, and the library itself would keep their numbers for ever. */
 function forgetCounted({
   noDispatchPts,
   noDispatchMsg,
@@ -60,7 +60,7 @@ function forgetCounted({
   }
 }
 
-/** The same is told no more often than once in so many milliseconds. */
+/** Calls `tell` for the same value at most once in so many milliseconds. */
 export function seldom<What>(
   milliseconds: number,
   tell: (what: What) => void,
@@ -79,11 +79,11 @@ interface IntakeOptions extends Omit<Reader, 'peers'> {
   readonly state: UpdateState
   readonly places: Places
   readonly report: Pick<SessionReport, 'events'>
-  /** What was told could not be stored: the session is over. */
+  /** The updates could not be stored: the session is over. */
   failed(cause: unknown): void
 }
 
-/** For so long a count without events, as a send of one's own leaves it, waits for company. */
+/** How long counters that moved without events, as after an own send, wait for further changes. */
 const IDLE_COUNT_MS = 500
 
 export class Intake {
@@ -104,13 +104,13 @@ export class Intake {
     this.#told.push(info)
   }
 
-  /** Something told has been found out by asking: it is not counted. */
+  /** Adds happenings that were completed by a request: no counter covers them. */
   add(happenings: readonly Happening[]): void {
     this.#found.push(...happenings)
     if (!this.#isOver && this.#options.state.isKnown) this.#commit()
   }
 
-  /** Called where everything that is counted was told before. Resolves once it is committed. */
+  /** Called when all counted updates were taken. Resolves once they are committed. */
   save(): Promise<void> {
     if (this.#isOver || !this.#options.state.isKnown) return this.#committed
     if (this.#told.length > 0) return this.#commit()
@@ -120,7 +120,7 @@ export class Intake {
     return this.#committed
   }
 
-  /** Commits what is owed, and nothing after it. */
+  /** Commits the waiting counters, and nothing afterwards. */
   async close(): Promise<void> {
     if (this.#waiting && !this.#isOver) this.#commit()
     await this.#committed
@@ -133,7 +133,7 @@ export class Intake {
     this.#isOver = true
   }
 
-  /** What was told and is not counted yet may be told again: it is stored, and its count comes later. */
+  /** Updates that are not counted yet are stored too: a repeat is dropped by its source key. */
   #commit(): Promise<void> {
     clearTimeout(this.#waiting)
     this.#waiting = undefined
@@ -172,7 +172,7 @@ export class Intake {
   }
 }
 
-/** Messages of which the network will tell later only that they are gone. */
+/** The chats of messages whose later deletion will name only their ids. */
 function placeOf(update: RawUpdateInfo['update']): Place[] {
   if (update._ !== 'updateNewMessage' || update.message._ === 'messageEmpty') return []
   const { id, peerId } = update.message

@@ -7,10 +7,10 @@ const CHANNELS = -1_000_000_000_000
 
 export const nativeOf = (peer: tl.TypePeer | tl.TypeInputPeer): string => `${getMarkedPeerId(peer)}`
 
-/** Of private chats and small groups messages are numbered together, of channels each for itself. */
+/** Private chats and small groups share one numbering of messages; each channel has its own. */
 export const isChannel = (native: string): boolean => Number(native) < CHANNELS
 
-/** `purpose` is what the reference calls a message that is not there. */
+/** `purpose` names the missing message in the reference's error. */
 export function messageId(native: string, purpose: string): number {
   const id = Number(native)
   if (Number.isInteger(id) && id > 0 && id < 2 ** 31) return id

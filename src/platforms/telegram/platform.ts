@@ -67,7 +67,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
   })
 }
 
-/** A link that has come to its end, or never began, leaves no connection behind. */
+/** Closes the connection of a link that has ended or never began. */
 async function attempt(
   to: SignIn,
   begin: (to: SignIn) => Promise<LinkAttempt>,

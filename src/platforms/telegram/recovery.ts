@@ -1,4 +1,4 @@
-/** Recovers missed messages: asks for the gap, or reads the chats where the network no longer lists it, before the library goes on. */
+/** Recovers missed messages: fetches the gap, or reads the chats if the network no longer lists it, before the library continues. */
 import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
 import type { Client } from './client.ts'
@@ -10,12 +10,12 @@ import { COMMON, type UpdateState } from './storage/update-state.ts'
 
 type Counts = Pick<tl.updates.RawState, 'pts' | 'qts' | 'date' | 'seq'>
 
-/** What is counted may be some seconds behind the time that is noted with it. */
+/** The stored time may be some seconds ahead of the stored counters. */
 const SLACK_SECONDS = 300
-/** More chats than that are not looked through. */
+/** The number of pages of chats that are searched for missed messages. */
 const PAGES = 50
 
-/** As if the network had listed everything up to these counts. */
+/** Reads missed messages from the chats, and answers as if the network had listed everything up to these counters. */
 async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
@@ -65,7 +65,7 @@ const sinceOf = (state: UpdateState, box: number): Since => ({
   date: state.date - SLACK_SECONDS,
 })
 
-/** Of a newcomer everything is read up to its count. */
+/** Makes the library fetch the updates of a channel that has moved on. One joined meanwhile continues at `pts`. */
 function movedOf(
   state: UpdateState,
   channelId: number,
@@ -77,7 +77,7 @@ function movedOf(
   return [{ _: 'updateChannelTooLong', channelId, pts: known ?? pts }]
 }
 
-/** A channel that the account came into meanwhile: what was written there since is news. */
+/** A channel that the account joined meanwhile: messages since then were missed. */
 function newcomer(
   { state, account }: RecoveryOptions,
   { chats }: DialogPage,
@@ -94,7 +94,7 @@ type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | '
 
 const UNCOUNTED = -1
 
-/** As if the network had listed everything up to this count. */
+/** Reads missed messages of a channel, and answers as if the network had listed everything up to this counter. */
 async function readChannel(
   options: RecoveryOptions,
   channelId: number,
@@ -126,7 +126,7 @@ function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
   return chat?._ === 'channel' && { joined: chat.date }
 }
 
-/** What was posted while the account was listening was not missed, even where the library asks for it once more. */
+/** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
 function onlyLive(
   difference: tl.updates.RawChannelDifference,
   since: number,
@@ -136,8 +136,8 @@ function onlyLive(
     (message) => message._ !== 'messageEmpty' && message.date >= since,
   )
   const told = live.map((message) => {
-    // With a count, as the network tells what is new: without one it would be told as recovered. With a count that
-    // something of the account's own may have, the library would keep it back.
+    // With a counter, as for new messages: without one it would be reported as recovered. The library would hold
+    // back an update with a counter that an own action of the account may have.
     return { _: 'updateNewChannelMessage', message, pts: UNCOUNTED, ptsCount: 0 } as const
   })
   const others = otherUpdates.filter((update) => {
@@ -147,7 +147,7 @@ function onlyLive(
   return { ...difference, newMessages: [], otherUpdates: [...told, ...others] }
 }
 
-/** Only administrators write there. */
+/** Whether only administrators may write to the channel. */
 async function isBroadcast(
   calls: Calls,
   channelId: number,
@@ -162,13 +162,13 @@ async function isBroadcast(
 type Asking<Answer> = () => Promise<Answer>
 type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 
-/** The network does not know the count that it is asked from. */
+/** The network does not know the counter from which updates were requested. */
 const UNKNOWN_COUNT = 'PERSISTENT_TIMESTAMP_INVALID'
 const CLOSED = ['CHANNEL_PRIVATE', 'CHANNEL_INVALID']
 
 export class Recovery {
   readonly #options: RecoveryOptions
-  /** How far the account's events were seen is worth nothing any more. */
+  /** The stored counters are no longer valid. */
   #isAstray = false
   /** Unix time in seconds. */
   #liveSince = Number.POSITIVE_INFINITY
@@ -192,7 +192,7 @@ export class Recovery {
     client.call = filling
     const { updates } = client
     if (!updates) return
-    // It would take the network's own count instead, and never ask what happened up to there.
+    // The library would adopt the network's current counters, and never fetch the updates before them.
     updates._fetchUpdatesState = async () => {
       this.#isAstray = true
       updates.catchUp()
@@ -201,18 +201,18 @@ export class Recovery {
     updates.cptsMod = new ChannelCounts()
   }
 
-  /** Before the network tells anything: every gap is seen where the count of a channel is known. */
+  /** Restores the counters of channels before the first update, so that every gap is noticed. */
   begin(): void {
     const { client, state } = this.#options
     for (const [channel, pts] of state.channelCounts()) client.updates?.cpts.set(channel, pts)
   }
 
-  /** The network tells what happens from now on. */
+  /** From now on the network pushes updates. */
   live(): void {
     this.#liveSince = Math.floor(Date.now() / 1000)
   }
 
-  /** Asks what is still owed because it could not be asked or read before. */
+  /** Fetches updates that could not be fetched or read before. */
   resume(): void {
     const { state, client } = this.#options
     if (this.#isAstray) client.updates?.catchUp()
@@ -297,11 +297,11 @@ export class Recovery {
   }
 }
 
-/** The library's own counts: how far the events of each channel were received. */
+/** The library's counters of channels: how far the updates of each one were received. */
 class ChannelCounts extends Map<number, number> {
   readonly #gaveUp: (channel: number) => void
 
-  /** `gaveUp` gets each channel that the library would start again from its present state. */
+  /** `gaveUp` gets each channel whose missed updates the library would skip. */
   constructor(gaveUp: (channel: number) => void = () => undefined) {
     super()
     this.#gaveUp = gaveUp

@@ -1,4 +1,4 @@
-/** One account, live: what comes in is committed with its count, what goes out is asked of the network. */
+/** The session of one account: commits incoming updates with their counters, and carries out operations. */
 import { Long } from '@mtcute/node'
 import {
   type FileStream,
@@ -20,13 +20,13 @@ import { handlers } from './operations/handlers.ts'
 import { forgetAccount } from './storage/places.ts'
 import type { Secrets } from './storage/secrets.ts'
 
-/** How far a channel is: its count of events, and its newest message. */
+/** The position in a channel: its counter of updates, and its newest message. */
 interface ChannelPlace {
   readonly pts: number
   readonly message: number
 }
 
-/** Resolves with the account's channels; the people and chats are remembered on the way. */
+/** Resolves with the account's channels, and stores the people and chats that it meets. */
 async function getAcquainted(
   calls: Calls,
   options: CallOptions,
@@ -98,7 +98,7 @@ export class TelegramSession implements Session {
     return handle(handlers, 'Telegram accounts', context, operation)
   }
 
-  /** The network's own count of events tells at once whether some did not arrive. */
+  /** The network's counter of updates shows whether some did not arrive. */
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
     const { calls, client, recovery } = this.#parts
@@ -138,7 +138,7 @@ export class TelegramSession implements Session {
     this.#parts.recovery.resume()
   }
 
-  /** An account that was never live begins with what happens from now on. */
+  /** An account without a checkpoint begins with the updates from now on. */
   async #findPlace(): Promise<void> {
     const { updates } = this.#parts.client
     if (!updates || updates.pts !== undefined) return
@@ -153,11 +153,11 @@ export class TelegramSession implements Session {
       return new Map<number, ChannelPlace>()
     })
     this.#parts.state.begin(state, channels)
-    // Before anything else happens: what is told from now on can be told again.
+    // Stored before the first update, so that updates from now on can be fetched again.
     await this.#report.events([], this.#parts.state.checkpoint())
   }
 
-  /** The library reconnects by itself, for as long as it may. */
+  /** The library reconnects by itself; the session ends if that takes too long. */
   #disconnected() {
     if (this.#life.isOver) return
     this.#isConnected = false
@@ -173,7 +173,7 @@ export class TelegramSession implements Session {
     this.#resume().catch((cause) => this.#defect(cause))
   }
 
-  /** A socket proves nothing: only an answer does. What was missed is not asked for by the library itself. */
+  /** Only an answer proves that the connection works. The library does not fetch missed updates by itself. */
   async #resume(): Promise<void> {
     const options = { signal: this.#life.signal, looks: true }
     await this.#parts.calls.call({ _: 'updates.getState' }, options)

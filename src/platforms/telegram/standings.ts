@@ -1,4 +1,4 @@
-/** The standing of the account in channels: remembered, and asked of the network when it has changed. */
+/** The account's membership in channels: remembered, and read from the network after a change. */
 import { PeersIndex, type tl } from '@mtcute/node'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Member } from '../../../machines/model/membership.ts'
@@ -13,7 +13,7 @@ interface Asking {
   readonly signal: AbortSignal
 }
 
-/** Who has changed what the account is in a channel, asked of the network. */
+/** Asks the network who changed the account's membership in a channel. */
 export async function ownMembership(
   asking: Asking,
   channel: tl.RawChannel | tl.RawChannelForbidden,
@@ -22,7 +22,7 @@ export async function ownMembership(
   const { self } = asking
   const chat = chatOfGroup(channel)
   const { after, by, person, at } = await now(asking, channel)
-  // After a restart it may look as if the account had only now come in.
+  // After a restart an old membership may look like a new one.
   const key = before === 'left' && after.status !== 'kicked' ? `${at}` : crypto.randomUUID()
   return {
     kind: 'member',
@@ -53,7 +53,7 @@ async function now(
   if (channel._ === 'channelForbidden' || status === 'left') {
     const person = personById(peer.userId, { self, peers: await calls.known([peer]) })
     const at = Math.floor(Date.now() / 1000)
-    // The network does not tell outsiders who has put them out.
+    // The network does not say who has removed the account.
     return { after: { person, status }, by: status === 'left' ? person : SOMEBODY, person, at }
   }
   const found = await calls.call(
@@ -98,12 +98,12 @@ export class Standings {
     this.#since = since
   }
 
-  /** Told by itself already. */
+  /** Changes that are reported by other updates already. */
   note(channelId: number, status: Status): void {
     this.#known.set(channelId, status)
   }
 
-  /** What the account was before; undefined where that is not known to have changed. */
+  /** The earlier membership; undefined if no change is known. */
   exchange(channel: tl.RawChannel | tl.RawChannelForbidden): Status | undefined {
     const status = standingIn(channel)
     const before = this.#known.get(channel.id) ?? this.#guess(channel, status)

@@ -1,4 +1,4 @@
-/** Calls of the bot API over HTTP: limited in time and size, and the token is told to nobody else. */
+/** Calls of the bot API over HTTP, limited in time and size. The token never appears in errors or logs. */
 import type { Readable } from 'node:stream'
 import { type Dispatcher, request } from 'undici'
 import type { AccountIdentity } from '../../../actors/ports/platform.ts'
@@ -18,15 +18,15 @@ interface Question {
   /** The name of the method, and the query behind it with its question mark. */
   readonly path: string
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
-  /** Of the body. */
+  /** Content type of the body. */
   readonly type?: string
-  /** Of the body, in bytes, where it is known beforehand. */
+  /** Length of the body in bytes, if it is known beforehand. */
   readonly length?: number | undefined
 }
 
 interface AskOptions {
   readonly signal: AbortSignal
-  /** For the whole answer; infinity where the signal limits the time. */
+  /** Time limit of the whole answer; infinity if the signal limits the time. */
   readonly milliseconds?: number
 }
 
@@ -45,7 +45,7 @@ interface FileAnswer {
 }
 
 const CALL_MS = 60_000
-/** Whoever waits for a file gives up earlier, once it moves no more. */
+/** The longest transfer of a file. Callers give up earlier if no bytes move. */
 const TRANSFER_MS = 3_600_000
 const ANSWER_BYTES = 16 * 1024 * 1024
 const usual = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
@@ -93,7 +93,7 @@ export class Client {
       headers: headersOf(question),
       headersTimeout: patience,
       bodyTimeout: patience,
-      // Its types do not know of iterables, which it takes.
+      // The client accepts iterables, but its types do not say it.
       body: body as string | Uint8Array | null,
     }
     this.#underWay.add(exchange)
@@ -225,7 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Whatever its type is said to be, the answer of a bot API is an object with `ok` in it. */
+/** Whatever its content type, an answer of a bot API is an object with `ok`. */
 function answerIn(text: string, status: number): Answer {
   try {
     const envelope = fields(JSON.parse(text))

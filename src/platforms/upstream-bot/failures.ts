@@ -1,11 +1,11 @@
-/** What went wrong at the other server, and what it means for a request and for the session. */
+/** Failures of the other server, and their meaning for a request and for the session. */
 
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { AddressRefused } from '../../net/guard.ts'
 import type { Ending } from '../kit/session-life.ts'
 import type { Restriction } from '../kit/steadily.ts'
 
-/** It answered, and the answer is no. */
+/** The server refused the request. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: number
@@ -47,7 +47,7 @@ const BEFORE_SENDING = [
   'UND_ERR_CONNECT_TIMEOUT',
 ]
 
-/** What a request ended with before there was an answer. Its texts name no address, for that holds the token. */
+/** A request ended without an answer. The texts name no URL, because it contains the token. */
 export function unanswered(cause: unknown): Unanswered {
   const { name, code } = cause as { readonly name?: string; readonly code?: unknown }
   if (name === 'AbortError' || name === 'TimeoutError') return new Unanswered('silent', 'no answer')
@@ -63,7 +63,7 @@ export function unanswered(cause: unknown): Unanswered {
   return new Unanswered(how, reason)
 }
 
-/** For whoever asked. */
+/** The failure for the caller of the operation. */
 export function requestFailed(cause: unknown, network: string): RequestFailed {
   if (cause instanceof Refused) return passedOn(cause, network)
   const certain = { certain: false }
@@ -91,7 +91,7 @@ export function requestFailed(cause: unknown, network: string): RequestFailed {
   }
 }
 
-/** The words of the network stay; the prefix is that of the status, which gets its own again. */
+/** The description of the network without its prefix, because the answer gets the prefix of its status again. */
 export function passedOn(cause: Refused, network: string): RequestFailed {
   const { code, retryAfterSeconds, migrateToChatId } = cause
   const description = cause.description.replace(
@@ -133,7 +133,7 @@ export function passedOn(cause: Refused, network: string): RequestFailed {
 
 const WEBHOOK_SECONDS = 60
 
-/** How a session ends, or that it only has to wait. */
+/** Whether the session ends, and how, or only has to wait. */
 export function endingOf(cause: unknown): Ending | Restriction {
   if (!(cause instanceof Refused)) {
     const isGarbage = !(cause instanceof Unanswered) || cause.how === 'garbage'
@@ -142,7 +142,7 @@ export function endingOf(cause: unknown): Ending | Restriction {
   const { code, retryAfterSeconds } = cause
   switch (code) {
     case 401:
-    // Said of tokens that never were.
+    // The answer for tokens that never existed.
     case 404:
       return { kind: 'revoked', reason: 'session_revoked' }
     case 403:

@@ -1,4 +1,4 @@
-/** Reads JSON that another server wrote: what is not what it should be is told, never believed. */
+/** Reads JSON of another server: a field of the wrong type throws `Malformed`. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -37,7 +37,7 @@ type Present<Shape> = {
   >
 }
 
-/** Leaves out what is not there. */
+/** Leaves out undefined fields. */
 export function present<Shape extends object>(shape: Shape): Present<Shape> {
   const entries = Object.entries(shape).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as Present<Shape>

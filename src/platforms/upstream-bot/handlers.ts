@@ -1,4 +1,4 @@
-/** The operations of a network that speaks the bot API itself: it is asked what the bot asks. */
+/** The operations of a network that speaks the bot API itself: most calls are passed on. */
 import type { Handlers, Request } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
@@ -20,7 +20,7 @@ export interface Naming {
 export interface Context extends Request {
   readonly client: Pick<Client, 'ask' | 'call'>
   readonly flavour: Naming
-  /** Gets what the network refused, which may say something of the account itself. */
+  /** Called with each refusal, which may concern the account itself. */
   learn(refused: Refused): void
 }
 
@@ -33,14 +33,14 @@ export const handlers: Handlers<Context> = {
       body
         ? { verb, path, type: body.type, length: body.length, body: body.bytes }
         : { verb, path },
-      // A file takes its time; whoever asks gives up once it moves no more.
+      // A large file takes time; the caller gives up if no bytes move.
       { signal, milliseconds: Number.POSITIVE_INFINITY },
     )
     if (answer.envelope.ok === true) return passedFrom(answer, method)
     const refused = refusalIn(answer)
     learn(refused)
     const failure = passedOn(refused, flavour.name)
-    // The key of the bot is good; the account behind it is out.
+    // The caller's API key is valid, but the account behind it is out: so this is no `unauthorized`.
     if (refused.code === 401) throw failure
     const { description } = refused
     return { ...passedFrom(answer, method), failure: failure.failure, description }
@@ -73,7 +73,7 @@ function resultIn(text: string): string {
   return result ? slice(text, result) : 'true'
 }
 
-/** Methods that answer with what they sent or changed. Others may answer with messages that were there before. */
+/** Methods that answer with the messages that they sent or changed. Others may answer with older messages. */
 const SENDS = /^(send|forward)/i
 const CHANGES = /^(edit|stop|set)/i
 

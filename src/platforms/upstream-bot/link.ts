@@ -1,4 +1,4 @@
-/** Links a bot by its token: one call tells whose it is. */
+/** Links a bot by its token: one call returns the bot. */
 
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { invalidField } from '../../../machines/model/failure.ts'
@@ -9,7 +9,7 @@ import { endingOf, Refused } from './failures.ts'
 import { fields, maybeText } from './fields.ts'
 import type { Flavour } from './flavour.ts'
 
-/** Nothing in it that would mean something in an address. */
+/** Only characters without a meaning in a URL. */
 const TOKEN = /^\d{1,20}:[\w-]{8,200}$/
 
 export const tokenField = { name: 'token', label: 'Bot token', required: true, secret: true }
@@ -59,7 +59,7 @@ async function tryToken(token: string, client: Client, trying: Trying): Promise<
   }
 }
 
-/** Of the address only its host: the rest may be a secret of whoever set it. */
+/** Shows only the host of the webhook's URL, because the rest may be secret. */
 async function webhookHost(client: Client, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { url } = fields(await client.call('getWebhookInfo', {}, { signal }))

@@ -15,7 +15,7 @@ interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'fo
   readonly wanted: WantedUpdates
   /** Where the bot API is, without a slash at its end. */
   readonly url: string
-  /** Whoever runs the service chose the address: it may be on this machine. */
+  /** The operator chose the address, so it may be on this machine. */
   readonly allowPrivate: boolean
   readonly logger: Logger
 }

@@ -1,4 +1,4 @@
-/** Takes updates from the other server: the next ones are asked for once these are stored. */
+/** Polls updates from the other server: the next poll begins once these updates are stored. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
@@ -24,16 +24,16 @@ interface PollOptions {
   readonly credentialId: number
   readonly self: string
   readonly wanted: WantedUpdates
-  /** For how long the server holds a poll when there is nothing. */
+  /** How long the server holds a poll without updates. */
   readonly holdSeconds: number
 }
 
-/** How much longer than it holds a poll the server may take to answer. */
+/** Time for the answer in addition to the time for which the server holds the poll. */
 const GRACE_MS = 10_000
 const MOST = 100
 /**
- * A server that does not hold its polls, or brings the same for ever, is asked at first as often as the one and then ever
- * more seldom: a bot that is being written to does not wait, and a thousand quiet ones are no flood.
+ * The shortest time of a poll, for servers that do not hold polls or repeat the same updates. It grows while nothing
+ * new comes: a busy bot does not wait, and a thousand quiet bots are no flood.
  */
 const SHORTEST_MS = { first: 20, last: 1_000 }
 
@@ -48,7 +48,7 @@ export class Updates {
     this.#offset = offsetOf(checkpoint)
   }
 
-  /** One poll: resolves once what it brought is stored. */
+  /** One poll: resolves once its updates are stored. */
   async poll(signal: AbortSignal): Promise<void> {
     const began = performance.now()
     const answer = await this.#ask(signal)
@@ -72,7 +72,7 @@ export class Updates {
     this.#shortestMs = Math.min(2 * this.#shortestMs, SHORTEST_MS.last)
   }
 
-  /** Undefined where other kinds are wanted since: what was not acknowledged comes again. */
+  /** Undefined if the wanted kinds changed meanwhile: updates that were not acknowledged come again. */
   async #ask(signal: AbortSignal): Promise<Answer | undefined> {
     const { client, flavour, holdSeconds, wanted, credentialId } = this.#options
     const changed = new AbortController()
@@ -117,7 +117,7 @@ export class Updates {
       for (const { id: update_id, happening } of updates) {
         if (happening) continue
         report.passedOver('unknown')
-        // Once, or a broken server fills the log.
+        // Only once, so that a broken server does not fill the log.
         if (!this.#hasWarned) {
           const facts = { platform: flavour.id, update_id }
           logger.warn(facts, 'an update that has no kind was passed over')

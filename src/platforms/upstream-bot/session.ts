@@ -1,4 +1,4 @@
-/** One bot, live: updates are taken as they come, calls are passed on. */
+/** The session of one bot: polls updates, and passes calls on. */
 
 import {
   type FileStream,
@@ -27,7 +27,7 @@ export interface SessionOptions {
   readonly wanted: WantedUpdates
   readonly logger: Logger
   readonly holdSeconds: number
-  /** How many failures of the network in a row are passed over before anybody is told. */
+  /** How many failures of the network in a row are forgiven before the session ends. */
   readonly forgives: number
 }
 
@@ -39,7 +39,7 @@ export class BotApiSession implements Session {
   readonly #options: SessionOptions
   readonly #updates: Updates
   readonly #life: SessionLife
-  /** Has no reason of its own: calls that it cuts short count as not answered. */
+  /** Aborts without a reason, so that interrupted calls count as not answered. */
   readonly #calls = new AbortController()
   readonly #running: Promise<void>
 
@@ -126,7 +126,7 @@ export class BotApiSession implements Session {
     for (;;) await steadily(() => this.#updates.poll(signal), steadiness)
   }
 
-  /** What an answer to a request says of the bot itself. */
+  /** A refusal may concern the bot itself: its token or a restriction. */
   #learn(cause: unknown) {
     if (!(cause instanceof Refused) || this.#life.isOver) return
     const ending = endingOf(cause)
@@ -145,14 +145,14 @@ export class BotApiSession implements Session {
   }
 }
 
-/** A path that leads nowhere but into the files of the bot. */
+/** A path that cannot leave the files of the bot. */
 function safe(path: string): string {
   const steps = path.split('/')
   if (steps.some((step) => /^\.{0,2}$/.test(step))) throw failed('not_found')
   return steps.map(encodeURIComponent).join('/')
 }
 
-/** A log that does not store is no failure of the network's. */
+/** False for failures of our own storage. */
 const isOfNetwork = (cause: unknown) => cause instanceof Refused || cause instanceof Unanswered
 
 /** Events that could not be stored, or a defect, end the session as well. */

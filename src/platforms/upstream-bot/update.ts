@@ -7,7 +7,7 @@ import { type Fields, fields, integer, Malformed, number } from './fields.ts'
 
 export interface ReceivedUpdate {
   readonly id: number
-  /** Absent for an update that says of no kind what it is. */
+  /** Absent for an update without a kind. */
   readonly happening?: Happening | undefined
 }
 
@@ -29,7 +29,7 @@ export function updatesIn(body: string, envelope: Fields, reader: Reader): Recei
   )
 }
 
-/** The kinds that tell the account what it did itself; changes of state are told no matter who made them. */
+/** Kinds that may report the account's own actions. */
 const ECHOES: ReadonlySet<string> = new Set([
   'message',
   'edited_message',
@@ -53,7 +53,7 @@ function updateOf(text: string, value: Fields, { self, now }: Reader): ReceivedU
     happening: {
       kind: 'update',
       update: kind,
-      // Ids may begin anew after a quiet week, so they are told apart by their time as well.
+      // Ids may start again after a week without updates, so the source key also contains the time.
       sourceKey: `${id}${date === undefined ? '' : `@${date}`}`,
       direction: by === self && ECHOES.has(kind) ? 'own' : 'incoming',
       at: date ?? now,
@@ -63,7 +63,7 @@ function updateOf(text: string, value: Fields, { self, now }: Reader): ReceivedU
   }
 }
 
-/** The same for a message that a bot was answered: an update for its other keys. */
+/** The update for the bot's other keys about a message that a call sent. */
 export function ownUpdate(
   text: string,
   value: Fields,

@@ -1,4 +1,4 @@
-/** Which stanzas the server may forget (XEP-0198): those that are dealt with, counted from the first on without a gap. */
+/** Counts the stanzas to acknowledge to the server (XEP-0198): all that are handled, from the first one without a gap. */
 import { type Client, type Element, xml } from '@xmpp/client'
 import { ns } from './namespaces.ts'
 
@@ -6,15 +6,15 @@ const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 
 export class Acknowledgements {
   readonly #client: Client
-  /** Those dealt with beyond `#handled`. */
+  /** Stanzas handled out of order, beyond `#handled`. */
   #ahead = new Set<number>()
   #received: number
   #handled: number
-  /** The server has asked and got a smaller number than it had sent. */
+  /** The last answer to the server was smaller than the number of received stanzas. */
   #isOwed = false
   #stream = 0
 
-  /** `received`: how many came on the stream that the client is to resume. */
+  /** `received`: the number of stanzas received on the stream to resume. */
   constructor(client: Client, received: number) {
     this.#client = client
     this.#received = received
@@ -32,7 +32,7 @@ export class Acknowledgements {
     return this.#received
   }
 
-  /** To be called when the stanza that came last is dealt with. */
+  /** Returns a function to call when the newest stanza is handled. */
   expect(): () => void {
     const number = this.#received
     const stream = this.#stream
@@ -59,12 +59,12 @@ export class Acknowledgements {
     if (this.#isOwed && this.#handled === this.#received) this.#answer()
   }
 
-  /** The library has answered too early. */
+  /** Corrects an answer of the library that came too early. */
   #answer() {
     this.#isOwed = false
     const { streamManagement } = this.#client
     if (!streamManagement.enabled) return
-    // A stream that is down takes no answer and needs none: the number is part of the resumption.
+    // A broken stream needs no answer: the number is part of its resumption.
     this.#client
       .send(xml('a', { xmlns: ns.streamManagement, h: this.#handled }))
       .catch(() => undefined)

@@ -8,7 +8,7 @@ export interface Address {
   readonly local?: string
   readonly domain: string
   readonly resource?: string
-  /** Without the resource: whom the address belongs to. */
+  /** Without the resource: the account. */
   readonly bare: string
 }
 
@@ -40,9 +40,9 @@ function isDomain(text: string): boolean {
 }
 
 interface Server {
-  /** In the form that the library takes. */
+  /** The address in the library's form. */
   readonly service: string
-  /** On this very machine: the only place where a password may travel unencrypted. */
+  /** Whether the server is on this machine: only there may a password travel unencrypted. */
   readonly loopback: boolean
 }
 
@@ -57,7 +57,7 @@ export function parseServer(text: string): Server | undefined {
   return { service: `${protocol}//${hostname}${port && `:${port}`}`, loopback }
 }
 
-/** What people see of an address that has no name. */
+/** The name shown for an address without a nickname. */
 export function nameOf(bare: string): string {
   const address = parseAddress(bare)
   return address?.local?.replace(/\\([0-9a-f]{2})/g, decodeEscape) ?? bare
@@ -75,7 +75,7 @@ export function privateChat(bare: string, firstName = nameOf(bare)): Chat {
   return { native: bare, surface: 'private', firstName, username: bare }
 }
 
-/** Words between two who are in the same room, where one need not know who the other is. */
+/** Private messages between two occupants of a room, who may not know each other's address. */
 export function whispering(
   room: string,
   nick: string,

@@ -32,11 +32,11 @@ export interface PageRange {
   readonly max?: number
 }
 
-/** Servers cap this, Prosody at 50 where nobody says otherwise; a page on disk takes the longer the more there is. */
+/** Servers limit this, Prosody to 50 by default. Larger pages take longer to read from disk. */
 const pageSize = 250
 const pageMilliseconds = 30_000
 const fewMessages = 100
-/** Of a page, see `weightOf`. The keeper of an archive may send whatever it likes until it ends its answer. */
+/** The largest weight of a page, see `weightOf`: an archive may send anything before it ends its answer. */
 const heaviest = 32 * 2 ** 20
 
 interface Answer {
@@ -46,7 +46,7 @@ interface Answer {
 }
 
 export class Archive {
-  /** Whose archive it is. */
+  /** The owner of the archive: the account or a room. */
   readonly address: string
   readonly #own: string
   readonly #requests: Pick<Requests, 'ask'>
@@ -81,7 +81,7 @@ export class Archive {
       const answer = await this.#requests.ask('set', pageQuery(query, range), {
         signal: AbortSignal.any([signal, tooMuch.signal]),
         milliseconds: pageMilliseconds,
-        // A server asked by its account answers in the account's name.
+        // The server answers its account in the account's own name.
         ...(this.address !== this.#own && { to: this.address }),
       })
       const complete = answer.getChild('fin', ns.archive)?.attrs.complete === 'true'
@@ -91,7 +91,7 @@ export class Archive {
     }
   }
 
-  /** The last messages before a place; none when the archive does not know it any more. */
+  /** The last messages before a place; empty if the archive no longer has the place. */
   async before(place: string, signal: AbortSignal): Promise<readonly ArchivedMessage[]> {
     try {
       return (await this.page({ before: place, max: fewMessages }, signal)).messages
@@ -101,11 +101,11 @@ export class Archive {
     }
   }
 
-  /** Takes a message that is a part of an answer; says whether it was one. */
+  /** Takes a message if it is a part of an answer; returns whether it was. */
   take(stanza: Element): boolean {
     const result = stanza.getChild('result', ns.archive)
     if (!result) return false
-    // Anybody can send something of this form; only the keeper of the archive speaks for it.
+    // Anybody can send such a message: it counts only from the address of the archive.
     const from = stanza.attrs.from
     const answer = this.#queries.get(result.attrs.queryid ?? '')
     if (!answer || (parseAddress(from)?.bare ?? this.#own) !== this.address) return true

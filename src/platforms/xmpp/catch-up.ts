@@ -1,4 +1,4 @@
-/** Fetches from the archive whatever came since the checkpoint, page by page. */
+/** Fetches all messages since the checkpoint from the archive, page by page. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
@@ -12,13 +12,13 @@ import { RequestRefused } from './requests.ts'
 export const clockToleranceSeconds = 60
 /** Stored at a time; the pages of an archive may be larger. */
 const batchSize = 100
-/** Before an archive that was there once is given up: a server that goes down has parts that are gone already. */
+/** Pauses before an archive that existed is taken for missing: a server that is stopping loses its parts one by one. */
 const askAgainMilliseconds = [1_000, 3_000]
-/** After the presence; the first is shorter than the time in which the checkpoint passes a message, see `RecentIds`. */
+/** Pauses after the presence. The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`. */
 const readAgainMilliseconds = [2_500, 7_500]
 const longestPause = 60_000
 
-/** What a server answers that has no archive, or none for this account. */
+/** The conditions by which servers refuse if they have no archive, or none for this account. */
 const missing: ReadonlySet<string> = new Set([
   'feature-not-implemented',
   'forbidden',
@@ -46,12 +46,12 @@ export class CatchUp {
     this.#logger = logger
   }
 
-  /** Of the newest message when it began, by the clock of the server. */
+  /** The time of the newest message at the beginning, by the clock of the server. */
   get readUntil(): number {
     return this.#readUntil
   }
 
-  /** The first start begins now, not with the history. Resolves with whether there is an archive. */
+  /** On the first start, stores the current end of the archive as the checkpoint. Resolves with whether there is an archive. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const newest = await this.#newest(signal)
     if (!newest) return false
@@ -86,9 +86,9 @@ export class CatchUp {
   }
 
   /**
-   * Of a message that comes at the moment of the presence, ejabberd may still believe that it came before: it sends it
-   * to nobody then, and shows it in the archive only later, behind the checkpoint. So what came after `checkpoint` is
-   * read twice more; what is known is not stored again. Rejects when something could not be stored.
+   * Reads the archive after `checkpoint` twice more. A message that arrives at the moment of the presence may be sent to
+   * nobody by ejabberd, and appear in the archive only later, behind the checkpoint. Known messages are not stored again.
+   * Rejects if something could not be stored.
    */
   async settle(checkpoint: Checkpoint, signal: AbortSignal): Promise<void> {
     const pauses = [...readAgainMilliseconds]
@@ -129,7 +129,7 @@ export class CatchUp {
       const isNew = deliveries.some(({ key }) => !keys.has(key))
       for (const { key } of deliveries) keys.add(key)
       const next = isNew ? beforeLast(messages, after) : messages.at(-1)?.id
-      // One that gives the same again and again would do so for ever.
+      // An archive that repeats the same page would repeat it for ever.
       if (complete || (!isNew && next === after)) break
       after = next
     }
@@ -142,7 +142,7 @@ export class CatchUp {
       return await this.#archive.page(range, signal)
     } catch (cause) {
       if (!(cause instanceof RequestRefused) || cause.condition !== 'item-not-found') throw cause
-      // The archive has dropped what is older, but not what came later.
+      // The archive has deleted the message of the checkpoint, but not the later ones.
       const { mam } = checkpoint
       if (after === checkpoint.from) return this.#after(mam, { mam, at: checkpoint.at }, signal)
       this.#logger.warn(

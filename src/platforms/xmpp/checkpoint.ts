@@ -1,4 +1,4 @@
-/** How far the events of an account are stored: in its archive and in those of its rooms, and what came without an archive. */
+/** Checkpoints of an account: a place in its archive and in those of its rooms, and the newest messages without an archive. */
 import type { Json } from '../../../actors/ports/platform.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import type { Delivery } from './delivery.ts'
@@ -6,24 +6,24 @@ import type { Invitation } from './invitation.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
 
 export interface Checkpoint {
-  /** The archive id of the last message that is dealt with; empty: the archive was empty. */
+  /** The archive id of the last stored message; empty: the archive was empty. */
   readonly mam: string
   /**
    * An archive id a little before it, from which the next session reads. Servers do not show messages in the order
    * of their archive ids, and several messages can have the same one: what comes after `mam` is not all that is new.
    */
   readonly from?: string
-  /** When that was, in case the archive no longer knows the id. Unix time in seconds. */
+  /** The time of that message, in case the archive no longer has its id. Unix time in seconds. */
   readonly at: number
 }
 
 /** By the address of the archive. */
 export type Checkpoints = ReadonlyMap<string, Checkpoint>
 
-/** All of them are stored with each event, and anybody may invite the account into ever new rooms. */
+/** The most rooms in a checkpoint: all are stored with each event, and anybody may invite the account into rooms. */
 const mostRooms = 1_000
 
-/** The same with one moved; the room that was silent for longest is given up where there are too many. */
+/** The checkpoints with one replaced. If there are too many, the room without messages for the longest time is dropped. */
 export function withCheckpoint(
   checkpoints: Checkpoints,
   archive: string,
@@ -71,7 +71,7 @@ function parse(stored: Json | undefined): Checkpoint | undefined {
   return { mam, ...(typeof from === 'string' && { from }), at: typeof at === 'number' ? at : 0 }
 }
 
-/** What is remembered of such a message: its fingerprint, and when it came. Unix time in seconds. */
+/** A remembered message: its fingerprint and its time, Unix time in seconds. */
 export type Unarchived = readonly [fingerprint: string, at: number]
 
 /** How much the clocks of the server and of this machine may differ. */
@@ -90,7 +90,7 @@ export function parseUnarchived(stored: Json): Unarchived[] {
   })
 }
 
-/** What the session before has stored last, each to be recognised once. */
+/** The last messages that the session before has stored: each is recognized once. */
 export class Repeats {
   readonly #expected: Unarchived[]
 
@@ -98,9 +98,9 @@ export class Repeats {
     this.#expected = [...stored]
   }
 
-  /** Whether the server has kept this message although it is stored. */
+  /** Whether the server sends a message again that is stored already. */
   take({ message, at, delayed }: Delivery): boolean {
-    // A random id is not used again; of another one only what the server has kept can be a repeat.
+    // A random id is unique. With any other id only a message kept by the server can be a repeat.
     if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false
     const fingerprint = fingerprintOf(message)
     const place = this.#expected.findIndex(

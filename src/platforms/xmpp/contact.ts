@@ -8,7 +8,7 @@ type Contact = Content & { readonly kind: 'contact' }
 
 const longestCard = 2_048
 
-/** For clients that know no cards. */
+/** The text for clients without support for cards. */
 export const writeContact = (contact: Contact): string => `${fullName(contact)}\n${contact.phone}`
 
 export function contactElement(contact: Contact): Element {
@@ -35,7 +35,7 @@ export function readContact(message: Element, text: string): Contact | undefined
   })
 }
 
-/** Of a text that is nothing but a card. */
+/** Reads a contact from a text that is only a card. */
 function readCard(text: string): Contact | undefined {
   const card = text.trim()
   if (card.length > longestCard || !/^BEGIN:VCARD\r?\n[\s\S]*\nEND:VCARD$/i.test(card))

@@ -1,4 +1,4 @@
-/** The content of a message: as it is sent, and as its readers see it. */
+/** Contents of messages: in the form that is sent, and as readers see them. */
 
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
@@ -51,7 +51,7 @@ export async function written(
 ): Promise<Written> {
   const name = contentName(content)
   if (!SUPPORTED.some((able) => able === name)) {
-    // A file that is on the network already goes by its link, whatever it is.
+    // A file that is on the network already is sent as its link.
     const isThere = content.kind === 'media' && 'native' in content.media.file
     if (!isThere || !isLink(content.media.file.native)) {
       throw failed('bad_request', `${name} is not supported on XMPP`)
@@ -122,7 +122,7 @@ function asShown(media: Media): Media {
 function styled(source: Text) {
   const body = writeStyled(source)
   const read = readStyled(body)
-  // What was not meant as a mark shall not be taken for one.
+  // Plain text that looks like styling is marked as unstyled.
   const isStyled = source.entities.length > 0 && read.entities.length > 0
   return { body, isStyled, shown: isStyled ? read : { text: body, entities: [] } }
 }

@@ -1,4 +1,4 @@
-/** A message on its way in: taken out of its wrapping, with what the server vouches for. */
+/** Incoming messages: unwrapped from copies and archive results, with the facts that the server guarantees. */
 import type { Element } from '@xmpp/client'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { parseAddress } from './address.ts'
@@ -10,9 +10,9 @@ export interface Delivery {
   readonly message: Element
   /** The same for each copy of the message; see `message-identity.ts`. */
   readonly key: string
-  /** Whose archive it belongs to: the account's or a room's. */
+  /** The archive that it belongs to: the account's or a room's. */
   readonly archive: string
-  /** Where it stands in that archive; absent if it is not there, empty if there is none but its time. */
+  /** Its id in that archive; absent if it is not archived, empty if only its time is known. */
   readonly archived?: string
   /** Unix time in seconds. */
   readonly at: number
@@ -20,17 +20,17 @@ export interface Delivery {
   readonly delayed?: true
   /** Fetched after a gap. */
   readonly recovered: boolean
-  /** From the part of the archive that the session before has stored already, but for what it had not been shown. */
+  /** From a part of the archive that the session before has read; only messages that it did not see are new. */
   readonly again?: boolean
   /** Whether the account itself wrote it, on whatever device. */
   readonly own: boolean
-  /** What a server kept for an account that was away, though its archive has it too. */
+  /** Kept by the server while the account was offline, and perhaps in its archive too. */
   readonly kept?: true
   /** Of a message in a room. */
   readonly room?: RoomReader
 }
 
-/** A room knows who its people are and under which ids its messages go. */
+/** Reads messages of a room, which knows its people and the ids of its messages. */
 export interface RoomReader {
   read(delivery: Delivery): Happening | undefined
 }
@@ -50,15 +50,15 @@ interface Trust {
   readonly readUntil?: number
 }
 
-/** No server's clock is put back that far. */
+/** Larger than any correction of a server's clock. */
 const clockStepSeconds = 600
 
-/** Unwraps a live message; `undefined` when it pretends to be something that only the own server may send. */
+/** Unwraps a live message; undefined for a forged one, which only the account's own server may send. */
 export function delivered(stanza: Element, trust: Trust): Delivery | undefined {
   const carbon = stanza.getChild('received', ns.carbons) ?? stanza.getChild('sent', ns.carbons)
   if (!carbon) return live(stanza, stanza, trust)
   const from = parseAddress(stanza.attrs.from)
-  // Not by another device either: it is the account's server that makes copies.
+  // Copies come only from the account's server, not from another device.
   if (from?.bare !== trust.own || from.resource !== undefined) return undefined
   const forwarded = carbon.getChild('forwarded', ns.forward)
   const message = forwarded?.getChild('message')
@@ -93,7 +93,7 @@ function isFrom(message: Element, own: string): boolean {
   return (parseAddress(message.attrs.from)?.bare ?? own) === own
 }
 
-/** When the server got it; the sender's own claim does not count. */
+/** When the server received it. The sender's own claim does not count. */
 function stampOf(stamped: Element, { own, domain }: Trust): number | undefined {
   const vouched = stamped
     .getChildren('delay', ns.delay)

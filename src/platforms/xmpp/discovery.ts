@@ -1,11 +1,11 @@
-/** What an address says of itself when asked (XEP-0030), with the forms that belong to it. */
+/** Service discovery (XEP-0030): the identities and features of an address, with their forms. */
 import { type Element, xml } from '@xmpp/client'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
 
 const askMilliseconds = 8_000
 
-/** `undefined`: there is nobody, or nobody who says anything. */
+/** Undefined if the address does not exist or does not answer. */
 export async function discover(
   requests: Requests,
   to: string,
@@ -14,7 +14,7 @@ export async function discover(
   return ask(requests, to, ns.discovery, signal)
 }
 
-/** The addresses of what a server has besides people. */
+/** The addresses of a server's services. */
 export async function discoverItems(
   requests: Requests,
   to: string,

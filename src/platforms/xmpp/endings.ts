@@ -1,4 +1,4 @@
-/** How a session ended: what the server said last, as a state of the account and a reason that keeps its name. */
+/** Reads the end of a session from the server's last error: the state of the account, and a reason. */
 import type { Reason } from '../../../machines/model/reason.ts'
 import { NOT_STORED, NotStored } from '../kit/event-line.ts'
 import type { Ending } from '../kit/session-life.ts'
@@ -6,9 +6,9 @@ import { StorageAway, TakenOver } from './failures.ts'
 import { ServerUnproven } from './sasl/scram.ts'
 import { EncryptionMissing, Oversized } from './transport.ts'
 
-/** What somebody decided and may take back. */
+/** Ends that a person decided and may revoke. */
 const DECIDED_SECONDS = 300
-/** What a server also says while it starts. */
+/** An error that servers also send while they start. */
 const STARTING_SECONDS = 60
 
 const decided = (reason: Reason): Ending => ({
@@ -28,11 +28,11 @@ const DISABLED: Ending = { kind: 'invalid', reason: 'account_disabled' }
 /** The standard does not tell a changed password from a deleted account, on purpose. */
 const PASSWORD: Ending = { kind: 'revoked', reason: 'password_changed' }
 
-/** Whether somebody wanted the end: to try again within moments would be to insist. */
+/** Whether a person decided the end, so that an immediate reconnect would be wrong. */
 export const isDecided = (ending: Ending): boolean =>
   ending.kind !== 'lost' || ending.retryAfterSeconds === DECIDED_SECONDS
 
-/** What it means that the server closed the stream with a condition (RFC 6120, 4.9.3), where its text says no more. */
+/** The meanings of stream errors (RFC 6120, 4.9.3) without a known text. */
 const conditions: Readonly<Record<string, Ending>> = {
   conflict: decided('session_conflict'),
   'policy-violation': decided('policy_violation'),
@@ -72,7 +72,7 @@ const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending
   ['conflict', /^(the )?(account|user) (was |has been )?(deleted|removed|unregistered)/i, DELETED],
   ['conflict', /\S/, decided('session_kicked')],
   ['policy-violation', /\bkick/i, decided('session_kicked')],
-  // Of a single stanza, which is not sent again.
+  // The error concerns a single stanza, which is not sent again.
   ['policy-violation', /\btoo (big|large|long)\b/i, soon('stanza_refused')],
   ['not-authorized', /\b(account|user) (was |has been )?deleted/i, DELETED],
   [
@@ -85,7 +85,7 @@ const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending
   ['undefined-condition', /\bkick/i, decided('session_kicked')],
 ]
 
-/** What the refusal of a login means (RFC 6120, 6.5). */
+/** The meanings of login failures (RFC 6120, 6.5). */
 const logins: Readonly<Record<string, Ending>> = {
   'account-disabled': DISABLED,
   'not-authorized': PASSWORD,
@@ -94,11 +94,11 @@ const logins: Readonly<Record<string, Ending>> = {
   'temporary-auth-failure': starting('login_unavailable'),
 }
 
-/** How OpenSSL and Node.js name what is wrong with a certificate. */
+/** Certificate errors of OpenSSL and Node.js. */
 const untrusted =
   /CERT|ISSUER|_SIGNATURE|CRL_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH/
 
-/** What the end of a connection means; `lost` unless the server said more. */
+/** The meaning of the end of a connection; `lost` unless the server said more. */
 export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return soon('network')
   if (cause instanceof TakenOver) return { kind: 'replaced' }
@@ -110,7 +110,7 @@ export function endingOf(cause: unknown): Ending {
   const condition = textOf(cause, 'condition')
   if (cause.name === 'SASLError') return logins[condition] ?? decided('login_failed')
   if (cause.name === 'StreamError') return closedStream(condition, textOf(cause, 'text'))
-  // Logged in, and yet given no session: there are too many of them, as a rule.
+  // The login succeeded, but the server opened no session: usually there are too many.
   if (cause.name === 'StanzaError') return starting('server_overloaded')
   const code = textOf(cause, 'code')
   if (untrusted.test(code)) return soon('bad_certificate')

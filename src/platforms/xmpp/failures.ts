@@ -1,4 +1,4 @@
-/** What the network's error conditions mean for a request, and what ends a session from within. */
+/** The meanings of error conditions for a request, and the errors of our own that end a session. */
 import type { Element } from '@xmpp/client'
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
@@ -11,7 +11,7 @@ export function conditionOf(stanza: Element): string {
   return condition?.name ?? 'undefined-condition'
 }
 
-/** Why a message came back. */
+/** The failure for a message that bounced. */
 export function bounced(condition: string): RequestFailed {
   switch (condition) {
     // A server answers `service-unavailable` for an account that it does not have.
@@ -24,7 +24,7 @@ export function bounced(condition: string): RequestFailed {
     case 'forbidden':
     case 'not-allowed':
     case 'not-authorized':
-    // Said by a room to those who are not in it.
+    // A room answers this to people who are not in it.
     case 'not-acceptable':
     case 'registration-required':
     case 'subscription-required':
@@ -42,17 +42,17 @@ export function bounced(condition: string): RequestFailed {
   }
 }
 
-/** Another client of the account goes by the name of this one. */
+/** Another client of the account uses the resource of this one. */
 export class TakenOver extends Error {
   override readonly name = 'TakenOver'
 }
 
-/** What is kept of the account could not be read or written. */
+/** The stored data of the account could not be read or written. */
 export class StorageAway extends Error {
   override readonly name = 'StorageAway'
 }
 
-/** A question ended without an answer; nothing was to happen by it. */
+/** The failure for a request without an answer that would have changed nothing. */
 export function unanswered(cause: unknown): RequestFailed {
   if (!isImpatience(cause)) return reconnecting(cause)
   return failed(

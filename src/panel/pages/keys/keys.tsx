@@ -16,7 +16,7 @@ import { NewKey } from './new-key.tsx'
 import { KeyRecords } from './records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
-/** Longer lists get a search field. */
+/** The number of accounts offered at once; the user searches for others. */
 const SHOWN = 200
 
 function useAccounts(chosen: string) {

@@ -151,7 +151,7 @@ function inputOf({ name, secret }: LinkField) {
 
 export function LinkPage() {
   const t = useT()
-  /** A way of linking without a message of the panel is shown by its own name. */
+  /** A messenger without a message of the panel is shown by its own name. */
   const nameOf = (platform: string, own: string) => {
     const known = t.word('platform', platform)
     return known === platform ? own : known

@@ -9,7 +9,7 @@ import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from '
 interface SentCode {
   readonly phone: string
   readonly hash: string
-  /** It came by e-mail: then it is no code of the phone. */
+  /** The code came by e-mail, and is checked as such. */
   readonly byEmail: boolean
   readonly step: Omit<LinkStep & { kind: 'code' }, 'stored' | 'wrong' | 'kind'>
 }
@@ -38,7 +38,7 @@ export class PhoneLink implements LinkAttempt {
     return link
   }
 
-  /** Undefined when this was not stored by a link of this kind. */
+  /** Undefined if another kind of link stored this. */
   static resume(signIn: SignIn, stored: Json): LinkAttempt | undefined {
     const { phone, hash, byEmail, step, hint } = fieldsOf(stored)
     if (typeof phone !== 'string' || typeof hash !== 'string') return undefined

@@ -11,7 +11,7 @@ import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from '
 export class QrLink implements LinkAttempt {
   step: LinkStep = { kind: 'show', form: 'qr', value: '', expiresInSeconds: 0, stored: null }
   readonly #signIn: SignIn
-  /** Was something said since the code was shown? */
+  /** Resolves when the network reports a change after the code was shown. */
   #news = Promise.withResolvers<void>()
   readonly #listen = (update: tl.TypeUpdates) => {
     if (update._ === 'updateShort' && update.update._ === 'updateLoginToken') this.#news.resolve()
@@ -28,7 +28,7 @@ export class QrLink implements LinkAttempt {
     return link
   }
 
-  /** Undefined when this was not stored by a link of this kind. */
+  /** Undefined if another kind of link stored this. */
   static async resume(
     signIn: SignIn,
     stored: Json,

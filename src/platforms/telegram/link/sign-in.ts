@@ -1,4 +1,4 @@
-/** What every way of linking comes to: a password perhaps, and then the account with its keys. */
+/** The last steps of every way of linking: a password if there is one, then the account with its keys. */
 
 import type { tl } from '@mtcute/node'
 import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
@@ -52,7 +52,7 @@ export async function givePassword(
   }
 }
 
-/** What ends the flow; anything else is a failure of this one answer, and the flow goes on. */
+/** The step for a refusal that ends the flow; after any other failure the flow continues. */
 export function refusalStep(cause: unknown): LinkStep {
   const seconds = waitOf(cause)
   if (seconds !== undefined) {

@@ -95,7 +95,7 @@ function changed(change: GeneralTopicChange) {
   }
 }
 
-/** What an administrator is called and the tag of a member are the same to the network. */
+/** The network stores an administrator's title and a member's tag in the same field. */
 async function name(
   { calls, signal }: Context,
   { chat, person }: Pick<OperationOf<'member'>, 'chat' | 'person'>,

@@ -41,7 +41,7 @@ export const stars: Handlers<Context> = {
 const amountOf = (stars: tl.TypeStarsAmount): number =>
   stars._ === 'starsAmount' ? stars.amount.toNumber() : 0
 
-/** What went has a negative amount on the network. */
+/** Outgoing transactions have negative amounts on the network. */
 function transactionOf(one: tl.RawStarsTransaction, view: View): StarTransaction {
   const { id, amount, date, refund, subscriptionPeriod, stargift, premiumGiftMonths } = one
   const stars = amountOf(amount)
@@ -84,13 +84,13 @@ function partnerOf(peer: tl.TypeStarsTransactionPeer, view: View): Partner {
   }
 }
 
-/** Pays what the network asks for; `expected`, where the caller names a price, has to be that. */
+/** Pays the network's price, which must equal `expected` if the caller names one. */
 export async function pay(
   { calls, signal }: Context,
   invoice: tl.TypeInputInvoice,
   expected?: number,
 ): Promise<void> {
-  // Asking for the bill reserves nothing.
+  // Fetching the payment form reserves nothing.
   const asked = { _: 'payments.getPaymentForm', invoice } as const
   const form = await calls.call(asked, { signal, looks: true })
   const price = form.invoice.prices.reduce((sum, { amount }) => sum + amount.toNumber(), 0)

@@ -1,4 +1,4 @@
-/** What a message of the network carries, in neutral terms. */
+/** Reads the content of a message into neutral terms. */
 import type { tl } from '@mtcute/node'
 import type { Content } from '../../../../machines/model/content.ts'
 import type { Location } from '../../../../machines/model/location.ts'
@@ -22,7 +22,7 @@ export function contentOf(message: tl.RawMessage, shown: Shown): Content {
   return message.message === '' ? { kind: 'unsupported', label: media._ } : text
 }
 
-/** Only what its writer has chosen. */
+/** Only the formatting that the writer has chosen. */
 function previewOf({ media, invertMedia }: tl.RawMessage): { readonly preview?: Preview } {
   if (media?._ !== 'messageMediaWebPage') return {}
   const { webpage, manual, forceLargeMedia, forceSmallMedia } = media

@@ -34,7 +34,7 @@ export function giftOf(gift: tl.TypeStarGift): Gift | undefined {
   }
 }
 
-/** `owner` is the native id of whoever has it; of another's gifts only channels have ids. */
+/** `owner` is the native id of the gift's owner. Gifts of others have ids only if a channel owns them. */
 export function ownedGiftOf(saved: tl.RawSavedStarGift, owner: string, view: View): OwnedGift {
   const { gift, fromId, date, message, unsaved, msgId, savedId, convertStars } = saved
   const id = savedId ? `${owner}_${savedId.toString()}` : msgId?.toString()
@@ -96,11 +96,11 @@ const backdropOf = (backdrop: tl.RawStarGiftAttributeBackdrop): GiftBackdrop => 
   text: backdrop.textColor,
 })
 
-/** Of crafted gifts the network tells a rank instead: the reference's 0 stands for those. */
+/** For crafted gifts the network gives a rank instead; the reference's value is then 0. */
 const permilleOf = (rarity: tl.TypeStarGiftAttributeRarity) =>
   rarity._ === 'starGiftAttributeRarity' ? rarity.permille : 0
 
-/** The gift in a message that announces it, as its reader has it. */
+/** The gift in the message that announces it. */
 export function announcedGiftOf(
   message: tl.RawMessageService,
   action: tl.RawMessageActionStarGift,

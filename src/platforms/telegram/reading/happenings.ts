@@ -1,4 +1,4 @@
-/** What the network says has happened, in neutral terms. */
+/** Reads updates of the network into neutral happenings. */
 import type { tl } from '@mtcute/node'
 import type { Chat } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
@@ -10,13 +10,13 @@ import type { OpinionReader } from './opinions.ts'
 import { chatOf, personById, type View } from './peers.ts'
 import type { KnownPolls } from './polls.ts'
 
-/** Who sees it, and what was told before. */
+/** The reading account, and its memory of earlier updates. */
 export interface Reader extends View {
   readonly opinions: OpinionReader
   readonly polls: KnownPolls
 }
 
-/** None where the bot API knows no such event. Deletions without a chat are not told here. */
+/** Empty for updates without an event of the bot API. Deletions without a chat are read by `deletionsOf`. */
 export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
   switch (update._) {
     case 'updateNewMessage':
@@ -58,7 +58,7 @@ export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
   }
 }
 
-/** In groups the network does not say who has read. */
+/** In groups the network does not say who has read a message. */
 function read(chat: Chat, maxId: number, view?: View): Happening {
   const isPerson = view && chat.surface === 'private'
   return {
@@ -73,7 +73,7 @@ function read(chat: Chat, maxId: number, view?: View): Happening {
   }
 }
 
-/** One event for each chat; those that nobody remembers are told without a chat. */
+/** One event for each chat, and one without a chat for messages whose chat is not stored. */
 export function deletionsOf(messages: readonly number[], places: readonly Place[]): Happening[] {
   const chatOfMessage = new Map(places.map(({ message, chat }) => [message, chat]))
   const grouped = Map.groupBy(messages, (message) => chatOfMessage.get(message))
@@ -92,7 +92,7 @@ export function deletionsOf(messages: readonly number[], places: readonly Place[
 
 function written(message: Written, view: View, pts: number): Happening[] {
   const told = messageOf(message, view)
-  // The library numbers what was pushed, and not what it had to ask for.
+  // The library numbers pushed updates, but not those that it fetched.
   const recovered = pts === 0 && { recovered: true }
   const happening: Happening = {
     kind: 'message',
@@ -107,7 +107,7 @@ function written(message: Written, view: View, pts: number): Happening[] {
   return [happening, ...members.map((member) => ({ ...member, ...recovered }))]
 }
 
-/** What changes without its content having changed is no edit: reactions, views, previews. */
+/** Changes of reactions, views and previews come as edits of the network, but are none. */
 function edited(message: tl.RawMessage, view: View, pts: number): Happening | undefined {
   const told = messageOf(message, view)
   if (told.editedAt === undefined) return undefined

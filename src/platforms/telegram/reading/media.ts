@@ -9,7 +9,7 @@ export type Shown = PlaceOf<FileName>
 
 type Sized = tl.RawPhotoSize | tl.RawPhotoSizeProgressive | tl.RawPhotoCachedSize
 
-/** Undefined when there is no picture, or not any more. */
+/** Undefined without a picture, or if it was deleted. */
 export function photoOf(photo: tl.TypePhoto | undefined, shown: Shown): Media | undefined {
   if (photo?._ !== 'photo') return undefined
   const sizes = sizesOf(photo.sizes, photo.id.toString(), shown)

@@ -16,7 +16,7 @@ import { chatOf, personById, type View } from './peers.ts'
 type Ban = Exclude<keyof tl.RawChatBannedRights, '_' | 'untilDate'>
 type Grant = Exclude<keyof tl.RawChatAdminRights, '_'>
 
-/** What takes each permission away. */
+/** The network's bans for each permission. */
 export const bans: Readonly<Record<Permission, readonly Ban[]>> = {
   send_messages: ['sendPlain'],
   send_audios: ['sendAudios'],
@@ -127,7 +127,7 @@ const titleOf = (rank: string | undefined) => (rank ? { title: rank } : {})
 const personOf = (peer: tl.TypePeer, view: View): Person =>
   peer._ === 'peerUser' ? personById(peer.userId, view) : { native: nativeOf(peer), firstName: '' }
 
-/** Undefined where anybody may ask to come in, and no link is needed for it. */
+/** Undefined for chats that anybody may ask to join without a link. */
 export function inviteOf(
   invite: tl.TypeExportedChatInvite | undefined,
   view: View,
@@ -183,7 +183,7 @@ export function membershipOf(update: Told, view: View): Happening {
   }
 }
 
-/** People's accounts are told of others only by what is announced in the chat. */
+/** The network reports changes of other members only by service messages. */
 export function membershipsIn(
   { action }: tl.RawMessageService,
   { native, chat, at, from: by, content }: Message,
@@ -202,7 +202,7 @@ export function membershipsIn(
   if (content.fact === 'joined') return content.people.map(joins)
   if (content.fact === 'left') {
     const { person } = content
-    // Whoever is put out of a supergroup may not come back by themselves.
+    // A member removed from a supergroup is banned.
     const isKicked = by.native !== person.native && chat.surface !== 'group'
     return [
       change(person, inside(person), isKicked ? { person, status: 'kicked' } : outside(person)),

@@ -10,7 +10,7 @@ import { announcedGiftOf } from './gifts.ts'
 import { photoOf, type Shown } from './media.ts'
 import { chatOf, personById, type View, writerOf } from './peers.ts'
 
-/** What the network announces in a chat, in neutral terms. */
+/** Reads service messages into neutral terms. */
 function serviceOf(
   message: tl.RawMessageService,
   from: Person | undefined,
@@ -108,7 +108,7 @@ export function messageOf(message: Written, view: View): Message {
   }
 }
 
-/** The account wrote it itself, on whatever device; notes to itself are not marked as sent. */
+/** Whether the account wrote it, on any device. Messages to itself are not marked as outgoing. */
 export const isOwn = ({ out, peerId }: Written, self: string): boolean =>
   out === true || nativeOf(peerId) === self
 
@@ -119,7 +119,7 @@ function authorOf(message: Written, chat: Message['chat'], view: View): Person |
   return writerOf(message.peerId, chat, view)
 }
 
-/** In groups their anonymous administrators write as the group, and channels as themselves. */
+/** Anonymous administrators write in the name of the group, channels in their own name. */
 function writtenFor(
   { fromId }: Written,
   chat: Message['chat'],
@@ -129,7 +129,7 @@ function writtenFor(
   return { fromChat: chatOf(fromId, view) }
 }
 
-/** Answers to stories have no word in neutral terms. */
+/** Answers to stories cannot be expressed in neutral terms. */
 function replyOf(
   message: Written,
   view: View,
@@ -138,7 +138,7 @@ function replyOf(
   if (replyTo?._ !== 'messageReplyHeader' || replyTo.replyToScheduled) return {}
   const { todoItemId: answeredTask } = replyTo
   const quote = { ...quoteOf(replyTo), ...(answeredTask !== undefined && { answeredTask }) }
-  // A message of another private chat is told without its chat and its number.
+  // The network leaves out chat and number of a message of another private chat.
   if (replyTo.replyToPeerId || replyTo.replyFrom) {
     const externalReply = externalOf(replyTo, message, view)
     return { ...quote, ...(externalReply && { externalReply }) }
@@ -163,7 +163,7 @@ function externalOf(
   const known = replyFrom && originOf(replyFrom, view)
   const origin: Origin | undefined = known ?? (chat && { from: 'chat', chat, at: 0 })
   if (!origin || message._ !== 'message') return undefined
-  // Files of the message answered are not found again by this one.
+  // Files of the answered message could not be downloaded by the name of this message.
   const hasFile = replyMedia?._ === 'messageMediaPhoto' || replyMedia?._ === 'messageMediaDocument'
   const shown = { of: 'message', chat: nativeOf(message.peerId), message: message.id } as const
   const content: Content =

@@ -1,4 +1,4 @@
-/** What people think of messages: the network tells how it is now, and what has changed is found by what was told before. */
+/** Reactions to messages: the network reports the current ones, and changes are found by comparing with earlier reports. */
 import type { tl } from '@mtcute/node'
 import type { Chat, Reaction } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
@@ -8,21 +8,21 @@ import { chatOf, personById, type View } from './peers.ts'
 
 interface Opinion {
   readonly reactions: readonly Reaction[]
-  /** Of the newest; Unix time in seconds. */
+  /** Time of the newest reaction, Unix time in seconds. */
   readonly at: number
 }
 
 type Opinions = ReadonlyMap<number, Opinion>
 type Target = { readonly chat: Chat; readonly target: string }
 
-/** Of so many messages it is remembered who thinks what. */
+/** Reactions are remembered for this many messages. */
 const REMEMBERED = 500
 
 export class OpinionReader {
   readonly #known = new RecentMap<string, Opinions>(REMEMBERED)
   readonly #since: number
 
-  /** `since`: what was thought before is no news. Unix time in seconds. */
+  /** `since`: earlier reactions are not reported. Unix time in seconds. */
   constructor(since: number) {
     this.#since = since
   }
@@ -35,7 +35,7 @@ export class OpinionReader {
     const counted = results.reduce((sum, { count }) => sum + count, 0)
     const listed = [...now.values()].reduce((sum, { reactions }) => sum + reactions.length, 0)
     const before = this.#exchange(`${chat.native}:${msgId}`, now)
-    // Whoever is not in a list that is cut short may think what they thought before.
+    // People missing in a shortened list may still have their earlier reactions.
     const isWhole = listed >= counted
     const changed = [...new Set([...before.keys(), ...now.keys()])].flatMap((id) => {
       if (!isWhole && !now.has(id)) return []
@@ -45,7 +45,7 @@ export class OpinionReader {
     return [...changed, countOf(of, results)]
   }
 
-  /** What was known until now. */
+  /** Stores the new reactions, and returns those of the last report. */
   #exchange(key: string, now: Opinions): Opinions {
     const known = this.#known.get(key)
     this.#known.set(key, now)
@@ -85,7 +85,7 @@ function countOf(of: Target, results: readonly tl.TypeReactionCount[]): Happenin
   })
   return {
     kind: 'reaction_count',
-    // Not numbered by the network, and never told again: each is an event of its own.
+    // The network does not number these and never repeats them: each report is a new event.
     sourceKey: `r:${of.chat.native}:${of.target}:${crypto.randomUUID()}`,
     direction: 'incoming',
     at: seconds(),
@@ -94,7 +94,7 @@ function countOf(of: Target, results: readonly tl.TypeReactionCount[]): Happenin
   }
 }
 
-/** Those of people; chats that react in their own name have no word in neutral terms. */
+/** Reactions of people; those of chats cannot be expressed in neutral terms. */
 function opinionsIn(listed: readonly tl.TypeMessagePeerReaction[]): Opinions {
   const opinions = new Map<number, Opinion>()
   for (const { peerId, date, reaction } of listed) {

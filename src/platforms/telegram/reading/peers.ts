@@ -6,16 +6,16 @@ import type { Person } from '../../../../machines/model/person.ts'
 import { writeFileName } from '../files.ts'
 import { nativeOf } from '../natives.ts'
 
-/** Who sees it, and whom the network named along with it. */
+/** The reading account, with the people and chats that the network sent along. */
 export interface View {
   readonly self: string
   readonly peers: PeersIndex
 }
 
-/** Stand-ins of the reference for writers that are no people. */
+/** The reference's stand-ins for writers that are not people. */
 const GROUP_BOT = { native: '1087968824', firstName: 'Group', username: 'GroupAnonymousBot' }
 const CHANNEL_BOT = { native: '136817688', firstName: 'Channel', username: 'Channel_Bot' }
-/** Whoever did something that the network does not tell the account who did it. */
+/** The person behind an action whose author the network does not show to the account. */
 export const SOMEBODY: Person = { ...GROUP_BOT, isBot: true }
 /** The network's own announcements are written by this account. */
 const NAMELESS = 'Telegram'

@@ -37,7 +37,7 @@ const REMEMBERED = 500
 export class KnownPolls {
   readonly #polls = new RecentMap<string, tl.TypePoll>(REMEMBERED)
 
-  /** Also those that the account has sent itself. */
+  /** Remembers polls, also those that the account itself has sent. */
   noteIn(updates: readonly tl.TypeUpdate[]): void {
     for (const update of updates) {
       const isNew = update._ === 'updateNewMessage' || update._ === 'updateNewChannelMessage'
@@ -54,14 +54,14 @@ export class KnownPolls {
     return poll !== undefined || this.#polls.has(pollId.toString())
   }
 
-  /** Undefined where it is not known what was asked. */
+  /** Undefined if the question of the poll is not known. */
   read({ pollId, poll, results }: tl.RawUpdateMessagePoll): Happening | undefined {
     if (poll) this.#note(poll)
     const known = poll ?? this.#polls.get(pollId.toString())
     if (!known) return undefined
     return {
       kind: 'poll',
-      // Not numbered by the network, and never told again: each is an event of its own.
+      // The network does not number these and never repeats them: each report is a new event.
       sourceKey: `p:${pollId}:${crypto.randomUUID()}`,
       direction: 'incoming',
       at: Math.floor(Date.now() / 1000),

@@ -1,4 +1,4 @@
-/** Whom the account has seen, with the numbers by which the network lets it name them. */
+/** The people and chats that the account has seen, with the access hashes by which it may name them. */
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
@@ -18,11 +18,11 @@ interface Row {
 export interface PeerStorage {
   readonly peers: IPeersRepository
   readonly refMessages: IReferenceMessagesRepository
-  /** Writes what was noted since the last time. */
+  /** Writes the changes since the last call. */
   flush(): Promise<void>
 }
 
-/** Nobody is remembered: enough for signing in. */
+/** Remembers nobody, which is enough for signing in. */
 export const noPeers: PeerStorage = {
   peers: {
     store: () => undefined,
@@ -58,7 +58,7 @@ export class PostgresPeers implements PeerStorage {
         this.#seen.set(peer.id, peer)
       },
       getById: (id) => this.#find(id),
-      // Names are resolved by the network, which knows who has them now.
+      // The network resolves names, because their owners change.
       getByUsername: () => null,
       getByPhone: () => null,
       deleteAll: () => this.#forgetAll('telegram_peer'),
@@ -68,7 +68,7 @@ export class PostgresPeers implements PeerStorage {
         this.#references.set(peer, [chat, message])
       },
       getByPeer: (peer) => this.#reference(peer),
-      // One that is gone is replaced by the next message; until then the network refuses it.
+      // A missing reference is replaced by the next message; until then the network refuses the peer.
       delete: () => undefined,
       deleteByPeer: (peer) => {
         this.#references.delete(peer)
@@ -77,14 +77,14 @@ export class PostgresPeers implements PeerStorage {
     }
   }
 
-  /** One after the other: a session that ends writes while its last news are being written. */
+  /** One write after another: a session that ends writes while an earlier write may still run. */
   flush(): Promise<void> {
     const write = () => this.#write()
     this.#written = this.#written.then(write, write)
     return this.#written
   }
 
-  /** What is being written is known all the same, and is written again if that fails. */
+  /** Entries being written stay readable, and are written again if the write fails. */
   async #write(): Promise<void> {
     const peers = inOrder(this.#seen)
     if (peers.length > 0) await this.#writePeers(peers.map(([, peer]) => peer))
@@ -171,6 +171,6 @@ export class PostgresPeers implements PeerStorage {
   }
 }
 
-/** Two sessions that write the same rows in their own order could wait for each other for ever. */
+/** Rows are written in one order, so that two sessions cannot deadlock. */
 const inOrder = <Value>(values: ReadonlyMap<number, Value>) =>
   [...values].sort(([one], [other]) => one - other)

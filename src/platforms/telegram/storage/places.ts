@@ -1,4 +1,4 @@
-/** In which chat a message is: of private chats and small groups the network tells only the message's id. */
+/** The chats of messages: for private chats and small groups, deletions name only the message's id. */
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 
@@ -7,7 +7,7 @@ export interface Place {
   readonly chat: number
 }
 
-/** Nobody has claimed the account `$1` since the owner with the epoch `$2` did. */
+/** SQL: whether the owner with the epoch `$2` still owns the account `$1`. */
 export const isOwned = 'not exists (select from credential where id = $1 and epoch <> $2)'
 
 export class Places {
@@ -15,14 +15,14 @@ export class Places {
   readonly #owned: Owned
   readonly #unnoted: (cause: unknown) => void
 
-  /** `unnoted` is told why places could not be noted. */
+  /** `unnoted` gets the error if places could not be stored. */
   constructor(db: Queryable, owned: Owned, unnoted: (cause: unknown) => void) {
     this.#db = db
     this.#owned = owned
     this.#unnoted = unnoted
   }
 
-  /** Of what was sent: it is sent, whether its place is remembered or not. */
+  /** Stores the places of sent messages. A failure is only logged, because the messages are sent already. */
   async note(places: readonly Place[]): Promise<void> {
     await this.remember(places).catch(this.#unnoted)
   }
@@ -53,7 +53,7 @@ export class Places {
 
 export const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
 
-/** Everything that is stored about an account besides its events. */
+/** The tables with data of an account besides its updates. */
 export async function forgetAccount(db: Queryable, owned: Owned): Promise<void> {
   for (const table of TABLES) await forgetIn(db, table, owned)
 }

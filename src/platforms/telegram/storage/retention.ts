@@ -1,4 +1,4 @@
-/** Forgets what is stored of accounts besides their events, once nobody can ask for it any more. */
+/** Deletes stored places of messages, and data of accounts, once nothing needs them any more. */
 import type { Queryable } from '../../../database/database.ts'
 import { TABLES } from './places.ts'
 

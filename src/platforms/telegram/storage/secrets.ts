@@ -1,15 +1,15 @@
-/** What is kept of a link, encrypted: the keys agreed on with each data centre, and which is the account's own. */
+/** The stored secrets of a link: the keys for each data centre, and the account's own data centre. */
 import type { Json } from '../../../../actors/ports/platform.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 
 export interface Secrets {
   /** Keys by the number of their data centre, in base64. */
   readonly keys: Readonly<Record<string, string>>
-  /** The account's own data centre, in the library's encoding; absent: the one that everybody begins with. */
+  /** The account's own data centre, in the library's encoding; absent: the default one. */
   readonly home?: string
 }
 
-/** `undefined` when what was stored is not what a link stores. */
+/** Undefined if the stored value is not that of a link. */
 export function parseSecrets(stored: Json | undefined): Secrets | undefined {
   const { keys, home } = fieldsOf(stored)
   const named = Object.entries(fieldsOf(keys))

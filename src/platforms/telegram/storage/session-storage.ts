@@ -1,4 +1,4 @@
-/** What the library keeps of a session: keys in the account's secrets, counters in its checkpoint, peers in tables. */
+/** The library's storage of a session: keys in the account's secrets, counters in its checkpoint, peers in tables. */
 import type {
   IAuthKeysRepository,
   IKeyValueRepository,
@@ -17,9 +17,9 @@ interface StorageOptions {
   readonly peers: PeerStorage
   /** Resolves once the changed secrets are stored. */
   keysChanged?(secrets: Secrets): Promise<void>
-  /** The library has come to a point where everything it told of is counted. */
+  /** Called when the counters cover every update that the library has reported. */
   saved?(): Promise<void>
-  /** Whom was seen could not be written: it is tried again, and what happened is told all the same. */
+  /** Peers could not be written: the write is tried again, and updates are reported all the same. */
   unsaved?(cause: unknown): void
 }
 
@@ -44,7 +44,7 @@ export class SessionStorage implements ITelegramStorageProvider {
     this.refMessages = peers.refMessages
     this.driver = {
       save: async () => {
-        // The library would throw away what it is about to tell.
+        // After a rejection the library would discard the updates that it is about to report.
         await peers.flush().catch((cause) => options.unsaved?.(cause))
         await options.saved?.()
       },
@@ -85,7 +85,7 @@ export class SessionStorage implements ITelegramStorageProvider {
         this.#keys.clear()
         await this.#tell()
       },
-      // Keys for a short time are not used.
+      // Temporary keys are not used.
       getTemp: () => null,
       setTemp: () => undefined,
     }

@@ -1,4 +1,4 @@
-/** How far the account's events were seen, as the library counts it; what of it is committed is the checkpoint. */
+/** The library's counters of received updates; the committed ones are the checkpoint. */
 import type { Json } from '../../../../actors/ports/platform.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 
@@ -11,9 +11,9 @@ export const COMMON = 0
 
 export class UpdateState {
   readonly #values = new Map<string, number>()
-  /** Of each box the newest message that was told of. */
+  /** The newest reported message of each box. */
   readonly #newest = new Map<number, number>()
-  /** Channels that have more than could be asked for. */
+  /** Channels with updates that could not be fetched yet. */
   readonly #owed = new Set<number>()
   #isChanged = false
 
@@ -35,7 +35,7 @@ export class UpdateState {
     return key.startsWith(PREFIX)
   }
 
-  /** Where an account that was never live begins. */
+  /** Sets the first counters of an account without a checkpoint. */
   begin(
     counters: Readonly<Record<(typeof COUNTERS)[number], number>>,
     channels: ReadonlyMap<number, { readonly pts: number; readonly message: number }>,
@@ -47,7 +47,7 @@ export class UpdateState {
     }
   }
 
-  /** Whether there is a place in the account's events to go on from. */
+  /** Whether there are counters to continue from. */
   get isKnown(): boolean {
     return COUNTERS.every((name) => this.#values.has(name))
   }
@@ -71,7 +71,7 @@ export class UpdateState {
     return [...this.#owed]
   }
 
-  /** Part of the next checkpoint: it is to be asked again what the channel has. */
+  /** Part of the next checkpoint: the updates of the channel have to be fetched again. */
   owe(channelId: number): void {
     this.#owed.add(channelId)
     this.#isChanged = true
@@ -85,7 +85,7 @@ export class UpdateState {
     return this.#newest.get(box)
   }
 
-  /** Part of the next checkpoint: everything of the box up to this message is told by then. */
+  /** Part of the next checkpoint: all messages of the box up to this one are reported by then. */
   told(box: number, message: number): void {
     this.#newest.set(box, Math.max(message, this.#newest.get(box) ?? 0))
   }
@@ -104,11 +104,11 @@ export class UpdateState {
     if (name.startsWith(CHANNEL)) this.settle(Number(name.slice(CHANNEL.length)))
     if (this.#values.get(name) === value) return
     this.#values.set(name, value)
-    // The time alone is no progress.
+    // A change of the time alone does not count.
     if (name !== 'date') this.#isChanged = true
   }
 
-  /** Whether something was counted since the last time this was asked. */
+  /** Whether a counter has moved since the last call. */
   takeChange(): boolean {
     const isChanged = this.#isChanged
     this.#isChanged = false
