@@ -15,7 +15,7 @@ import type { Topic } from '../../machines/model/topic.ts'
 import { boostsBy, giveBoost, takeBoost } from './boosts/boosts.ts'
 import { connectBusiness, connectionsOf, disconnectBusiness } from './business/connections.ts'
 import type { MessageRef } from './chats/find-message.ts'
-import { joinChat } from './chats/joining.ts'
+import { joinChat, lookAtInvite } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
 import { markDelivered } from './chats/reading.ts'
 import type { Hub } from './delivery/hub.ts'
@@ -345,6 +345,11 @@ export class PersonActions {
   async join(person: number, way: string): Promise<'in' | 'asked'> {
     await this.#assertIn(person)
     return joinChat(this.#context, person, way)
+  }
+
+  async lookAtInvite(person: number, link: string): ReturnType<typeof lookAtInvite> {
+    await this.#assertIn(person)
+    return lookAtInvite(this.#context, link)
   }
 
   async #message(person: number, operation: Operation): Promise<Message> {

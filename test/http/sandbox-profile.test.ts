@@ -74,14 +74,24 @@ t.test('what is wrong is refused, and nobody is let in unasked', async (t) => {
   const refusals: [line: string, status: number][] = [
     [`POST ${own}/gifts/nothing/convert`, 400],
     [`GET ${own}/chats/-5/boosts`, 400],
+    [`GET ${own}/invite`, 400],
+    [`GET ${own}/invite?link=nothing`, 400],
     [`GET ${own}/invoice`, 400],
     [`GET ${own}/invoice?link=nothing`, 400],
     ['GET /sandbox/people/5/gifts', 404],
     ['GET /sandbox/people/5/subscriptions', 404],
     ['GET /sandbox/people/5/managed_bots', 404],
     ['GET /sandbox/people/5/invoice?link=x', 404],
+    ['GET /sandbox/people/5/invite?link=x', 404],
   ]
   for (const [line, status] of refusals) t.match(await ask(line), { status }, line)
-  const paths = ['gifts', 'subscriptions', 'managed_bots', 'invoice?link=x', 'chats/-5/boosts']
+  const paths = [
+    'gifts',
+    'subscriptions',
+    'managed_bots',
+    'invoice?link=x',
+    'invite?link=x',
+    'chats/-5/boosts',
+  ]
   for (const path of paths) t.match(await ask(`GET ${own}/${path}`, undefined, ''), { status: 401 })
 })

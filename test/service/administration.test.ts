@@ -194,7 +194,14 @@ t.test('who joins a channel by a paid link pays, and is in for a month', async (
   })
   const follow = (link: string) =>
     client.ask('POST', `${own}/follow`, { invite_link: link }).then(({ status }) => status)
+  const look = `${own}/invite?link=${encodeURIComponent(invite_link)}`
+  t.match(await client.result('GET', look), {
+    type: 'channel',
+    needs_approval: false,
+    subscription: { star_count: 100, period: 2_592_000 },
+  })
   t.equal(await follow(invite_link), 200)
+  t.match(await client.result('GET', `${own}/subscriptions`), [{ star_count: 100 }])
   const member = (await api.getChatMember(id, ada.id)) as { status: string; until_date?: number }
   t.equal(member.status, 'member')
   t.ok((member.until_date ?? 0) > Date.now() / 1000 + 2_500_000)

@@ -177,6 +177,10 @@ t.test('a subscription is ended by either side', async (t) => {
   const subscription_period = 2_592_000
   const link = await done('createInvoiceLink', { ...stars, subscription_period })
   const path = `/sandbox/people/${joe.id}`
+  t.match(await client.result('GET', `${path}/invoice?link=${encodeURIComponent(link)}`), {
+    bot: { id: bot.id },
+    invoice: { currency: 'XTR', subscription_period },
+  })
   const paying = client.ask('POST', `${path}/payments`, { invoice_link: link, wait_seconds: 8 })
   await agree()
   const { charge_id } = (await paying).body.result
@@ -194,6 +198,8 @@ t.test('a subscription is ended by either side', async (t) => {
   })
   await end(true)
   t.match(await next('subscription'), { state: 'canceled' })
+  t.match(await client.result('GET', `${path}/subscriptions`), [{ charge_id, is_canceled: true }])
+  t.same(await client.result('GET', `/sandbox/people/${ada.id}/subscriptions`), [])
 })
 
 t.test('what cannot be paid is refused', async (t) => {

@@ -5,6 +5,7 @@ import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, mediaBody, nameBody } from './present.ts'
+import { InviteLook } from './profile-schemas.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
 
@@ -152,6 +153,32 @@ export const joinRoutes: SandboxRoutes = async (app, { network }) => {
       const { actions } = network(request)
       const { invite_link: way } = request.body
       return ok({ membership: await actions.join(request.params.person, way) })
+    },
+  )
+
+  app.get(
+    '/people/:person/invite',
+    {
+      schema: {
+        ...described('Look at an invite link: where it leads, and for what price'),
+        params: PersonParams,
+        querystring: Type.Object({ link: Type.String({ minLength: 1, maxLength: 200 }) }),
+        response: answers(InviteLook),
+      },
+    },
+    async (request) => {
+      const { actions } = network(request)
+      const { link } = request.query
+      const { title, kind, invite } = await actions.lookAtInvite(request.params.person, link)
+      const { needsApproval, subscription } = invite
+      return ok({
+        title,
+        type: kind,
+        needs_approval: needsApproval,
+        ...(subscription && {
+          subscription: { star_count: subscription.stars, period: subscription.seconds },
+        }),
+      })
     },
   )
 }

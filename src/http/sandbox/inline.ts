@@ -7,7 +7,7 @@ import type { InlineButton, InlineResult } from '../../../machines/model/inline.
 import type { OpenedWebApp } from '../../sandbox/inline/prepared.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
-import { Answer, OpenWebApp, type Result } from './inline-schemas.ts'
+import { Answer, OpenWebApp, type Result } from './offer-schemas.ts'
 import { locationOf } from './parse.ts'
 import { contentBody, keyboardBody, messageBody, nameBody, present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes, within } from './route.ts'

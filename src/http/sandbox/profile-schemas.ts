@@ -72,6 +72,15 @@ export const JoinRequest = Type.Object({
   web_app_url: optional(Type.String({ description: 'What the bot shows to the person' })),
 })
 
+export const InviteLook = Type.Object({
+  title: Type.String({ description: 'Of the chat' }),
+  type: Type.String(),
+  needs_approval: Type.Boolean(),
+  subscription: optional(
+    Type.Object({ star_count: Type.Integer(), period: Type.Integer({ description: 'Seconds' }) }),
+  ),
+})
+
 export const ManagedBot = Type.Object({
   bot: PersonName,
   manager: PersonName,

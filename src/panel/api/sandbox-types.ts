@@ -1,8 +1,7 @@
 /** The records of the built-in messenger, derived from the schemas that its routes answer by. */
 import type { Static } from 'typebox'
-import type * as inline from '../../http/sandbox/inline-schemas.ts'
 import type * as media from '../../http/sandbox/media-schemas.ts'
-import type * as payments from '../../http/sandbox/payment-schemas.ts'
+import type * as offers from '../../http/sandbox/offer-schemas.ts'
 import type * as profiles from '../../http/sandbox/profile-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
 
@@ -23,14 +22,14 @@ export type Entity = Static<typeof schemas.Entity>
 export type Media = Static<typeof media.ShownMedia>
 export type Poll = Static<typeof schemas.PollBody>
 export type InlineButton = NonNullable<Message['inline_keyboard']>[number][number]
-export type InlineAnswer = Static<typeof inline.Answer>
-export type InlineResult = Static<typeof inline.Result>
-export type OpenWebApp = Static<typeof inline.OpenWebApp>
+export type InlineAnswer = Static<typeof offers.Answer>
+export type InlineResult = Static<typeof offers.Result>
+export type OpenWebApp = Static<typeof offers.OpenWebApp>
 export type Invoice = NonNullable<Message['invoice']>
-export type Paying = Omit<Static<typeof payments.Pay>, 'tip_amount' | 'wait_seconds'> & {
+export type Paying = Omit<Static<typeof offers.Pay>, 'tip_amount' | 'wait_seconds'> & {
   readonly tip_amount?: number
 }
-export type Payment = Static<typeof payments.Payment>
+export type Payment = Static<typeof offers.Payment>
 export type StickerSet = Static<typeof profiles.StickerSet>
 export type Gift = Static<typeof profiles.Gift>
 export type OwnedGift = Static<typeof profiles.OwnedGift>
@@ -38,6 +37,7 @@ export type Boost = Static<typeof profiles.Boost>
 export type BusinessConnection = Static<typeof profiles.BusinessConnection>
 export type Story = Static<typeof profiles.Story>
 export type JoinRequest = Static<typeof profiles.JoinRequest>
+export type InviteLook = Static<typeof profiles.InviteLook>
 export type ManagedBot = Static<typeof profiles.ManagedBot>
 export type Subscription = Static<typeof profiles.Subscription>
 export type LinkedInvoice = Static<typeof profiles.LinkedInvoice>
@@ -51,6 +51,6 @@ export interface Key {
   readonly request_poll?: { readonly type?: string }
   readonly request_users?: { readonly request_id: number; readonly max_quantity?: number }
   readonly request_chat?: { readonly request_id: number; readonly chat_is_channel?: boolean }
-  readonly request_managed_bot?: object
+  readonly request_managed_bot?: { readonly request_id: number }
   readonly web_app?: { readonly url: string }
 }

@@ -8,6 +8,7 @@ import type {
   Gift,
   Group,
   InlineAnswer,
+  InviteLook,
   JoinRequest,
   LinkedInvoice,
   ManagedBot,
@@ -106,6 +107,8 @@ interface Shared {
   readonly chat_id?: number
 }
 
+export type Reaction = { readonly emoji: string } | { readonly custom_emoji_id: string }
+
 interface InlineQuery {
   readonly bot: number
   readonly chat: number
@@ -122,9 +125,9 @@ export function handsOf(person: number) {
     edit: (message: Message, text: string) =>
       call<Message>('PATCH', at(message), { body: message.media ? { caption: text } : { text } }),
     remove: (message: Message) => call<true>('DELETE', at(message)),
-    react: (message: Message, emoji: string | undefined) =>
+    react: (message: Message, reaction: Reaction | undefined) =>
       call<true>('PUT', `${at(message)}/reactions`, {
-        body: { reactions: emoji === undefined ? [] : [{ emoji }] },
+        body: { reactions: reaction === undefined ? [] : [reaction] },
       }),
     forward: ({ chat, message_id }: Message, to: number) =>
       call<Message>('POST', `${own}/forwards`, { body: { to, from: chat.id, message_id } }),
@@ -187,6 +190,7 @@ export function profileOf(person: number) {
     /** By an invite link or a public name. */
     follow: (invite_link: string) =>
       call<{ membership: 'in' | 'asked' }>('POST', `${own}/follow`, { body: { invite_link } }),
+    lookAtInvite: (link: string) => call<InviteLook>('GET', `${own}/invite`, { query: { link } }),
     joinRequests: () => call<readonly JoinRequest[]>('GET', `${own}/join_requests`),
     subscriptions: () => call<readonly Subscription[]>('GET', `${own}/subscriptions`),
     changeSubscription: (charge_id: string, is_canceled: boolean) =>

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
@@ -55,7 +56,24 @@ export async function joinChat(
   })
 }
 
-async function openInvite({ db }: ChatTransaction, link: string): Promise<StoredInvite> {
+/** What a person learns of an invite link before they follow it. */
+export async function lookAtInvite(context: NetworkContext, link: string): Promise<InviteLook> {
+  const [chat] = await context.db.query<{ title: string; kind: ChatKey['kind'] }>(
+    `select c.title, c.kind from sandbox_chat c join sandbox_invite i on i.chat_id = c.id
+     where i.link = $1 and c.user_id = $2`,
+    [link, context.network],
+  )
+  if (!chat) throw bad('INVITE_HASH_EXPIRED')
+  return { ...chat, invite: inviteOf(await openInvite(context, link)) }
+}
+
+interface InviteLook {
+  readonly title: string
+  readonly kind: ChatKey['kind']
+  readonly invite: Invite
+}
+
+async function openInvite({ db }: { readonly db: Queryable }, link: string): Promise<StoredInvite> {
   const row = await inviteBy(db, link)
   const isFull = row?.member_limit != null && row.members >= row.member_limit
   const isOver = row?.expires_at != null && row.expires_at * 1_000 < Date.now()

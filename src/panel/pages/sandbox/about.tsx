@@ -131,7 +131,7 @@ function Boosts({ person, chat }: BoostsProps) {
   const { day } = useFormats()
   const profile = profileOf(person.id)
   const queryKey = ['sandbox', 'own', person.id, 'boosts', chat]
-  const boosts = useQuery({ queryKey, queryFn: () => profile.boosts(chat) })
+  const boosts = useQuery({ queryKey, queryFn: () => profile.boosts(chat), staleTime: 0 })
   const changing = useMutation({
     mutationFn: (change: () => Promise<unknown>) => change(),
     onSuccess: () => queries.invalidateQueries({ queryKey }),

@@ -1,9 +1,10 @@
 /** A file in a message: a picture is shown, anything else can be saved. */
 
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { ApiFailure } from '../../api/failure.ts'
-import type { Media } from '../../api/sandbox-types.ts'
+import { stickerSetsQuery } from '../../api/sandbox.ts'
+import type { Media, StickerSet } from '../../api/sandbox-types.ts'
 import { accessToken } from '../../api/session.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -50,6 +51,31 @@ export function Picture({ media }: { readonly media: Media }) {
       width={width}
       height={height}
     />
+  )
+}
+
+interface CustomEmojiProps {
+  readonly id: string | undefined
+  /** Shown where the emoji is not known: the ordinary one that it stands for. */
+  readonly children: ReactNode
+}
+
+export function CustomEmoji({ id, children }: CustomEmojiProps) {
+  const stickerIn = (sets: readonly StickerSet[] = []) =>
+    sets
+      .flatMap(({ stickers }) => stickers)
+      .find(({ custom_emoji_id }) => custom_emoji_id !== undefined && custom_emoji_id === id)
+  const { data } = useQuery({
+    ...stickerSetsQuery,
+    // A set may be newer than what was read.
+    refetchOnMount: ({ state }) => (stickerIn(state.data) ? false : 'always'),
+  })
+  const sticker = stickerIn(data)
+  if (!sticker || !isPicture(sticker)) return children
+  return (
+    <span className="custom-emoji">
+      <Picture media={sticker} />
+    </span>
   )
 }
 

@@ -11,7 +11,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { type Acting, useActing } from './acting.ts'
 import { setDraft } from './drafts.ts'
 import { personName } from './names.tsx'
-import { PayDialog } from './pay.tsx'
+import { PayDialog, placeOf } from './pay.tsx'
 import { PickChatDialog } from './pick.tsx'
 import { Outside } from './rich-text.tsx'
 import { WebAppDialog } from './web-app.tsx'
@@ -131,7 +131,7 @@ function Opened({ button, bot, message, onClose }: OpenedProps) {
   const acting = useActing()
   const { web_app, login_url, pay } = button
   if (pay && message.invoice) {
-    return <PayDialog message={message} invoice={message.invoice} onClose={onClose} />
+    return <PayDialog payable={placeOf(message)} invoice={message.invoice} onClose={onClose} />
   }
   if (web_app) {
     return <WebAppDialog bot={bot} chat={message.chat.id} url={web_app.url} onClose={onClose} />

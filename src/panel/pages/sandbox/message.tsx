@@ -1,7 +1,7 @@
 /** One message in a chat. */
 import { Menu } from '@base-ui/react/menu'
-import { useMutation } from '@tanstack/react-query'
-import type { Hands } from '../../api/sandbox.ts'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type Hands, type Reaction, stickerSetsQuery } from '../../api/sandbox.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { Attachment } from './attachment.tsx'
+import { Attachment, CustomEmoji } from './attachment.tsx'
 import { Content, useSummary } from './content.tsx'
 import { InlineKeyboard } from './inline-keyboard.tsx'
 import { personName } from './names.tsx'
@@ -38,7 +38,7 @@ export function Bubble(props: BubbleProps) {
   const isOwn = message.from?.id === person
   const canEdit = isOwn && (message.text !== undefined || message.media !== undefined)
   const rows = message.inline_keyboard ?? []
-  const own = message.reactions?.find((one) => one.person.id === person)?.emoji
+  const own = message.reactions?.find((one) => one.person.id === person)
   if (message.service !== undefined) {
     return (
       <li className="fact quiet small">
@@ -73,7 +73,7 @@ export function Bubble(props: BubbleProps) {
           edit={edit}
           forward={forward}
           remove={() => acting.mutate(() => hands.remove(message))}
-          react={(emoji) => acting.mutate(() => hands.react(message, emoji))}
+          react={(reaction) => acting.mutate(() => hands.react(message, reaction))}
         />
       )}
     </li>
@@ -137,8 +137,12 @@ function Foot({ message }: { readonly message: Message }) {
   return (
     <span className="foot quiet tiny">
       {message.reactions?.map((one) => (
-        <span key={one.person.id} className="reaction" title={personName(one.person)}>
-          {one.emoji ?? '★'}
+        <span
+          key={`${one.person.id} ${one.emoji ?? one.custom_emoji_id}`}
+          className="reaction"
+          title={personName(one.person)}
+        >
+          {one.emoji ?? <CustomEmoji id={one.custom_emoji_id}>★</CustomEmoji>}
         </span>
       ))}
       <span className="grow" />
@@ -156,12 +160,12 @@ interface MessageMenuProps {
   readonly isOwn: boolean
   readonly canEdit: boolean
   /** This person's own reaction. */
-  readonly reaction: string | undefined
+  readonly reaction: Partial<Record<'emoji' | 'custom_emoji_id', string>> | undefined
   reply(): void
   edit(): void
   forward(): void
   remove(): void
-  react(emoji: string | undefined): void
+  react(reaction: Reaction | undefined): void
 }
 
 /** What can be done with a message. */
@@ -182,13 +186,14 @@ function MessageMenu(props: MessageMenuProps) {
                 <Menu.Item
                   key={one}
                   aria-label={t('messenger.react', { emoji: one })}
-                  className={one === reaction ? 'chosen' : ''}
-                  onClick={() => react(one === reaction ? undefined : one)}
+                  className={one === reaction?.emoji ? 'chosen' : ''}
+                  onClick={() => react(one === reaction?.emoji ? undefined : { emoji: one })}
                 >
                   {one}
                 </Menu.Item>
               ))}
             </div>
+            <CustomReactions reaction={reaction} react={react} />
             <Item icon="reply" text={t('messenger.reply')} act={reply} />
             <Item icon="forward" text={t('messenger.forward')} act={forward} />
             {canEdit && <Item icon="edit" text={t('messenger.edit')} act={edit} />}
@@ -197,6 +202,31 @@ function MessageMenu(props: MessageMenuProps) {
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>
+  )
+}
+
+/** The custom emoji that bots have made, as far as a row has room for them. */
+function CustomReactions({ reaction, react }: Pick<MessageMenuProps, 'reaction' | 'react'>) {
+  const t = useT()
+  const sets = useQuery(stickerSetsQuery)
+  const known = sets.data?.flatMap(({ stickers }) => stickers) ?? []
+  const custom = known.filter(({ custom_emoji_id }) => custom_emoji_id).slice(0, emoji.length)
+  return (
+    <div className="reactions">
+      {custom.map(({ custom_emoji_id: id = '', emoji: stands = '' }) => {
+        const isChosen = id === reaction?.custom_emoji_id
+        return (
+          <Menu.Item
+            key={id}
+            aria-label={t('messenger.reactCustom', { emoji: stands })}
+            className={isChosen ? 'chosen' : ''}
+            onClick={() => react(isChosen ? undefined : { custom_emoji_id: id })}
+          >
+            <CustomEmoji id={id}>{stands}</CustomEmoji>
+          </Menu.Item>
+        )
+      })}
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-/** What the person one acts as has of their own: a photo, gifts, subscriptions, requests to join, and the stories they see. */
+/** What the person one acts as has of their own: a photo, gifts, subscriptions, requests to join, stories, and those who act for them. */
 import {
   type QueryFunction,
   type UseQueryResult,
@@ -21,6 +21,8 @@ import { GiftPicture } from './about.tsx'
 import { ActingContext } from './acting.ts'
 import { base64 } from './attach.tsx'
 import { Attachment } from './attachment.tsx'
+import { Bots, Business } from './delegates.tsx'
+import { JoinDialog } from './links.tsx'
 import { Face, handlesOf, personName } from './names.tsx'
 import { RichText } from './rich-text.tsx'
 import { WebAppDialog } from './web-app.tsx'
@@ -32,8 +34,15 @@ interface OwnDialogProps {
   onClose(): void
 }
 
-const parts = { gifts: Gifts, subscriptions: Subscriptions, joining: Joining, stories: Stories }
-const names = ['gifts', 'subscriptions', 'joining', 'stories'] as const
+const parts = {
+  gifts: Gifts,
+  subscriptions: Subscriptions,
+  joining: Joining,
+  stories: Stories,
+  business: Business,
+  bots: Bots,
+}
+const names = ['gifts', 'subscriptions', 'joining', 'stories', 'business', 'bots'] as const
 
 export function OwnDialog({ person, people, open, onClose }: OwnDialogProps) {
   const t = useT()
@@ -71,6 +80,7 @@ function useOwn<Data>(person: Person, name: string, queryFn: QueryFunction<Data>
   const own = useQuery({
     queryKey: ['sandbox', 'own', person.id, name],
     queryFn,
+    staleTime: 0,
     ...(every !== undefined && { refetchInterval: every }),
   })
   const changing = useMutation({
@@ -216,21 +226,20 @@ function Subscriptions({ person }: PartProps) {
 function Joining({ person }: PartProps) {
   const t = useT()
   const toast = useToast()
-  const queries = useQueryClient()
   const [way, setWay] = useState('')
-  const joining = useMutation({
-    mutationFn: () => profileOf(person.id).follow(way.trim()),
-    onSuccess({ membership }) {
+  const [link, look] = useState<string>()
+  const { changing } = useOwn(person, 'requests', profileOf(person.id).joinRequests)
+  const follow = () => {
+    if (!way.trim().startsWith('@')) return look(way.trim())
+    changing.mutate(async () => {
+      const { membership } = await profileOf(person.id).follow(way.trim())
       toast(t(`joining.${membership}`))
       setWay('')
-      queries.invalidateQueries({ queryKey: ['sandbox', 'own', person.id] })
-      queries.invalidateQueries({ queryKey: groupsQuery.queryKey })
-      queries.invalidateQueries({ queryKey: peopleQuery.queryKey })
-    },
-  })
+    })
+  }
   return (
     <>
-      <Form by={joining} isReady={way.trim() !== ''}>
+      <Form by={{ isPending: changing.isPending, mutate: follow }} isReady={way.trim() !== ''}>
         <Field
           label={t('joining.way')}
           hint={t('joining.hint')}
@@ -241,11 +250,12 @@ function Joining({ person }: PartProps) {
           value={way}
           onChange={(event) => setWay(event.target.value)}
         />
-        <Wrong cause={joining.error} />
-        <Button type="submit" kind="first" busy={joining.isPending}>
+        <Wrong cause={changing.error} />
+        <Button type="submit" kind="first" busy={changing.isPending}>
           {t('joining.join')}
         </Button>
       </Form>
+      {link !== undefined && <JoinDialog link={link} onClose={() => look(undefined)} />}
       <Requests person={person} />
     </>
   )

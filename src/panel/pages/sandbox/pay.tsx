@@ -60,28 +60,33 @@ export function InvoiceCard({ message, invoice }: InvoiceCardProps) {
         </Button>
       )}
       {isPaying && (
-        <PayDialog message={message} invoice={invoice} onClose={() => setPaying(false)} />
+        <PayDialog payable={placeOf(message)} invoice={invoice} onClose={() => setPaying(false)} />
       )}
     </div>
   )
 }
 
+type Payable = Pick<Paying, 'chat' | 'message_id' | 'invoice_link'>
+
+/** The invoice that a message carries. */
+export const placeOf = ({ chat, message_id }: Message): Payable => ({ chat: chat.id, message_id })
+
 interface PayDialogProps {
-  readonly message: Message
+  readonly payable: Payable
   readonly invoice: Invoice
   onClose(): void
 }
 
 type Shipping = NonNullable<Payment['shipping_options']>
 
-export function PayDialog({ message, invoice, onClose }: PayDialogProps) {
+export function PayDialog({ payable, invoice, onClose }: PayDialogProps) {
   const t = useT()
   const { money } = useFormats()
   const { person } = useActing()
   const [order, setOrder] = useState<Order>(() => orderOf(person))
   const [tip, setTip] = useState('')
   const { currency, total_amount, asks, max_tip_amount, is_flexible } = invoice
-  const { paying, offer, option, choose } = usePaying(message, currency, onClose)
+  const { paying, offer, option, choose } = usePaying(payable, currency, onClose)
   const pay = () => {
     const order_info = wanted(order, asks)
     paying.mutate({ order_info, ...(tip !== '' && { tip_amount: Number(tip) }) })
@@ -124,7 +129,7 @@ export function PayDialog({ message, invoice, onClose }: PayDialogProps) {
 }
 
 /** Pays, in two steps where the bot offers ways of shipping first. */
-function usePaying(message: Message, currency: string, onPaid: () => void) {
+function usePaying(payable: Payable, currency: string, onPaid: () => void) {
   const t = useT()
   const toast = useToast()
   const queries = useQueryClient()
@@ -137,7 +142,7 @@ function usePaying(message: Message, currency: string, onPaid: () => void) {
       hands.pay(
         offer
           ? { payment_id: offer.payment_id, shipping_option_id: option }
-          : { chat: message.chat.id, message_id: message.message_id, ...details },
+          : { ...payable, ...details },
       ),
     onSuccess(payment) {
       const { state, total_amount = 0, shipping_options = [] } = payment

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
+import { NewBotDialog } from './delegates.tsx'
 import { NewPlaceDialog, NewPollDialog } from './new-content.tsx'
 import { PickChatDialog, PickPeopleDialog } from './pick.tsx'
 import { WebAppDialog } from './web-app.tsx'
@@ -39,18 +40,13 @@ export function ReplyKeyboard({ id, chat, rows, write }: ReplyKeyboardProps) {
       {placedIn(rows).map((row) => (
         <div key={row[0]?.place} className="keys">
           {row.map((placed) => {
-            const isBeyond = !canBePressed(placed.key)
             return (
               <Button
                 key={placed.place}
-                disabled={isBeyond}
                 busy={pressing.isPending && pressing.variables.place === placed.place}
                 onClick={() => press(placed)}
               >
-                <span>
-                  <bdi>{placed.key.text}</bdi>
-                  {isBeyond && <span className="quiet tiny">{t('messenger.keyBeyond')}</span>}
-                </span>
+                <bdi>{placed.key.text}</bdi>
               </Button>
             )
           })}
@@ -64,9 +60,10 @@ export function ReplyKeyboard({ id, chat, rows, write }: ReplyKeyboardProps) {
 }
 
 const opensDialog = (key: Key): boolean =>
-  [key.request_location, key.request_poll, key.request_users, key.request_chat, key.web_app].some(
-    Boolean,
-  )
+  [
+    ...[key.request_location, key.request_poll, key.request_users, key.request_chat],
+    ...[key.web_app, key.request_managed_bot],
+  ].some(Boolean)
 
 interface OpenedProps extends Pick<ReplyKeyboardProps, 'chat' | 'write'> {
   /** The key, by what it asks for. */
@@ -78,6 +75,12 @@ interface OpenedProps extends Pick<ReplyKeyboardProps, 'chat' | 'write'> {
 function Opened({ asked, chat, write, onClose }: OpenedProps) {
   const { hands, person, people, chats } = useActing()
   const { text, request_users: users, request_chat: wanted, request_poll, web_app } = asked
+  const { request_managed_bot: made } = asked
+  if (made) {
+    const managers = people.filter(({ id }) => id === chat)
+    const request = made.request_id
+    return <NewBotDialog person={person} managers={managers} request={request} onClose={onClose} />
+  }
   if (web_app) {
     const send = (data: string) => hands.sendWebAppData(chat, text, data)
     const bot = people.find(({ id }) => id === chat) ?? { id: chat }
@@ -122,9 +125,6 @@ interface Placed {
 
 const placedIn = (rows: ReplyKeyboardProps['rows']): readonly (readonly Placed[])[] =>
   rows.map((row, y) => row.map((key, x) => ({ place: `${y} ${x}`, key })))
-
-/** Bots are not made here. */
-const canBePressed = (key: Key): boolean => !key.request_managed_bot
 
 const contactOf = ({ id, phone, first_name, last_name }: Person) => ({
   phone_number: phone,

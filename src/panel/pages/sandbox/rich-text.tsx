@@ -1,6 +1,8 @@
 /** Text with its formatting. Where entities overlap, each stretch carries all of its own. */
 import type { ReactNode } from 'react'
 import type { Entity } from '../../api/sandbox-types.ts'
+import { CustomEmoji } from './attachment.tsx'
+import { isSandboxLink, SandboxLink } from './links.tsx'
 
 interface RichTextProps {
   readonly text: string
@@ -29,7 +31,11 @@ export function RichText({ text, entities = [] }: RichTextProps) {
   )
 }
 
-function formatted({ type, url }: Entity, inner: ReactNode, part: string): ReactNode {
+function formatted(
+  { type, url, custom_emoji_id: emoji }: Entity,
+  inner: ReactNode,
+  part: string,
+): ReactNode {
   switch (type) {
     case 'bold':
       return <strong>{inner}</strong>
@@ -44,6 +50,8 @@ function formatted({ type, url }: Entity, inner: ReactNode, part: string): React
       return <code>{inner}</code>
     case 'spoiler':
       return <span className="spoiler">{inner}</span>
+    case 'custom_emoji':
+      return <CustomEmoji id={emoji}>{inner}</CustomEmoji>
     case 'text_link':
     case 'url':
       return <Outside address={url ?? part}>{inner}</Outside>
@@ -57,7 +65,7 @@ function formatted({ type, url }: Entity, inner: ReactNode, part: string): React
   }
 }
 
-/** A bot may write any address: only those of the web lead anywhere. */
+/** A bot may write any address: only those of the web and of the sandbox lead anywhere. */
 export function Outside({
   address,
   className,
@@ -67,6 +75,13 @@ export function Outside({
   readonly className?: string
   readonly children: ReactNode
 }) {
+  if (isSandboxLink(address)) {
+    return (
+      <SandboxLink address={address} className={className}>
+        {children}
+      </SandboxLink>
+    )
+  }
   if (!/^https?:\/\//i.test(address)) return <span className={className}>{children}</span>
   return (
     <a href={address} target="_blank" rel="noopener noreferrer" className={className}>
