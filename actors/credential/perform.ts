@@ -4,9 +4,9 @@ import type { CredentialContext } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import { admits, endKey, type Happening } from '../../machines/model/happening.ts'
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
-import { type Reply, refused } from '../../machines/model/protocol.ts'
+import { type Json, type Reply, refused } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
-import type { Json, Session } from '../ports/platform.ts'
+import type { Session } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialFacts,

@@ -3,7 +3,8 @@
 import type { CredentialEvent } from '../../machines/credential/events.ts'
 import { EventsUnstorable, failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
-import type { Json, SessionReport } from '../ports/platform.ts'
+import type { Json } from '../../machines/model/protocol.ts'
+import type { SessionReport } from '../ports/platform.ts'
 import type { Appended, CredentialStore, Logger, Owned, UpdateLog } from '../ports/ports.ts'
 
 /** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */

@@ -2,14 +2,13 @@
 import type { LinkEvent, LinkState, ShownStep, VerifyLink } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
 import { failed, LinkRefused, settle } from '../../machines/model/failure.ts'
-import type { Failure } from '../../machines/model/protocol.ts'
+import type { Failure, Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { within } from '../host/time.ts'
 import type {
   AccountIdentity,
-  Json,
   LinkAnswer,
   LinkAttempt,
   LinkStep,

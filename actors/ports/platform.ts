@@ -9,7 +9,7 @@ import type {
   OperationOf,
   OperationResult,
 } from '../../machines/model/operation.ts'
-import type { Explanation } from '../../machines/model/protocol.ts'
+import type { Explanation, Json } from '../../machines/model/protocol.ts'
 import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 /** The part of a handler's context that is the same on every network. */
@@ -48,15 +48,6 @@ export function handle<Context>(
   if (!handler) throw failed('bad_request', `${kind} is not supported on ${name}`)
   return handler(context, operation)
 }
-
-/** Anything that survives `JSON.stringify` unchanged. */
-export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Json[]
-  | { readonly [key: string]: Json }
 
 interface LinkField {
   readonly name: string

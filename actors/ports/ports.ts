@@ -3,10 +3,11 @@
 import type { KeyTerms, Poll } from '../../machines/api-key/events.ts'
 import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Operation, OperationResult, PublicOperation } from '../../machines/model/operation.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Reason } from '../../machines/model/reason.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
-import type { AccountIdentity, Json, LinkedAccount, Platform } from './platform.ts'
+import type { AccountIdentity, LinkedAccount, Platform } from './platform.ts'
 
 export interface Logger {
   info(facts: object, text: string): void

@@ -1,5 +1,14 @@
-/** The messages between actors: commands ask, replies answer, failures are data. */
+/** The messages between actors: commands ask, replies answer, failures are data; and JSON values, which they may carry. */
 import type { FailureReason, Params } from './reason.ts'
+
+/** Anything that survives `JSON.stringify` unchanged. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json }
 
 export type FailureCode =
   | 'bad_request'

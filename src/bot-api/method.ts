@@ -2,11 +2,12 @@
 
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
-import type { Json, Platform } from '../../actors/ports/platform.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { ContentName } from '../../machines/model/content.ts'
 import type { OperationKind, PublicOperation } from '../../machines/model/operation.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Out } from '../credentials/reasons.ts'
 import type { FilePaths, MediaService, Upload } from '../media/media.ts'
 import type { WebhookEnds } from '../webhooks/record.ts'

@@ -1,10 +1,11 @@
 /** Parameters that all sending and editing methods share, and the operation they become: target, reply, receiver. */
-import type { Json, Platform } from '../../actors/ports/platform.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
 import type { Buttons } from '../../machines/model/buttons.ts'
 import type { Content } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { AnsweredPart, Quote, Text } from '../../machines/model/text.ts'
 import { Arguments, chatFrom } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'

@@ -1,7 +1,7 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { AccountIdentity, Json, LinkedAccount } from '../../actors/ports/platform.ts'
+import type { AccountIdentity, LinkedAccount } from '../../actors/ports/platform.ts'
 import type {
   CredentialFacts,
   CredentialStore,
@@ -15,6 +15,7 @@ import {
   SecretsUnreadable,
 } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities.ts'
 import { wasBlocked } from '../database/failures.ts'

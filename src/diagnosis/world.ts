@@ -1,8 +1,8 @@
 /** What the steps of a diagnosis see (the port and its facts), and how they say what they found. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
-import type { Json } from '../../actors/ports/platform.ts'
 import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence, Sentences } from '../../machines/diagnosis/facts.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Irregularities } from '../credentials/health.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'

@@ -1,8 +1,9 @@
 /** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
 import { randomInt } from 'node:crypto'
-import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, LinkRefused } from '../../machines/model/failure.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { holdUser } from '../accounts/users.ts'
 import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
 import { sealSecrets } from '../credentials/store.ts'

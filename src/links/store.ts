@@ -1,8 +1,9 @@
 /** Link sessions in Postgres. The data from which another process resumes a flow is sealed. */
 
 import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
-import type { AccountIdentity, Json } from '../../actors/ports/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { LinkState, ShownStep } from '../../machines/link/events.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'

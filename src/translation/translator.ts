@@ -1,6 +1,5 @@
 /** Translates between a network's native ids and the bot API: operations in, results and updates out. */
 import { LRUCache } from 'lru-cache'
-import type { Json } from '../../actors/ports/platform.ts'
 import type { Identities, Owned } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -11,6 +10,7 @@ import type {
   PublicChat,
   PublicOperation,
 } from '../../machines/model/operation.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
 import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'

@@ -1,6 +1,6 @@
 /** A linked account and a key that receives, as linking and creating one leave them in the database. */
 import { randomInt } from 'node:crypto'
-import type { Json } from '../../actors/ports/platform.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { sealSecrets } from '../../src/credentials/store.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createKey } from '../../src/keys/changes.ts'

@@ -1,6 +1,7 @@
 /** Linking an account of Telegram: other data centres, other ways of the code, QR codes, waits, restarts. */
 import t, { type Test } from 'tap'
-import type { Json, LinkAttempt, LinkStep } from '../../actors/ports/platform.ts'
+import type { LinkAttempt, LinkStep } from '../../actors/ports/platform.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { unconfiguredTelegram } from '../../src/platforms/telegram/facts.ts'
 import { acceptLogin } from '../support/telegram-dc/auth.ts'
 import type { PersonOptions } from '../support/telegram-dc/network.ts'

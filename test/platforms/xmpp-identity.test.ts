@@ -1,8 +1,9 @@
 /** Each message is delivered once under an id of its own, whatever ids servers and clients give it. */
 import { type Element, xml } from '@xmpp/client'
 import t from 'tap'
-import type { Json, SessionReport } from '../../actors/ports/platform.ts'
+import type { SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { Archive } from '../../src/platforms/xmpp/archive.ts'
 import { CatchUp } from '../../src/platforms/xmpp/catch-up.ts'
 import { parseCheckpoints } from '../../src/platforms/xmpp/checkpoint.ts'

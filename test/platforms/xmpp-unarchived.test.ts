@@ -1,8 +1,9 @@
 /** What a server without an archive sends again to the next session is recognised, and nothing else is. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
-import type { Json, SessionReport } from '../../actors/ports/platform.ts'
+import type { SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/checkpoint.ts'
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
 import { Ledger } from '../../src/platforms/xmpp/ledger.ts'

@@ -145,7 +145,7 @@ function describe(error: unknown): string {
   return `the mail server did not take the message: ${reason}`
 }
 
-interface Surroundings {
+interface SenderContext {
   readonly production: boolean
   /** Shows a line to the person who started the service. */
   readonly print: (line: string) => void
@@ -153,7 +153,7 @@ interface Surroundings {
 
 export function createSender(
   options: OtpSenderOptions,
-  { production, print }: Surroundings,
+  { production, print }: SenderContext,
 ): OtpSender {
   if (options.kind === 'smtp') return smtpSender(options)
   if (options.kind === 'http') return httpSender(options)

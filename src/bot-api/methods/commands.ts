@@ -1,6 +1,7 @@
 /** Methods about the commands of a bot: kept by the gateway, for each scope and language. */
-import type { Json } from '../../../actors/ports/platform.ts'
+
 import { failed } from '../../../machines/model/failure.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { Arguments, chatFrom } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 

@@ -1,7 +1,7 @@
 /** Methods that forward, copy and delete messages, one or many. */
 
-import type { Json } from '../../../actors/ports/platform.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'

@@ -1,6 +1,6 @@
 /** Every method that is carried out, by its lower-case name. */
 
-import type { Json } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 import { administrationMethods } from './administration.ts'
 import { botTaskMethods } from './bot-tasks.ts'

@@ -1,8 +1,9 @@
 /** Methods about the account as a bot: getMe, and its names and texts, which the network or the gateway keeps. */
-import type { AccountIdentity, Json, Platform } from '../../../actors/ports/platform.ts'
+import type { AccountIdentity, Platform } from '../../../actors/ports/platform.ts'
 import type { CredentialFacts } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'

@@ -1,6 +1,7 @@
 /** Stores the events of a session one batch after another, each with the checkpoint that covers it. */
-import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
+import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { Ending } from './session-life.ts'
 
 /** Events that happened could not be stored: the network must send them again to the next session. */

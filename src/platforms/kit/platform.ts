@@ -1,6 +1,5 @@
 /** Builds a platform from the parts of a network, and checks link methods, stored secrets and sessions in one place. */
 import {
-  type Json,
   type LinkAttempt,
   type LinkedAccount,
   type LinkStep,
@@ -11,6 +10,7 @@ import {
 } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { LinkReason } from '../../../machines/model/reason.ts'
 
 /** How long a network may take to say whether the fields of a link are right. */

@@ -1,12 +1,12 @@
 /** Linking by phone number: a code in the person's inbox, then their password if they have one. Bots link by token. */
 import type {
   AccountIdentity,
-  Json,
   LinkAnswer,
   LinkAttempt,
   LinkStep,
 } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { Queryable } from '../../database/database.ts'
 import { botWithToken } from '../../sandbox/bots/managed-bots.ts'
 import { SERVICE_PERSON } from '../../sandbox/delivery/rows.ts'

@@ -205,7 +205,7 @@ export function named(native: string): FileName {
 
 const gone = () => failed('bad_request', 'the file is no longer available')
 
-export interface Desk {
+export interface UploadContext {
   readonly calls: Calls
   readonly media: Pick<MediaService, 'open'>
   readonly signal: AbortSignal
@@ -213,7 +213,7 @@ export interface Desk {
 
 /** Bytes of the gateway's store, on their way to be part of a message. */
 export async function upload(
-  { calls, media, signal }: Desk,
+  { calls, media, signal }: UploadContext,
   file: Media,
 ): Promise<tl.TypeInputFile> {
   if (!('blob' in file.file)) throw new Error('the file is on the network already')

@@ -1,6 +1,7 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
 
-import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import type { LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { definePlatform, fieldsOf, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
 import { createClient } from './client.ts'

@@ -1,7 +1,8 @@
 /** A network that speaks the bot API: its bots are linked by their tokens. */
 
-import type { Json, Platform } from '../../../actors/ports/platform.ts'
+import type { Platform } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform, fieldsOf } from '../kit/platform.ts'
 import { Client } from './client.ts'

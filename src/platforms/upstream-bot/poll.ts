@@ -1,7 +1,8 @@
 /** Polls updates from the other server: the next poll begins once these updates are stored. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Json, SessionReport } from '../../../actors/ports/platform.ts'
+import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { type Answer, type Client, refusalIn } from './client.ts'
 import { Unanswered } from './failures.ts'

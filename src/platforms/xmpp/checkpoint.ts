@@ -1,5 +1,5 @@
 /** Checkpoints of an account: a place in its archive and in those of its rooms, and the newest messages without an archive. */
-import type { Json } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import type { Delivery } from './delivery.ts'
 import type { Invitation } from './invitation.ts'

@@ -1,6 +1,6 @@
 /** Being asked into a room: by the room (XEP-0045) or by somebody directly (XEP-0249). */
 import type { Element } from '@xmpp/client'
-import type { Json } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'

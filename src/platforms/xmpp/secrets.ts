@@ -1,5 +1,5 @@
 /** What is kept of a link, encrypted: enough to log in again as the same device. */
-import type { Json } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
 import type { SaltedKeys } from './sasl/scram.ts'

@@ -1,8 +1,9 @@
 /** The other side of a network, as the contract suite needs it: accounts to link, and people who talk to them. */
-import type { Json, Platform } from '../../../actors/ports/platform.ts'
+import type { Platform } from '../../../actors/ports/platform.ts'
 import type { Buttons, ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Content, ContentName } from '../../../machines/model/content.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { Permission, Right } from '../../../machines/model/rights.ts'
 
 /** Everything a network may be unable to do; each one absent needs its reason in `absent`. */

@@ -1,6 +1,7 @@
 /** Linking: every step with the right and the wrong answer, too late, given up, and in another process. */
 import type { Test } from 'tap'
-import type { Json, LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import type { LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 import type { Account, ContractHarness } from './harness.ts'
 import { patience } from './recorder.ts'
 import { able, accountOf, linked, need, refusalOf } from './scene.ts'

@@ -1,13 +1,13 @@
 /** A session's other end in the contract suite: a small log that commits, deduplicates and can be made to fail. */
 import type {
   AccountIdentity,
-  Json,
   LinkedAccount,
   Platform,
   Session,
   SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import type { Json } from '../../../machines/model/protocol.ts'
 
 export type Report =
   | 'opened'

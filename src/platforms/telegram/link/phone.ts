@@ -1,7 +1,8 @@
 /** Links an account by its phone number and the code that Telegram sends there. */
 import type { tl } from '@mtcute/node'
-import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed, invalidField } from '../../../../machines/model/failure.ts'
+import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf, refused } from '../../kit/platform.ts'
 import { wordOf } from '../failures.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'

@@ -1,8 +1,9 @@
 /** Links an account by a QR code that its owner scans with Telegram on another device. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { tl } from '@mtcute/node'
-import type { Json, LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 import { unlessAborted } from '../../kit/unless-aborted.ts'
 import { wordOf } from '../failures.ts'

@@ -1,8 +1,9 @@
 /** The last steps of every way of linking: a password if there is one, then the account with its keys. */
 
 import type { tl } from '@mtcute/node'
-import type { Json, LinkStep } from '../../../../actors/ports/platform.ts'
+import type { LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
+import type { Json } from '../../../../machines/model/protocol.ts'
 import { refused } from '../../kit/platform.ts'
 import type { Client } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'

@@ -1,5 +1,5 @@
 /** The stored secrets of a link: the keys for each data centre, and the account's own data centre. */
-import type { Json } from '../../../../actors/ports/platform.ts'
+import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 
 export interface Secrets {

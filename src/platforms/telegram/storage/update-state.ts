@@ -1,5 +1,5 @@
 /** The library's counters of received updates; the committed ones are the checkpoint. */
-import type { Json } from '../../../../actors/ports/platform.ts'
+import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 
 const PREFIX = 'updates_'

@@ -4,7 +4,7 @@ import type { Content } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Text } from '../../../../machines/model/text.ts'
-import { type Desk, locate, named, upload } from '../files.ts'
+import { locate, named, type UploadContext, upload } from '../files.ts'
 import { inputPollOf } from './poll.ts'
 
 interface InputMedia {
@@ -12,11 +12,11 @@ interface InputMedia {
   readonly caption?: Text
 }
 
-export async function inputMediaOf(desk: Desk, content: Content): Promise<InputMedia> {
+export async function inputMediaOf(context: UploadContext, content: Content): Promise<InputMedia> {
   switch (content.kind) {
     case 'media':
       return {
-        media: await carried(desk, content.media, content.spoiler ?? false),
+        media: await carried(context, content.media, content.spoiler ?? false),
         caption: content.caption,
       }
     case 'location':
@@ -36,19 +36,23 @@ export async function inputMediaOf(desk: Desk, content: Content): Promise<InputM
   }
 }
 
-async function carried(desk: Desk, media: Media, isSpoiler: boolean): Promise<tl.TypeInputMedia> {
+async function carried(
+  context: UploadContext,
+  media: Media,
+  isSpoiler: boolean,
+): Promise<tl.TypeInputMedia> {
   const spoiler = isSpoiler && { spoiler: true }
   if ('native' in media.file) {
-    const file = await locate(desk.calls, named(media.file.native), desk.signal)
+    const file = await locate(context.calls, named(media.file.native), context.signal)
     const { id, accessHash, fileReference } = file
     const facts = { id, accessHash, fileReference }
     return file._ === 'photo'
       ? { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler }
       : { _: 'inputMediaDocument', id: { _: 'inputDocument', ...facts }, ...spoiler }
   }
-  const file = await upload(desk, media)
+  const file = await upload(context, media)
   if (media.kind === 'photo') return { _: 'inputMediaUploadedPhoto', file, ...spoiler }
-  const thumb = media.thumbnail && (await upload(desk, media.thumbnail))
+  const thumb = media.thumbnail && (await upload(context, media.thumbnail))
   return {
     _: 'inputMediaUploadedDocument',
     file,
