@@ -1,4 +1,4 @@
-/** A webhook in its owner's hands: set, tried and removed without the key itself. */
+/** A webhook in its owner's api: set, tried and removed without the key itself. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** What the people of the built-in messenger are, see and do. */
+/** The API of the built-in messenger: its people, and what each of them sees and does. */
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import type {
@@ -116,8 +116,8 @@ interface InlineQuery {
   readonly offset: string
 }
 
-/** What one person does. */
-export function handsOf(person: number) {
+/** The calls by which one person acts. */
+export function personApi(person: number) {
   const own = `/sandbox/people/${person}`
   const at = ({ chat, message_id }: Message) => `${own}/chats/${chat.id}/messages/${message_id}`
   return {
@@ -165,7 +165,7 @@ export function handsOf(person: number) {
   }
 }
 
-export type Hands = ReturnType<typeof handsOf>
+export type PersonApi = ReturnType<typeof personApi>
 
 interface NewBot {
   readonly manager: number

@@ -1,6 +1,6 @@
 /** The person one acts as in an open chat, and the way to the other chats: for everything shown in it. */
 import { createContext, use } from 'react'
-import type { Hands } from '../../api/sandbox.ts'
+import type { PersonApi } from '../../api/sandbox.ts'
 import type { Chat, Person } from '../../api/sandbox-types.ts'
 
 export interface Acting {
@@ -8,7 +8,7 @@ export interface Acting {
   readonly people: readonly Person[]
   /** All chats in which this person may write. */
   readonly chats: readonly Chat[]
-  readonly hands: Hands
+  readonly api: PersonApi
   open(chat: number): void
 }
 

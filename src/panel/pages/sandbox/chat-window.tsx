@@ -1,7 +1,7 @@
 /** An open chat: who it is with, what was written, and where one writes. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { groupsQuery, handsOf } from '../../api/sandbox.ts'
+import { groupsQuery, personApi } from '../../api/sandbox.ts'
 import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -101,7 +101,7 @@ export function ChatWindow(props: ChatWindowProps) {
   const t = useT()
   const [aim, setAim] = useState<Aim>()
   const [passing, setPassing] = useState<Message>()
-  const hands = useMemo(() => handsOf(person.id), [person.id])
+  const api = useMemo(() => personApi(person.id), [person.id])
   const messages = messagesIn(inbox, chat.id)
   const lines = linesIn(inbox, chat.id)
   const byId = new Map(messages.map((message) => [message.message_id, message]))
@@ -111,7 +111,7 @@ export function ChatWindow(props: ChatWindowProps) {
     if (!aimed) setAim({ act: 'reply', message })
   })
   return (
-    <ActingContext value={{ person, people, chats, hands, open }}>
+    <ActingContext value={{ person, people, chats, api, open }}>
       <section className="window" aria-label={t('messenger.chat')}>
         <Bar chat={chat} person={person} people={people} back={back} />
         {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
@@ -125,7 +125,7 @@ export function ChatWindow(props: ChatWindowProps) {
                 person={person.id}
                 repliedTo={byId.get(message.reply_to_message_id ?? 0)}
                 isJoined={isOneAlbum(message, lines[place - 1])}
-                hands={hands}
+                api={api}
                 reply={() => setAim({ act: 'reply', message })}
                 edit={() => setAim({ act: 'edit', message })}
                 forward={() => setPassing(message)}
@@ -139,7 +139,7 @@ export function ChatWindow(props: ChatWindowProps) {
           key={chat.id}
           chat={chat.id}
           person={person}
-          hands={hands}
+          api={api}
           standing={standing}
           aim={aimed}
           release={() => setAim(undefined)}
@@ -160,13 +160,13 @@ interface ForwardProps {
 function ForwardDialog({ message, onClose }: ForwardProps) {
   const t = useT()
   const toast = useToast()
-  const { chats, hands } = useActing()
+  const { chats, api } = useActing()
   return (
     <PickChatDialog
       title={t('messenger.forwardTo')}
       chats={chats}
       pick={async (to) => {
-        await hands.forward(message, to.id)
+        await api.forward(message, to.id)
         toast(t('messenger.forwardedTo', { name: chatName(to) }))
       }}
       onClose={onClose}

@@ -1,7 +1,7 @@
 /** Where one writes: text, files, an answer to a message, or another text for one. */
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import type { Hands, Written } from '../../api/sandbox.ts'
+import type { PersonApi, Written } from '../../api/sandbox.ts'
 import type { Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -20,7 +20,7 @@ export interface Aim {
 interface ComposerProps {
   readonly chat: number
   readonly person: Person
-  readonly hands: Hands
+  readonly api: PersonApi
   readonly standing: StandingKeyboard | undefined
   readonly aim: Aim | undefined
   release(): void
@@ -40,7 +40,7 @@ interface Sent {
 
 const TYPING_EVERY_MS = 5_000
 
-export function Composer({ chat, person, hands, standing, aim, release, resume }: ComposerProps) {
+export function Composer({ chat, person, api, standing, aim, release, resume }: ComposerProps) {
   const t = useT()
   const reason = useReason()
   const summary = useSummary()
@@ -70,7 +70,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
   }, [aim, setText])
 
   const write = (content: Omit<Written, 'to'>, at: Aim | undefined) =>
-    hands.write({
+    api.write({
       to: chat,
       ...content,
       ...(at?.act === 'reply' && { reply_to_message_id: at.message.message_id }),
@@ -86,7 +86,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
   }
   const sending = useMutation({
     async mutationFn({ text, files, aim }: Sent) {
-      if (aim?.act === 'edit') return hands.edit(aim.message, text)
+      if (aim?.act === 'edit') return api.edit(aim.message, text)
       return write(files.length > 0 ? await contentOf(files, text) : { text }, aim)
     },
     // The entry is free for the next message at once, and nothing that is typed meanwhile is touched.
@@ -121,7 +121,7 @@ export function Composer({ chat, person, hands, standing, aim, release, resume }
     if (next === '' || isEditing || Date.now() - typedAt.current < TYPING_EVERY_MS) return
     typedAt.current = Date.now()
     // Whether the others see it changes nothing here.
-    hands.type(chat).catch(() => undefined)
+    api.type(chat).catch(() => undefined)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return

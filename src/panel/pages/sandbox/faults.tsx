@@ -1,7 +1,7 @@
 /** The switches that make things go wrong for one person, and right again. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { handsOf, peopleQuery } from '../../api/sandbox.ts'
+import { peopleQuery, personApi } from '../../api/sandbox.ts'
 import type { Faults, Person } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -24,14 +24,14 @@ interface FaultsDialogProps {
 export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
   const t = useT()
   const queries = useQueryClient()
-  const hands = handsOf(person.id)
+  const api = personApi(person.id)
   const changing = useMutation({
     mutationFn: (change: () => Promise<unknown>) => change(),
     onSuccess: () => queries.invalidateQueries(peopleQuery),
   })
   const put = (fault: string, details: object = {}) =>
-    changing.mutate(() => hands.putFault(fault, details))
-  const clear = (fault: string) => changing.mutate(() => hands.clearFault(fault))
+    changing.mutate(() => api.putFault(fault, details))
+  const clear = (fault: string) => changing.mutate(() => api.clearFault(fault))
   return (
     <Dialog title={t('faults.of', { name: personName(person) })} open wide onClose={onClose}>
       <p className="quiet small">{t('faults.lead')}</p>
@@ -62,7 +62,7 @@ export function FaultsDialog({ person, onClose }: FaultsDialogProps) {
       </div>
       <Wrong cause={changing.error} />
       <div className="actions">
-        <Button busy={changing.isPending} onClick={() => changing.mutate(hands.clearFaults)}>
+        <Button busy={changing.isPending} onClick={() => changing.mutate(api.clearFaults)}>
           {t('faults.clear')}
         </Button>
         <Button kind="first" onClick={onClose}>

@@ -25,11 +25,11 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
-  const { hands, person } = useActing()
+  const { api, person } = useActing()
   const [opened, setOpened] = useState<InlineButton>()
   const bot = message.via_bot ?? message.from
   const pressing = useMutation({
-    mutationFn: (data: string | undefined) => hands.press(message, data),
+    mutationFn: (data: string | undefined) => api.press(message, data),
     onSuccess({ answered, text, show_alert }) {
       if (!answered) toast(t('messenger.unanswered'), 'bad')
       else if (text && !show_alert) toast(text)

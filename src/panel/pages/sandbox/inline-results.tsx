@@ -51,12 +51,12 @@ interface InlineResultsProps extends InlineText {
 
 export function InlineResults({ bot, query, chat, onPicked }: InlineResultsProps) {
   const t = useT()
-  const { hands } = useActing()
+  const { api } = useActing()
   const settled = useSettled(query)
   const asking = useInfiniteQuery({
-    queryKey: ['sandbox', 'inline', hands, bot.id, chat, settled],
+    queryKey: ['sandbox', 'inline', api, bot.id, chat, settled],
     queryFn: ({ pageParam: offset, signal }) =>
-      hands.askInline({ bot: bot.id, chat, query: settled, offset }, signal),
+      api.askInline({ bot: bot.id, chat, query: settled, offset }, signal),
     initialPageParam: '',
     getNextPageParam: (last: InlineAnswer) => last.next_offset || undefined,
     gcTime: 0,
@@ -65,7 +65,7 @@ export function InlineResults({ bot, query, chat, onPicked }: InlineResultsProps
   })
   const picking = useMutation({
     mutationFn: ({ from, result }: { readonly from: string; readonly result: string }) =>
-      hands.pickInline(from, result),
+      api.pickInline(from, result),
     onSuccess: onPicked,
   })
   const pages = asking.data?.pages ?? []
@@ -140,11 +140,11 @@ interface AboveResultsProps {
 
 /** The button above the results: it leads to the private chat with the bot, or opens a web app. */
 function AboveResults({ button, bot, chat, onLeft }: AboveResultsProps) {
-  const { hands, open } = useActing()
+  const { api, open } = useActing()
   const [isOpen, setOpen] = useState(false)
   const { text, web_app, start_parameter } = button
   const starting = useMutation({
-    mutationFn: () => hands.write({ to: bot.id, text: `/start ${start_parameter}` }),
+    mutationFn: () => api.write({ to: bot.id, text: `/start ${start_parameter}` }),
     onSuccess() {
       onLeft()
       open(bot.id)

@@ -1,7 +1,7 @@
 /** One message in a chat. */
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type Hands, type Reaction, stickerSetsQuery } from '../../api/sandbox.ts'
+import { type PersonApi, type Reaction, stickerSetsQuery } from '../../api/sandbox.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -20,14 +20,14 @@ interface BubbleProps {
   readonly repliedTo: Message | undefined
   /** It belongs to one album with the message before. */
   readonly isJoined: boolean
-  readonly hands: Hands
+  readonly api: PersonApi
   reply(): void
   edit(): void
   forward(): void
 }
 
 export function Bubble(props: BubbleProps) {
-  const { message, person, repliedTo, isJoined, hands, reply, edit, forward } = props
+  const { message, person, repliedTo, isJoined, api, reply, edit, forward } = props
   const reason = useReason()
   const toast = useToast()
   const summary = useSummary()
@@ -58,8 +58,8 @@ export function Bubble(props: BubbleProps) {
         <Above message={message} person={person} repliedTo={repliedTo} />
         <Content
           message={message}
-          mark={(done, undone) => acting.mutate(() => hands.mark(message, done, undone))}
-          vote={(options) => acting.mutate(() => hands.vote(message, options))}
+          mark={(done, undone) => acting.mutate(() => api.mark(message, done, undone))}
+          vote={(options) => acting.mutate(() => api.vote(message, options))}
         />
         <Foot message={message} />
         {rows.length > 0 && <InlineKeyboard message={message} rows={rows} />}
@@ -72,8 +72,8 @@ export function Bubble(props: BubbleProps) {
           reply={reply}
           edit={edit}
           forward={forward}
-          remove={() => acting.mutate(() => hands.remove(message))}
-          react={(reaction) => acting.mutate(() => hands.react(message, reaction))}
+          remove={() => acting.mutate(() => api.remove(message))}
+          react={(reaction) => acting.mutate(() => api.react(message, reaction))}
         />
       )}
     </li>

@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
-import { groupsQuery, handsOf, peopleQuery, profileOf } from '../../api/sandbox.ts'
+import { groupsQuery, peopleQuery, personApi, profileOf } from '../../api/sandbox.ts'
 import type { JoinRequest, Person } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -47,10 +47,10 @@ const names = ['gifts', 'subscriptions', 'joining', 'stories', 'business', 'bots
 export function OwnDialog({ person, people, open, onClose }: OwnDialogProps) {
   const t = useT()
   const [tab, setTab] = useState<(typeof names)[number]>('gifts')
-  const hands = useMemo(() => handsOf(person.id), [person.id])
+  const api = useMemo(() => personApi(person.id), [person.id])
   const Part = parts[tab]
   return (
-    <ActingContext value={{ person, people, chats: [], hands, open }}>
+    <ActingContext value={{ person, people, chats: [], api, open }}>
       <Dialog title={t('own.of', { name: personName(person) })} open wide onClose={onClose}>
         <Photo person={person} />
         <Tabs

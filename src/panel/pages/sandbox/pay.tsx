@@ -134,12 +134,12 @@ function usePaying(payable: Payable, currency: string, onPaid: () => void) {
   const toast = useToast()
   const queries = useQueryClient()
   const { money } = useFormats()
-  const { hands } = useActing()
+  const { api } = useActing()
   const [offer, setOffer] = useState<Payment>()
   const [option, choose] = useState('')
   const paying = useMutation({
     mutationFn: (details: Pick<Paying, 'order_info' | 'tip_amount'>) =>
-      hands.pay(
+      api.pay(
         offer
           ? { payment_id: offer.payment_id, shipping_option_id: option }
           : { ...payable, ...details },

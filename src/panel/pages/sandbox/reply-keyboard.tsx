@@ -73,7 +73,7 @@ interface OpenedProps extends Pick<ReplyKeyboardProps, 'chat' | 'write'> {
 
 /** The dialog in which a person makes or chooses what a key asks for. */
 function Opened({ asked, chat, write, onClose }: OpenedProps) {
-  const { hands, person, people, chats } = useActing()
+  const { api, person, people, chats } = useActing()
   const { text, request_users: users, request_chat: wanted, request_poll, web_app } = asked
   const { request_managed_bot: made } = asked
   if (made) {
@@ -82,7 +82,7 @@ function Opened({ asked, chat, write, onClose }: OpenedProps) {
     return <NewBotDialog person={person} managers={managers} request={request} onClose={onClose} />
   }
   if (web_app) {
-    const send = (data: string) => hands.sendWebAppData(chat, text, data)
+    const send = (data: string) => api.sendWebAppData(chat, text, data)
     const bot = people.find(({ id }) => id === chat) ?? { id: chat }
     return <WebAppDialog bot={bot} chat={chat} url={web_app.url} send={send} onClose={onClose} />
   }
@@ -93,7 +93,7 @@ function Opened({ asked, chat, write, onClose }: OpenedProps) {
         title={text}
         people={people.filter(({ id }) => id !== person.id)}
         most={users.max_quantity ?? 1}
-        pick={(user_ids) => hands.share({ ...share, user_ids })}
+        pick={(user_ids) => api.share({ ...share, user_ids })}
         onClose={onClose}
       />
     )
@@ -106,7 +106,7 @@ function Opened({ asked, chat, write, onClose }: OpenedProps) {
       <PickChatDialog
         title={text}
         chats={chats.filter(isWanted)}
-        pick={({ id: chat_id }) => hands.share({ ...share, chat_id })}
+        pick={({ id: chat_id }) => api.share({ ...share, chat_id })}
         onClose={onClose}
       />
     )

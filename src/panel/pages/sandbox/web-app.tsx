@@ -24,11 +24,11 @@ export function WebAppDialog({ bot, chat, url, send, onClose }: WebAppDialogProp
   const id = useId()
   const reason = useReason()
   const toast = useToast()
-  const { hands, person } = useActing()
+  const { api, person } = useActing()
   const frame = useRef<HTMLIFrameElement>(null)
   const opening = useQuery({
     queryKey: ['sandbox', 'web app', id, url],
-    queryFn: () => hands.openWebApp({ bot: bot.id, chat, url }),
+    queryFn: () => api.openWebApp({ bot: bot.id, chat, url }),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
