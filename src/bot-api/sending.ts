@@ -295,23 +295,22 @@ interface Quoting {
   readonly content: Content
 }
 
-/** Where the network has no quotes, the quoted words stand before the answer, as a block of their own. */
+/**
+ * Where the network has no quotes, the quoted words stand before the answer, as a block of their own. The quote itself
+ * stays beside it, so that the network can tell its readers which words these are.
+ */
 export function withQuote<Terms extends Quoting>(
   { capabilities, name }: Platform,
   terms: Terms,
 ): Terms {
   const { quote, content } = terms
   if (!quote || capabilities.quotes) return terms
-  const { quote: _, ...rest } = terms
   const quoted = (text: Text) => afterQuote(quote, text, capabilities.entities)
   if (content.kind === 'text') {
-    return { ...rest, content: { ...content, ...quoted(content) } } as unknown as Terms
+    return { ...terms, content: { ...content, ...quoted(content) } }
   }
   if (content.kind === 'media') {
-    return {
-      ...rest,
-      content: { ...content, caption: quoted(content.caption) },
-    } as unknown as Terms
+    return { ...terms, content: { ...content, caption: quoted(content.caption) } }
   }
   throw noQuotes(name)
 }

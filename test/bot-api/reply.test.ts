@@ -27,10 +27,10 @@ t.test('a text and a caption carry it, and the marks move along', async (t) => {
     { type: 'bold', offset: 5, length: 3 },
   ]
   const text = withQuote(marking, { quote, content: { kind: 'text', ...yes } })
-  t.strictSame(text, { content: { kind: 'text', text: 'tea?\nyes', entities } })
+  t.strictSame(text, { quote, content: { kind: 'text', text: 'tea?\nyes', entities } })
   const media = { kind: 'photo', file: { blob: 'b' } } as const
   t.match(withQuote(plain, { quote, content: { kind: 'media', media, caption: yes } }), {
-    quote: undefined,
+    quote,
     content: { media, caption: { text: 'tea?\nyes', entities: entities.slice(1) } },
   })
   const none = { text: '', entities: [] }

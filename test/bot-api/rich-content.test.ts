@@ -21,19 +21,22 @@ const picture = {
   caption: { text: 'seen' },
 }
 
-t.test('it is a text with the entities of the network', async (t) => {
-  const rich = { markdown: '# Tea\nor *cake*' }
-  const words = { kind: 'text', text: 'Tea\n\nor cake' }
-  t.strictSame(await richContent(callOf(rich, { entities: ['bold'] })), {
-    ...words,
-    entities: [{ type: 'bold', offset: 0, length: 3 }],
-  })
-  t.strictSame(await richContent(callOf(rich, {})), { ...words, entities: [] })
-  t.match(await richContent(callOf(rich, { content: ['rich'] })), {
-    kind: 'rich',
-    blocks: [{ type: 'heading' }, { type: 'paragraph' }],
-  })
-})
+t.test(
+  'it is a text with all its marks, of which the network takes those that it knows',
+  async (t) => {
+    const rich = { markdown: '# Tea\nor *cake*' }
+    const words = { kind: 'text', text: 'Tea\n\nor cake' }
+    const entities = [
+      { type: 'bold', offset: 0, length: 3 },
+      { type: 'italic', offset: 8, length: 4 },
+    ]
+    t.strictSame(await richContent(callOf(rich, { entities: ['bold'] })), { ...words, entities })
+    t.match(await richContent(callOf(rich, { content: ['rich'] })), {
+      kind: 'rich',
+      blocks: [{ type: 'heading' }, { type: 'paragraph' }],
+    })
+  },
+)
 
 t.test('one file brings the text as its caption, several are refused', async (t) => {
   t.match(await richContent(callOf({ blocks: [picture] }, {})), {

@@ -98,7 +98,7 @@ t.test('what is said for older clients only is left out, counted in code points'
   const fallback = xml('fallback', { xmlns: ns.fallback, for: ns.reply }, range)
   const reply = xml('reply', { xmlns: ns.reply, id: 'q1' })
   t.match(reading(chat(body('> 👋 \nyes 👋'), reply, fallback)), {
-    message: { content: { text: 'yes 👋' }, replyTo: { native: 'q1' } },
+    message: { content: { text: 'yes 👋' }, replyTo: { native: 'q1' }, quote: { text: '👋' } },
   })
   const unknown = xml('fallback', { xmlns: ns.fallback, for: 'urn:example:news' })
   t.match(reading(chat(body('all of it'), unknown)), {

@@ -22,6 +22,7 @@ OUT_OF_BAND = "{jabber:x:oob}"
 RECEIPT = "{urn:xmpp:receipts}received"
 DISPLAYED = "{urn:xmpp:chat-markers:0}displayed"
 REPLY = "{urn:xmpp:reply:0}reply"
+FALLBACK = "{urn:xmpp:fallback:0}"
 RETRACTION = "{urn:xmpp:message-retract:1}retract"
 SHARING = "{urn:xmpp:sfs:0}file-sharing"
 STANZA_ID = "{urn:xmpp:sid:0}stanza-id"
@@ -34,6 +35,15 @@ MUC_USER = "{http://jabber.org/protocol/muc#user}"
 def say(**facts):
     sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
+
+
+def quoted_range(xml):
+    """The part of the body that repeats the message answered, in code points."""
+    for fallback in xml.iter(FALLBACK + "fallback"):
+        body = fallback.find(FALLBACK + "body")
+        if fallback.get("for") == "urn:xmpp:reply:0" and body is not None:
+            return [int(body.get("start")), int(body.get("end"))]
+    return None
 
 
 def child_id(xml, name):
@@ -79,6 +89,7 @@ def describe(xml):
         "replaces": child_id(xml, CORRECTION),
         "retracts": child_id(xml, RETRACTION),
         "replyTo": child_id(xml, REPLY),
+        "quoted": quoted_range(xml),
         "received": child_id(xml, RECEIPT),
         "displayed": child_id(xml, DISPLAYED),
         "state": states[0] if states else None,

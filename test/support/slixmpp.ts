@@ -15,6 +15,8 @@ export interface Seen {
   readonly replaces: string | null
   readonly retracts: string | null
   readonly replyTo: string | null
+  /** The part of the body that repeats the message answered, in code points. */
+  readonly quoted: readonly [start: number, end: number] | null
   readonly received: string | null
   readonly displayed: string | null
   readonly state: string | null

@@ -29,9 +29,8 @@ export async function richContent(call: Call): Promise<Content> {
 
 /** A text message without files, or the caption of a single file. */
 function rendered({ platform }: Call, blocks: readonly RichBlock[]): Content {
-  const { text, entities, media } = renderRich(blocks)
-  const kept = entities.filter(({ type }) => platform.capabilities.entities.includes(type))
-  const words = { text, entities: kept }
+  // The network leaves out marks that it has not, and writes the targets of links out.
+  const { media, ...words } = renderRich(blocks)
   const [first] = media
   if (!first) return { kind: 'text', ...words }
   if (media.length > 1) {

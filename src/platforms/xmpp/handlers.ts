@@ -29,8 +29,8 @@ const messages: Handlers<Context> = {
     const { places, requestId, signal } = context
     const place = await places.at(operation.chat, signal)
     const text = await writtenIn(context, operation)
-    const { replyTo } = operation
-    const more = replyTo !== undefined && { replyTo }
+    const { replyTo, quote } = operation
+    const more = replyTo !== undefined && { replyTo, ...(quote && { quote }) }
     const posted = await place.post(textMessage(place.envelope(requestId), text, more), signal)
     const reply = replyTo !== undefined && { replyTo: { native: replyTo } }
     return messageAt(place, text.shown, { ...posted, ...reply })

@@ -70,7 +70,10 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
     at: delivery.at,
     ...(target && { editedAt: delivery.at }),
     content,
-    ...(reply && { replyTo: { native: known.names.find(chat.native, reply) } }),
+    ...(reply && {
+      replyTo: { native: known.names.find(chat.native, reply) },
+      ...quoteOf(message),
+    }),
     ...forwardOf(message),
     ...albumOf(message),
   }
@@ -112,6 +115,20 @@ export function receiptIn(message: Element) {
 export function repliedTo(message: Element): string | undefined {
   const id = message.getChild('reply', ns.reply)?.attrs.id
   return id && storable(id)
+}
+
+const mostQuoted = 1024
+
+/** What an answer repeats of the message answered, for clients that do not show that one. */
+export function quoteOf(message: Element): Pick<Message, 'quote'> {
+  const fallback = message
+    .getChildren('fallback', ns.fallback)
+    .find(({ attrs }) => attrs.for === ns.reply)
+  const { start, end } = rangeOf(fallback?.getChild('body'))
+  if (!fallback || !Number.isFinite(end)) return {}
+  const part = [...(message.getChildText('body') ?? '')].slice(start, end).slice(0, mostQuoted)
+  const text = part.join('').replaceAll(/^> ?/gm, '').trim()
+  return text === '' ? {} : { quote: { text, entities: [], position: 0 } }
 }
 
 /** What the sender says of its origin; nobody vouches for it. */

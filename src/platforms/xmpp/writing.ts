@@ -2,6 +2,7 @@
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { parseAddress } from './address.ts'
 import { fileSharing } from './media/shared.ts'
 import { networkId } from './message-identity.ts'
@@ -36,22 +37,37 @@ interface Forwarded {
 
 interface Bonds {
   readonly replyTo?: string
+  /** The words of the message answered that the text begins with. */
+  readonly quote?: Text
   readonly forwarded?: Forwarded
 }
 
 export function textMessage(envelope: Envelope, text: Body, bonds: Bonds | false): Element {
-  const { replyTo = '', forwarded } = bonds || {}
+  const { replyTo = '', quote, forwarded } = bonds || {}
   const replied = networkId(replyTo)
   return chatMessage(
     envelope,
     ...bodyElements(text),
     replied !== '' && xml('reply', { xmlns: ns.reply, id: replied }),
+    replied !== '' && quote && quotedPart(text, quote),
     forwarded && original(forwarded),
     xml('active', ns.chatStates),
     // In a room everybody would answer.
     envelope.type === 'chat' && xml('request', ns.receipts),
     xml('markable', ns.markers),
   )
+}
+
+/** Clients that show the message answered themselves leave its words out of the text (XEP-0461). */
+function quotedPart({ body, shared }: Body, quote: Text): Element | undefined {
+  // The fences of code are lines of their own.
+  if (quote.entities.some(({ type }) => type === 'pre')) return undefined
+  const before = shared ? `${shared.link}\n` : ''
+  const lines = body.slice(before.length).split('\n')
+  const quoted = lines.splice(0, quote.text.split('\n').length).join('\n')
+  const start = [...before].length
+  const end = start + [...quoted].length + Math.sign(lines.length)
+  return xml('fallback', { xmlns: ns.fallback, for: ns.reply }, xml('body', { start, end }))
 }
 
 /** The message it was, beside the body for clients that cannot read it (XEP-0297). */

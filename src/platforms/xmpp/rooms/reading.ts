@@ -10,7 +10,7 @@ import { parseAddress, personAt } from '../address.ts'
 import type { Delivery } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
-import { albumOf, contentOf, forwardOf, receiptIn, repliedTo } from '../reading.ts'
+import { albumOf, contentOf, forwardOf, quoteOf, receiptIn, repliedTo } from '../reading.ts'
 
 interface RoomView {
   readonly chat: Chat
@@ -71,7 +71,7 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
     at,
     ...(corrected && { editedAt: at }),
     content,
-    ...(reply && { replyTo: { native: names.find(chat.native, reply) } }),
+    ...(reply && { replyTo: { native: names.find(chat.native, reply) }, ...quoteOf(message) }),
     ...forwardOf(message),
     ...albumOf(message),
   }
