@@ -1,4 +1,4 @@
-/** The rows behind the store: which blobs there are, whose quota they use, who holds them, what is left over. */
+/** The rows of stored blobs: their owners and quotas, their holders, and objects without a row. */
 import type { Database, Queryable } from '../database/database.ts'
 
 interface BlobRow {
@@ -31,7 +31,7 @@ const use = `insert into media_usage as u (user_id, bytes, files) values ($1, $2
   on conflict (user_id) do update set bytes = u.bytes + $2, files = u.files + 1
   returning bytes, files`
 
-/** Rows whose time is over and that nobody holds; what lies in the store is named as an orphan at once. */
+/** Deletes expired rows without holders; their objects become orphans in the same statement. */
 const expire = `with gone as (
     delete from media_blob where blob in (
       select blob from media_blob b
@@ -58,18 +58,18 @@ export class BlobRows {
     return row
   }
 
-  /** Lets them live for at least so long from now; returns which of them there are. */
+  /** Keeps these blobs for at least so long from now; returns those that exist. */
   async keep(blobs: readonly string[], seconds: number): Promise<string[]> {
     const rows = await this.#db.query<{ blob: string }>(keep, [blobs, seconds])
     return rows.map(({ blob }) => blob)
   }
 
-  /** Says that something is about to be written. What is never added is an orphan. */
+  /** Records an object before it is written. Without a later `add` it is an orphan. */
   async announce(object: string): Promise<void> {
     await this.#db.query('insert into media_object (object) values ($1)', [object])
   }
 
-  /** `known`: the same content was added meanwhile. `full`: there is no room for it. */
+  /** `known`: the same content was added meanwhile. `full`: the quota is used up. */
   add(row: BlobRow, seconds: number, quota: Quota): Promise<'added' | 'known' | 'full'> {
     return this.#db
       .transaction(async (tx) => {
@@ -110,7 +110,7 @@ export class BlobRows {
     return row?.count ?? 0
   }
 
-  /** Objects that no row names: of blobs that are gone, and of writers that never finished. */
+  /** Objects without a row: of deleted blobs, and of writes that never finished. */
   async orphans(limit: number): Promise<string[]> {
     const rows = await this.#db.query<{ object: string }>(
       `select object from media_object where since < now() - interval '1 hour' limit $1`,

@@ -17,7 +17,7 @@ export interface BlobStoreOptions {
   readonly pool: MediaPool
   readonly vault: Pick<Vault, 'seal' | 'open' | 'derive'>
   readonly quota: Quota
-  /** How long what nobody holds is kept. */
+  /** How long a blob without holders is kept. */
   readonly keepSeconds: number
   readonly logger: Logger
 }
@@ -45,7 +45,7 @@ export class BlobStore {
     this.#options = options
   }
 
-  /** Copies what lies at `path`. The same bytes of the same user are stored once. */
+  /** Copies the file at `path`. The same bytes of the same user are stored once. */
   async add({ path, ...about }: NewBlob, signal: AbortSignal) {
     const { temporary, pool } = this.#options
     await using tempFolder = await temporary.folder()
@@ -55,7 +55,7 @@ export class BlobStore {
     return await this.#keep({ ...about, path: target, key, ...sealed }, signal)
   }
 
-  /** Takes over what was encrypted when it came in. */
+  /** Takes over a file that was encrypted while it was received. */
   async take(
     { path, size, sealed: { key, digest } }: Upload & { readonly sealed: SealedUpload },
     about: Omit<NewBlob, 'path'>,
@@ -115,7 +115,7 @@ export class BlobStore {
     await this.#options.rows.release(holder)
   }
 
-  /** Removes what nobody needs any more. Returns how many blobs are gone. */
+  /** Deletes expired blobs without holders. Returns their number. */
   async sweep(): Promise<number> {
     const { rows } = this.#options
     let gone = 0
@@ -131,7 +131,7 @@ export class BlobStore {
     }
   }
 
-  /** What cannot be removed now stays named, and is tried again with the next sweep. */
+  /** Objects that cannot be removed now stay orphans, and the next sweep tries again. */
   async #remove(names: readonly string[]): Promise<number> {
     const { objects, rows, logger } = this.#options
     const removed: string[] = []

@@ -1,4 +1,4 @@
-/** Media by address: fetched through the guard, with one answer for everything that leads nowhere. */
+/** Media by URL: fetched through the guard. All unreachable URLs get the same answer, so that it reveals nothing. */
 
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { MediaKind } from '../../machines/model/media.ts'
@@ -16,7 +16,7 @@ interface UrlOptions {
 
 const REDIRECTS = 3
 
-/** Rejects with `RequestFailed`. What is inside and what is merely shut looks the same to the caller. */
+/** Rejects with `RequestFailed`, which does not show whether a private address or a closed port was the reason. */
 export async function fetchUpload(
   text: string,
   { agent, spool, takes, limit }: UrlOptions,
@@ -58,12 +58,12 @@ function nameIn({ pathname }: URL): string | undefined {
   try {
     return last && decodeURIComponent(last)
   } catch {
-    // Not meant as text, then it is no name either.
+    // An invalid escape: then the path names no file.
     return undefined
   }
 }
 
-/** What each kind takes from an address, as the reference does. */
+/** The file types that each kind accepts from a URL, as in the reference. */
 const taken: Readonly<Record<MediaKind, RegExp | undefined>> = {
   photo: /^image\/(jpeg|png|webp|gif|tiff)$/,
   document: /^(image\/gif|application\/pdf|application\/zip)$/,

@@ -5,14 +5,14 @@ import type { MessagePort } from 'node:worker_threads'
 export interface Run {
   readonly succeeded: boolean
   readonly output: Buffer
-  /** The end of what it complained about; may name paths, so it is for the log alone. */
+  /** The end of its error output. It may contain paths, so it goes only to the log. */
   readonly complaint: string
 }
 
 const OUTPUT_BYTES = 1_048_576
 const COMPLAINT_CHARACTERS = 2_000
 
-/** Rejects only when the caller's signal aborts; whatever else happens is no success. */
+/** Rejects only if the caller's signal aborts; any other failure resolves without success. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -39,7 +39,7 @@ export async function run(
   const { promise, resolve } = Promise.withResolvers<boolean>()
   child.once('error', (error) => {
     complaint ||= error.message
-    // Without a process there is nothing that could close.
+    // A process that did not start never emits `close`.
     if (child.pid === undefined) resolve(false)
   })
   child.once('close', (code) => resolve(code === 0))

@@ -8,7 +8,7 @@ export interface Tools {
   readonly ffprobe: string
 }
 
-/** Undefined unless both are there: one without the other does not help. */
+/** Undefined unless both programs are found. */
 export async function findTools(searchPath: string): Promise<Tools | undefined> {
   const [ffmpeg, ffprobe] = await Promise.all(
     ['ffmpeg', 'ffprobe'].map((name) => find(name, searchPath)),
@@ -54,7 +54,7 @@ const SHELL = '/bin/sh'
 const NICENESS = 5
 const OPEN_FILES = 64
 
-/** Not every system knows every limit: what one does not know is left out. `exec` keeps it one process. */
+/** Limits that the system does not support are left out. `exec` avoids a second process. */
 const LIMITED = `ulimit -c 0
 ulimit -t "$1" 2>/dev/null || :
 ulimit -v "$2" 2>/dev/null || :
@@ -63,7 +63,7 @@ ulimit -n ${OPEN_FILES} 2>/dev/null || :
 shift 3
 exec nice -n ${NICENESS} "$@"`
 
-/** Programs and their libraries, and nothing that an operator would keep data in. */
+/** Folders of programs and libraries, without folders in which operators keep data. */
 const SYSTEM = [
   ...['/bin', '/lib', '/lib32', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib32', '/usr/lib64'],
   ...['/usr/local/bin', '/usr/local/lib', '/etc/alternatives', '/etc/ld.so.cache', '/nix/store'],
@@ -79,7 +79,7 @@ const limited: Confinement = {
   command: (program, args, needs) => withLimits([program, ...args], needs),
 }
 
-/** Tries it out: in many containers bubblewrap is installed and yet not allowed to work. */
+/** Runs bubblewrap once, because many containers have it installed but do not permit it to work. */
 export async function findConfinement(tools: Tools, searchPath: string): Promise<Confinement> {
   if (process.platform === 'win32' || !(await isThere(SHELL))) return unlimited
   const bubblewrap = await find('bwrap', searchPath)

@@ -11,7 +11,7 @@ import { databaseNow, MediaPath, type PathFile } from '../database/entities.ts'
 import { cleanName, mimeOf } from './formats.ts'
 import type { FilePaths, IssuedPath, MediaService, PathRequest } from './media.ts'
 
-/** Longer than what is promised, so that a path asked for again is usually the same. */
+/** Longer than promised, so that a repeated getFile usually returns the same path. */
 const LIFETIME = '2 hours'
 
 const extensions: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const again = `update media_path set expires_at = now() + interval '${LIFETIME}'
   where credential_id = $1 and source = $2 and expires_at > now() returning path, file`
 const count = `insert into media_path_count as c (credential_id, issued) values ($1, 0)
   on conflict (credential_id) do update set issued = c.issued + 1 returning issued`
-/** Of two callers at once both get the path of the first. */
+/** Two concurrent callers both get the path of the first one. */
 const issue = `insert into media_path as p (credential_id, number, path, source, file, expires_at)
   values ($1, $2, $3, $4, $5, now() + interval '${LIFETIME}')
   on conflict (credential_id, source) do update set
@@ -122,7 +122,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
     this.#options = options
   }
 
-  /** Rejects in the reference's words when the file is too large or not to be had. */
+  /** Rejects in the reference's words if the file is too large or cannot be read. */
   async issue(request: PathRequest): Promise<IssuedPath> {
     const { rows, limit } = this.#options
     if ((request.size ?? 0) > limit) throw failed('bad_request', 'file is too big')
@@ -153,7 +153,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
     }
   }
 
-  /** Only a network that is asked tells whether a file is still there, and how large it is. */
+  /** Asks the network, because only it knows whether the file still exists, and its size. */
   async #facts({ credentialId, file }: PathRequest): Promise<Facts> {
     const { service, download } = this.#options
     if ('blob' in file) return await service.facts(file.blob)
@@ -172,7 +172,7 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
   }
 }
 
-/** Nobody said how large the file is, so it is counted. */
+/** Counts the bytes of a file of unknown size. */
 export async function* atMost(limit: number, source: AsyncIterable<Uint8Array>) {
   let left = limit
   for await (const chunk of source) {
@@ -182,7 +182,7 @@ export async function* atMost(limit: number, source: AsyncIterable<Uint8Array>) 
   }
 }
 
-/** Whatever the network sends: an answer whose length was told holds that many bytes, or the next one begins inside it. */
+/** Makes an answer exactly as long as announced, because otherwise the next answer would begin inside it. */
 async function* exactly(length: number, source: AsyncIterable<Buffer>) {
   let left = length
   for await (const chunk of source) {

@@ -1,4 +1,4 @@
-/** Types of files: which of them ffmpeg may read, as what, and what a name says where the bytes do not tell. */
+/** Types of files: the demuxers of ffmpeg for them, and the types by file name if the bytes do not show them. */
 import { extname } from 'node:path'
 
 /** Never left to ffmpeg to guess: a playlist would make it read other files. */
@@ -40,7 +40,7 @@ const pictures = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/t
 
 export const isPicture = (mime: string): boolean => pictures.includes(bare(mime))
 
-/** Whether anybody here looks further into such a file than at how it begins. */
+/** Whether files of this type are inspected beyond their first bytes. */
 export const isLookedInto = (mime: string): boolean =>
   isPicture(mime) || demuxerOf(mime) !== undefined
 
@@ -62,12 +62,12 @@ const byExtension: Readonly<Record<string, string>> = {
   tgs: 'application/x-tgsticker',
 }
 
-/** Of these the bytes tell no more than how they are wrapped. */
+/** Container types: the bytes do not show the type of the content. */
 const wrappers = ['application/zip', 'application/gzip', 'application/xml']
 const saysNothing = ['', 'application/octet-stream', 'binary/octet-stream']
 const wellFormed = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
 
-/** What the bytes say comes first; then the file's name, then what the sender says of it. */
+/** The type by the bytes; otherwise by the file's name; otherwise as the sender gives it. */
 export function mimeOf(
   sniffed: string | undefined,
   { name = '', mime = '' }: { readonly name?: string; readonly mime?: string },
@@ -87,6 +87,6 @@ export function cleanName(name: string | undefined): string | undefined {
   return clean === '' || /^\.+$/.test(clean) ? undefined : clean.toWellFormed()
 }
 
-/** The same name with the extension of what it has become. */
+/** The name with the extension of the new type. */
 export const renamed = (name: string | undefined, extension: string): string | undefined =>
   name && `${name.slice(0, name.length - extname(name).length)}.${extension}`

@@ -1,18 +1,18 @@
-/** Gives the memory of used-up bytes back at once: the collector sees how many buffers there are, not how large. */
+/** Frees the memory of used buffers at once, because the garbage collector considers their number, not their size. */
 
-/** Made here and kept by nobody: whoever has read one to its end may give it back. */
+/** Buffers made here and kept by no other code: a reader may free them after use. */
 const lent = new WeakSet<ArrayBufferLike>()
 
 export function lend(chunk: Uint8Array): void {
   if (isWhole(chunk)) lent.add(chunk.buffer)
 }
 
-/** Does nothing to bytes that came from elsewhere. Nobody may look at the chunk, or a part of it, again. */
+/** Frees a lent chunk, and ignores any other. Neither the chunk nor a part of it may be read afterwards. */
 export function giveBackLent({ buffer }: Uint8Array): void {
   if (lent.has(buffer) && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** A part of something larger is not ours to take away. */
+/** Only whole buffers are freed, because other code may use the rest of a larger one. */
 export function giveBack(chunk: Uint8Array): void {
   if (isWhole(chunk) && chunk.buffer instanceof ArrayBuffer) chunk.buffer.transfer(0)
 }

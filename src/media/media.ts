@@ -52,9 +52,9 @@ export interface Ingestion {
 
 /** The stored media. Its files are blobs, kept while they are held, and at least an hour. */
 export interface Ingested {
-  /** Its kind may be another one than was asked for: a video that cannot be made one is a document. */
+  /** The kind may differ from the requested one: a video that cannot be transcoded becomes a document. */
   readonly media: Media
-  /** In plain words: what was changed, and what could not be done. */
+  /** English notes about what was changed, and what could not be done. */
   readonly notes: readonly string[]
 }
 
@@ -147,12 +147,12 @@ export const folderOf: Readonly<Record<MediaKind | 'thumbnail', Folder>> = {
 export interface MediaLimits {
   readonly photoBytes: number
   readonly uploadBytes: number
-  /** What getFile tools out. */
+  /** The largest file that getFile gives out. */
   readonly downloadBytes: number
-  /** Of one user. */
+  /** The quota of one user, in bytes. */
   readonly quotaBytes: number
   readonly quotaFiles: number
-  /** How long a file is kept that no message holds. */
+  /** How long a file without a holder is kept. */
   readonly keepSeconds: number
   readonly urlTakes: number
 }
@@ -175,12 +175,12 @@ export const urlLimit = (kind: string, { photoBytes, uploadBytes }: MediaLimits)
   kind === 'photo' ? Math.min(photoBytes, URL_PHOTO_BYTES) : Math.min(uploadBytes, URL_FILE_BYTES)
 
 export interface MediaMeasures {
-  /** `kind` is what was asked for; `changed`: it was sent as another kind, or as other bytes. */
+  /** `kind` is the requested kind; `changed`: the file became another kind, or was transcoded. */
   ingested(kind: string, outcome: 'kept' | 'changed' | 'refused' | 'failed', bytes: number): void
   /** Asked for by whoever opened a file. */
   read(bytes: number): void
   transcoded(succeeded: boolean, seconds: number): void
-  /** Pieces of work that wait for a thread. */
+  /** Tasks that wait for a thread. */
   waiting(count: () => number): void
 }
 

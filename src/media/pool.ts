@@ -8,7 +8,7 @@ import type { ProgramTask, Run } from './child.ts'
 import type { UnsealTask } from './tasks/chunks.ts'
 import type * as tasks from './worker.ts'
 
-/** Who asks, and until when it is wanted. */
+/** The user who asks, and the signal that ends the wait. */
 export interface Asker {
   readonly userId: number
   readonly signal: AbortSignal
@@ -49,7 +49,7 @@ export interface Runner {
 export interface MediaPool extends Runner {
   /** Runs tasks that may take seconds: users take turns, however many tasks one of them has. */
   of(userId: number): Runner
-  /** Decrypts some chunks for a reader, who waits for no picture. */
+  /** Decrypts chunks for a reader, without waiting behind pictures. */
   unseal(task: UnsealTask): Promise<Uint8Array>
   /** Runs a program. Rejects with the signal's reason once the program was killed; any other end resolves. */
   drive(program: Omit<ProgramTask, 'abort'>, signal: AbortSignal): Promise<Run>
@@ -70,7 +70,7 @@ const common = {
   filename: new URL('./worker.ts', import.meta.url).href,
   minThreads: 0,
   idleTimeout: 30_000,
-  // Bytes are kept outside of the heap: what the threads need is little, and garbage stays little, too.
+  // Bytes are outside the heap: a small heap is enough, and keeps garbage small.
   resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
 }
 

@@ -1,11 +1,11 @@
-/** What ffprobe says of sound and film. */
+/** Runs ffprobe on sound and film, and reads its answer. */
 import { demuxerOf } from './formats.ts'
 
 export interface Probe {
   readonly durationSeconds?: number
   readonly video?: {
     readonly codec: string
-    /** As it is shown: a phone's film on its side is upright here. */
+    /** The size as shown, after rotation. */
     readonly width: number
     readonly height: number
     readonly pixels: string
@@ -85,7 +85,7 @@ function shown(stream: Stream, durationSeconds: number) {
   return { codec: codec_name, width: across, height: up, pixels: pix_fmt, ...known }
 }
 
-/** The larger of what the file counts and what its length comes to: both are only said. */
+/** The larger of two numbers: the stated count of frames, and the length times the rate. Neither is certain. */
 function framesOf({ nb_frames, avg_frame_rate = '' }: Stream, durationSeconds: number) {
   const [count = 0, each = 1] = avg_frame_rate.split('/').map(Number)
   const counted = Number(nb_frames ?? 0)

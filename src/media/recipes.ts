@@ -1,4 +1,4 @@
-/** How ffmpeg makes what: its options between the input and the output. */
+/** The options of ffmpeg for each kind, between the input and the output. */
 
 const h264 = (filter: string) => [
   ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-pix_fmt', 'yuv420p'],

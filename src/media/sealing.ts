@@ -17,7 +17,7 @@ import {
 
 interface Sealed {
   readonly size: number
-  /** Made of the segments' digests: the same for the same bytes, and nobody else's digest of them. */
+  /** A digest of the segments' digests: equal for equal bytes, but different from any usual digest of them. */
   readonly digest: string
 }
 
@@ -28,9 +28,9 @@ interface SealingOptions {
   readonly key: Uint8Array
 }
 
-/** More would keep the files of others waiting. */
+/** Segments in progress at once: more would delay the files of others. */
 const LANES = 2
-/** Written out meanwhile, so that little is left to be waited for in the end. */
+/** The file is flushed after so many bytes, so that the last flush is short. */
 const FLUSH_BYTES = 64 * SEGMENT_BYTES
 
 export async function sealFile(
@@ -54,7 +54,7 @@ export async function sealPieces(
   options: SealingOptions,
 ): Promise<Sealed> {
   await using target = await Target.open(options)
-  // One is being filled while the others are with the threads.
+  // One segment is being filled while the threads work on the others.
   const buffers: Uint8Array[] = Array.from({ length: LANES + 1 }, () => shared(SEGMENT_BYTES))
   const take = () => buffers.pop() ?? shared(SEGMENT_BYTES)
   const seal = (bytes: Uint8Array, length: number, isLast: boolean) =>
@@ -82,7 +82,7 @@ export async function sealPieces(
   return await target.finish()
 }
 
-/** Also the threads see it, and nothing has to be sent back and forth. */
+/** Shared with the threads, so that no bytes are copied. */
 const shared = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes))
 
 class Target implements AsyncDisposable {
@@ -143,7 +143,7 @@ class Target implements AsyncDisposable {
     await this.#file.close()
   }
 
-  /** A thread that still writes would write into nothing. */
+  /** Waits for threads that still write to the file. */
   async #end(): Promise<void> {
     await Promise.all([...this.#sealing, this.#flushing])
   }
@@ -160,7 +160,7 @@ class Target implements AsyncDisposable {
       })
   }
 
-  /** Whoever adds or finishes next is told. */
+  /** Passes the failure on to the next `add` or `finish`. */
   readonly #fail = (cause: unknown): void => {
     this.#failure ??= { cause }
   }
@@ -236,7 +236,7 @@ async function* piecesOf(
 
 async function close(sealed: SealedBytes): Promise<void> {
   if (sealed instanceof Readable) sealed.destroy()
-  // Bytes that were read are delivered, whatever closing says.
+  // A failure to close does not matter once the bytes are read.
   else await sealed.close().catch(() => undefined)
 }
 

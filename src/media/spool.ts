@@ -1,4 +1,4 @@
-/** Receives bytes: what nobody looks into is encrypted while it comes, the rest lies in the open for a moment. */
+/** Receives files: those that need no inspection are encrypted on the way, others stay unencrypted for a moment. */
 import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -68,7 +68,7 @@ export class Spool {
     }
   }
 
-  /** Undefined, with nothing done, for bytes that somebody will have to look into. */
+  /** Undefined, with nothing done, for a file that has to be inspected. */
   async #seal(
     beginning: readonly Buffer[],
     pieces: Pieces,

@@ -1,4 +1,4 @@
-/** Files on their way through: in one folder of this process, which is emptied when it starts. */
+/** Temporary files: in one folder of this process, which is emptied at the start. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ export class TemporaryFiles {
     return new TemporaryFiles(folder)
   }
 
-  /** The path of a new file, which is its maker's to remove. */
+  /** The path of a new file. The caller removes it. */
   file(): string {
     return join(this.#folder, randomUUID())
   }
 
-  /** For the files of one piece of work; all are gone when it is disposed of. */
+  /** A folder for the files of one task, deleted when it is disposed. */
   async folder(): Promise<TempFolder> {
     const folder = join(this.#folder, randomUUID())
     await mkdir(folder, { mode: 0o700 })
@@ -44,7 +44,7 @@ export function explain(error: unknown): never {
   throw explained(error)
 }
 
-/** A full disk is nobody's mistake and passes. Errors lose their code on the way out of a worker thread. */
+/** A full disk is a temporary failure. Errors from worker threads have no code, so the message is read. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || !/^(ENOSPC|EDQUOT)\b/.test(error.message)) return error
   const retry = { retryAfterSeconds: 60 }

@@ -26,7 +26,7 @@ const TIME_MS = 20_000
 const TIME_MS_PER_MEGABYTE = 2_000
 const LONGEST_MS = 120_000
 
-/** What the conversion of a file may cost, by its size: a small one that unpacks into hours of work is turned down. */
+/** The budget for a file, by its size: a small file that would take hours of work is refused. */
 export function budgetFor(bytes: number): Budget {
   const megabytes = bytes / MEGABYTE
   return {
@@ -41,7 +41,7 @@ interface Moving {
   readonly frames?: number
 }
 
-/** Whether all frames together have more pixels than a file of this size is given time for. */
+/** Whether the frames have more pixels than the budget of a file of this size. */
 export function isTooCostly({ width, height, frames = 1 }: Moving, bytes: number): boolean {
   return width * height * frames > PIXELS + (PIXELS_PER_MEGABYTE * bytes) / MEGABYTE
 }
@@ -67,7 +67,7 @@ export interface Recording {
 
 const WAITING = 1_000
 const WAITING_PER_USER = 32
-/** Some files are put in order after they were written: they lie on the disk one and a half times. */
+/** Disk space in proportion to the result: some files are rewritten at the end. */
 const SPARE = 2
 const THREADS = 2
 
@@ -97,7 +97,7 @@ export class Transcoder {
     return this.#options.tools !== undefined
   }
 
-  /** Undefined when it cannot be read, or nobody is there to read it. */
+  /** Undefined if the file cannot be read, or ffprobe is missing. */
   async probe({ path, mime }: Recording, asker: Asker): Promise<Probe | undefined> {
     const { tools, pool, probeTakes = 15_000 } = this.#options
     const input = inputOf(path, mime)

@@ -1,4 +1,4 @@
-/** The one place where bytes of ours become a web stream: cancelled or not, read or not, the source ends with it. */
+/** Turns a stream of bytes into a web stream. The source always ends with it, whether it was read or cancelled. */
 import type { Readable } from 'node:stream'
 
 /**

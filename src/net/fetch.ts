@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, request } from 'undici'
 
-/** The address is none that could be asked. `reason` is in the reference's words. */
+/** The URL cannot be requested. `reason` is in the reference's words. */
 export class UrlRefused extends Error {
   override readonly name = 'UrlRefused'
   readonly reason: string
@@ -107,5 +107,5 @@ function redirected(location: string, from: URL): URL {
   return parseUrl(new URL(location, from.href).href)
 }
 
-/** A body that nobody wanted may end as it likes. */
+/** Ignores errors of a body that is not read. */
 const ignored = () => undefined

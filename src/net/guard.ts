@@ -87,7 +87,7 @@ export const resolveAnything: Resolve = (hostname) => lookup(hostname, { all: tr
 const answers = (result: PromiseSettledResult<string[]>, family: number): Address[] =>
   result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
 
-/** The address is not on the public internet. Which one it was is nobody's business. */
+/** The address is not on the public internet. The error does not name it. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 
@@ -171,7 +171,7 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
   }
 }
 
-/** One bad answer spoils them all: whoever mixes them is after the bad one. */
+/** One private address refuses all: a mixture of addresses is an attack. */
 function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -187,6 +187,6 @@ function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean
   }
 }
 
-/** A zone with thousands of addresses is not walked to its end. */
+/** The most addresses of a name that are used. */
 const dialled = (addresses: readonly Address[]) =>
   addresses.slice(0, 8).map(({ address, family }) => ({ address, family }))

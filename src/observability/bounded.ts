@@ -1,4 +1,4 @@
-/** Bounds what would be done too often: reads of costly figures, and warnings about one trouble. */
+/** Limits how often costly figures are read, and how often the same warning is written. */
 import type { Logger } from '../../actors/ports/ports.ts'
 
 const MINUTE_MS = 60_000
@@ -22,7 +22,7 @@ export function boundedWarnings(
   }
 }
 
-/** Reads a costly figure no more often than it is worth, however often it is asked for. */
+/** Reads a costly figure at most once in an interval, and answers from memory in between. */
 export function atMostEvery<Value>(
   milliseconds: number,
   read: () => Promise<Value>,

@@ -10,7 +10,7 @@ interface LogOptions {
   readonly destination?: DestinationStream
 }
 
-/** What the log says of a request: its route's pattern, since the address itself may carry a key. */
+/** A request in the log: the pattern of its route, because the URL itself may contain a key. */
 interface LoggedRequest {
   readonly id?: unknown
   readonly method?: string
@@ -21,7 +21,7 @@ interface LoggedRequest {
  * Redaction works on the finished line, not on known paths: a key may be in the text of an error that some
  * library built from an address.
  */
-/** What of an error is worth a line: libraries hang whole connections on theirs. */
+/** The useful fields of an error, because some libraries attach whole connections. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack, cause } = error

@@ -1,4 +1,4 @@
-/** What commands of the operator stand on: the configuration of the service and its database, which is started if need be. */
+/** Runs commands of the operator with the service's configuration and its database, which is started if necessary. */
 import { join } from 'node:path'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { type Config, readConfig } from '../config/config.ts'

@@ -1,4 +1,4 @@
-/** Every table with rows of a user: how they are found, in which order they go, what an export shows. None is missing. */
+/** Every table with rows of a user: how to find them, the order of their deletion, and the columns of an export. */
 
 export interface PersonalTable {
   readonly name: string
@@ -38,7 +38,7 @@ const ofKeys = within('api_key_id', 'api_key')
 const ofPeople = within('person_id', 'sandbox_person')
 const ofChats = within('chat_id', 'sandbox_chat')
 
-/** What is named by others comes after them. */
+/** Tables come after those that reference them. */
 export const personalTables: readonly PersonalTable[] = [
   ofAccount('update_log', 'update_id'),
   ofAccount('update_block', 'block kind api_key_id'),

@@ -22,7 +22,7 @@ const playable = [undefined, 'aac', 'mp3']
 interface Wanted {
   readonly kind: 'video' | 'animation' | 'video_note'
   readonly recipe: readonly string[]
-  /** As is, or but for the order of its parts. */
+  /** The unchanged file, or the same with its index moved to the front. */
   fits(probe: Probe, given: Given): boolean
 }
 
@@ -122,7 +122,7 @@ async function shown(
   }
 }
 
-/** Without ffmpeg: what most clients can play is sent as it is, by what the sender says of it. */
+/** Without ffmpeg: formats that most clients can play are sent unchanged, with the sender's facts. */
 async function untouched(given: Given, tools: MediaTools, { kind }: Wanted): Promise<Prepared> {
   const { path, mime, name, picture, hints } = given
   const isGif = kind === 'animation' && picture !== undefined

@@ -17,7 +17,7 @@ export interface Given extends Look {
   readonly keepsGifs?: boolean
 }
 
-/** Everything in `tempFolder` is gone once the files that came of it are stored. */
+/** `tempFolder` is deleted once the resulting files are stored. */
 export interface MediaTools {
   readonly pool: Runner
   readonly transcoder: Transcoder
@@ -62,7 +62,7 @@ export async function smaller(
   return made?.map(({ target, ...picture }) => ({ path: target, ...picture }))
 }
 
-/** One picture of a film, or the cover of a song. Undefined when there is none, or no tool to make it. */
+/** A frame of a film, or the cover of a song. Undefined without one, or without ffmpeg. */
 export async function stillOf(
   recording: Recording,
   tools: MediaTools,
@@ -77,7 +77,7 @@ export async function stillOf(
 /** The reference's. */
 const MAX_BYTES = 204_799
 
-/** A thumbnail that the sender gives: a JPEG, small in bytes, made small in size. */
+/** The sender's thumbnail: a JPEG of few bytes, scaled down. */
 export async function ownThumbnail(
   upload: Upload | undefined,
   tools: MediaTools,
@@ -98,7 +98,7 @@ export async function document(given: Given, tools: MediaTools): Promise<Prepare
   return await asDocument(given, tools)
 }
 
-/** Also what other kinds fall back to; `notes` say why. */
+/** The fallback of other kinds; `notes` give the reason. */
 export async function asDocument(
   given: Given,
   tools: MediaTools,

@@ -1,4 +1,4 @@
-/** Worker task: what a file is by its own bytes, and how large a picture in it is. */
+/** Worker task: the type of a file by its bytes, and the size of a picture. */
 import { open } from 'node:fs/promises'
 import sharp from 'sharp'
 import { isPicture } from '../formats.ts'
@@ -50,7 +50,7 @@ async function measure(path: string): Promise<PictureFacts | undefined> {
       hasNotes,
     }
   } catch {
-    // No picture after all: whoever needs one says so.
+    // It is no readable picture: code that needs one refuses it.
     return undefined
   }
 }

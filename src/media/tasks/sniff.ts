@@ -1,4 +1,4 @@
-/** Worker task: what bytes say they are by how they begin. */
+/** Worker task: the type of a file by its first bytes. */
 import { fileTypeFromBuffer } from 'file-type'
 
 export interface SniffTask {
@@ -9,7 +9,7 @@ export const HEAD_BYTES = 16_384
 
 /** Undefined when they do not tell, as with plain text. */
 export async function sniff({ head }: SniffTask): Promise<string | undefined> {
-  // Packed files are never opened, not even to see what is in them.
+  // Archives are never opened.
   if (startsWith(head, [0x50, 0x4b, 3, 4])) return 'application/zip'
   if (startsWith(head, [0x1f, 0x8b])) return 'application/gzip'
   return (await fileTypeFromBuffer(head))?.mime
