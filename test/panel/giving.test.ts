@@ -15,6 +15,12 @@ t.test('what people give each other', { skip: noBrowser, timeout: 180_000 }, asy
     total_count: 3,
   })
 
+  const image = async (color: string) => ({
+    name: 'a.png',
+    mimeType: 'image/png',
+    buffer: await picture(200, 200, color),
+  })
+
   await t.test('a gift is given to a bot, which hears of it', async (t) => {
     await button('About Bot').click()
     await dialog.getByText('3 of 3 left').waitFor()
@@ -67,13 +73,40 @@ t.test('what people give each other', { skip: noBrowser, timeout: 180_000 }, asy
     await dialog.getByRole('button', { name: 'Close' }).click()
   })
 
+  await t.test('a gift is added, with a picture and a price', async (t) => {
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${bot.id}`)
+    await button('About Bot').click()
+    await button('Add a gift').click()
+    await dialog.getByLabel('Picture').setInputFiles(await image('#22aa00'))
+    await dialog.getByLabel('Price in Stars').fill('7')
+    t.same(await seriousIn(page), [])
+    await dialog.getByRole('button', { name: 'Add a gift' }).last().click()
+    await dialog.locator('.record', { hasText: '⭐ 7' }).waitFor()
+    const { gifts } = await ask('getAvailableGifts', {})
+    t.ok(gifts.some(({ star_count }: { star_count: number }) => star_count === 7))
+  })
+
+  await t.test('a person changes the photo, and a group has one, too', async (t) => {
+    const make = { kind: 'group', title: 'Painters', owner: ada.id }
+    const group = await client.result('POST', '/sandbox/chats', make)
+    const data = (await picture()).toString('base64')
+    await client.result('PUT', `/sandbox/people/${ada.id}/chats/${group.id}/photo`, { data })
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${group.id}`)
+    await page.locator('.window .face img[src^="blob:"]').waitFor()
+    await page.locator('.fact', { hasText: 'Ada changed the picture' }).locator('img').waitFor()
+    await button('What Ada has').click()
+    await dialog.locator('input[type=file]').setInputFiles(await image('#0022aa'))
+    await dialog.locator('.face img[src^="blob:"]').waitFor()
+    t.match(await client.result('GET', `/sandbox/people/${ada.id}`), { photo: { type: 'photo' } })
+  })
+
   await t.test('photos are shown, and the mark of those that were verified', async () => {
     const files = { picture: { bytes: await picture(), name: 'a.jpg' } }
     const photo = { type: 'static', photo: 'attach://picture' }
     await callWithFiles(service.url, key, 'setMyProfilePhoto', { photo }, files)
     await ask('verifyUser', { user_id: bot.id, custom_description: 'Tea guild' })
     await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${bot.id}`)
-    await page.locator('.chats .face img[src^="blob:"]').waitFor()
+    await page.locator('.chats [aria-current] .face img[src^="blob:"]').waitFor()
     await page.locator('.window .face img[src^="blob:"]').waitFor()
     await page.locator('.window .verified[title="Verified: Tea guild"]').waitFor()
     await button('About Bot').click()

@@ -53,6 +53,10 @@ export const giftsQuery = queryOptions({
   queryFn: ({ signal }) => call<readonly Gift[]>('GET', '/sandbox/gifts', { signal }),
 })
 
+/** `data`: the picture in base64. */
+export const createGift = (data: string, star_count: number) =>
+  call<Gift>('POST', '/sandbox/gifts', { body: { sticker: { data }, star_count } })
+
 interface NewPerson {
   readonly first_name: string
   readonly phone?: string

@@ -1,17 +1,26 @@
-/** Who the other side of a chat is, and what one can give it: gifts, and boosts to a chat. */
+/** The other side of a chat: who a person is, who is in a group, and what one gives them: gifts and boosts. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { giftsQuery, peopleQuery, profileOf } from '../../api/sandbox.ts'
-import type { Chat, Gift, Group, Person } from '../../api/sandbox-types.ts'
-import { useFormats } from '../../i18n/formats.ts'
+import {
+  createGift,
+  giftsQuery,
+  groupsQuery,
+  peopleQuery,
+  profileOf,
+  removeMember,
+  setRole,
+} from '../../api/sandbox.ts'
+import type { Chat, Gift, Group, Person, Role } from '../../api/sandbox-types.ts'
+import { latinDigits, useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { base64 } from './attach.tsx'
 import { isPicture, Picture } from './attachment.tsx'
-import { chatName, Face, handlesOf } from './names.tsx'
+import { chatName, Face, handlesOf, personName } from './names.tsx'
 
 interface AboutProps {
   readonly person: Person
@@ -31,7 +40,11 @@ export function AboutDialog({ person, chat, about, onClose }: AboutProps) {
       <div className="row">
         <Face name={name} type={chat.type} photo={about.photo} />
         <div className="grow">
-          {'phone' in about && <div className="quiet small ltr">{handlesOf(about)}</div>}
+          {'phone' in about && (
+            <div className="quiet small">
+              <span className="ltr">{handlesOf(about)}</span>
+            </div>
+          )}
           {'description' in about && <div dir="auto">{about.description}</div>}
           {about.verification && (
             <div className="small">
@@ -41,6 +54,7 @@ export function AboutDialog({ person, chat, about, onClose }: AboutProps) {
         </div>
       </div>
       {canHaveGifts && <GiveGift person={person} to={chat.id} />}
+      {canHaveGifts && <NewGift />}
       {canBeBoosted && <Boosts person={person} chat={chat.id} />}
       <div className="actions">
         <Button onClick={onClose}>{t('close')}</Button>
@@ -114,6 +128,56 @@ function GiveGift({ person, to }: GiveGiftProps) {
   )
 }
 
+/** Adds a gift to those that everybody in the sandbox can give. */
+function NewGift() {
+  const t = useT()
+  const queries = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const [stars, setStars] = useState('100')
+  const [file, setFile] = useState<File>()
+  const close = () => setOpen(false)
+  const making = useMutation({
+    mutationFn: async () => file && createGift(await base64(file), Number(stars)),
+    onSuccess() {
+      queries.invalidateQueries({ queryKey: giftsQuery.queryKey })
+      close()
+    },
+  })
+  return (
+    <>
+      <Button icon="plus" onClick={() => setOpen(true)}>
+        {t('gifts.make')}
+      </Button>
+      <Dialog title={t('gifts.make')} open={isOpen} onClose={close}>
+        <Form by={making} isReady={file !== undefined}>
+          <Field
+            label={t('gifts.picture')}
+            type="file"
+            accept="image/png,image/webp,image/jpeg"
+            required
+            onChange={(event) => setFile(event.target.files?.[0])}
+          />
+          <Field
+            label={t('gifts.price')}
+            inputMode="numeric"
+            pattern="[1-9][0-9]{0,4}"
+            required
+            value={stars}
+            onChange={(event) => setStars(latinDigits(event.target.value))}
+          />
+          <Wrong cause={making.error} />
+          <div className="actions">
+            <Button onClick={close}>{t('cancel')}</Button>
+            <Button type="submit" kind="first" busy={making.isPending}>
+              {t('gifts.make')}
+            </Button>
+          </div>
+        </Form>
+      </Dialog>
+    </>
+  )
+}
+
 export const GiftPicture = ({ gift: { sticker } }: { readonly gift: Gift }) => (
   <span className="gift" aria-hidden="true">
     {isPicture(sticker) ? <Picture media={sticker} /> : (sticker.emoji ?? '🎁')}
@@ -160,5 +224,101 @@ function Boosts({ person, chat }: BoostsProps) {
         {t('boosts.give')}
       </Button>
     </section>
+  )
+}
+
+interface MembersProps {
+  readonly group: Group
+  readonly person: Person
+  readonly people: readonly Person[]
+  onClose(): void
+}
+
+const roles = ['owner', 'admin', 'member'] as const
+
+/** Lets people into a group or channel, makes them administrators, takes them out. */
+export function Members({ group, person, people, onClose }: MembersProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const inside = new Set(group.members.map((member) => member.person.id))
+  const outside = people.filter(({ id, deactivated }) => !inside.has(id) && !deactivated)
+  const [chosen, setChosen] = useState('')
+  const newcomer = Number(chosen) || outside[0]?.id
+  const changing = useMutation({
+    mutationFn: (change: () => Promise<Group>) => change(),
+    onSuccess: () => queries.invalidateQueries(groupsQuery),
+  })
+  return (
+    <Dialog title={t('members.title')} open onClose={onClose}>
+      <ul className="records">
+        {group.members.map((member) => (
+          <MemberRow
+            key={member.person.id}
+            member={member}
+            isYou={member.person.id === person.id}
+            change={(role) => changing.mutate(() => setRole(group.id, member.person.id, role))}
+            remove={() => changing.mutate(() => removeMember(group.id, member.person.id))}
+          />
+        ))}
+      </ul>
+      {newcomer !== undefined && outside.length > 0 && (
+        <div className="row">
+          <Choice
+            label={t('members.who')}
+            hidesLabel
+            value={`${newcomer}`}
+            options={outside.map((one) => [`${one.id}`, personName(one)])}
+            onChange={setChosen}
+          />
+          <Button
+            icon="plus"
+            busy={changing.isPending}
+            onClick={() => {
+              setChosen('')
+              changing.mutate(() => setRole(group.id, newcomer, 'member'))
+            }}
+          >
+            {t('members.add')}
+          </Button>
+        </div>
+      )}
+      <Wrong cause={changing.error} />
+      <div className="actions">
+        <Button onClick={onClose}>{t('close')}</Button>
+      </div>
+    </Dialog>
+  )
+}
+
+interface MemberRowProps {
+  readonly member: Group['members'][number]
+  readonly isYou: boolean
+  change(role: Role): void
+  remove(): void
+}
+
+function MemberRow({ member, isYou, change, remove }: MemberRowProps) {
+  const t = useT()
+  return (
+    <li className="record">
+      <span className="grow label clip">
+        <bdi>{personName(member.person)}</bdi>
+        {isYou && ` (${t('messenger.you')})`}
+      </span>
+      <Choice
+        label={t('members.role', { name: personName(member.person) })}
+        hidesLabel
+        value={member.role}
+        options={roles.map((role) => [role, t(`members.role.${role}`)])}
+        onChange={(role) => change(role as Role)}
+      />
+      <Button
+        kind="bare"
+        size="slim"
+        icon="cross"
+        aria-label={t('members.remove', { name: personName(member.person) })}
+        onClick={remove}
+      />
+    </li>
   )
 }
