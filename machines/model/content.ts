@@ -5,7 +5,7 @@ import type { Game } from './game.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
-import type { Invoice, Receipt } from './payment.ts'
+import type { Invoice, PostFact, Receipt, SuggestedPost } from './payment.ts'
 import type { ChatDetails, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
@@ -43,6 +43,8 @@ export interface Chat extends ChatDetails {
   readonly acceptedGifts?: AcceptedGifts
   /** Only for a private chat: the channel in the person's profile. */
   readonly personal?: Chat
+  /** Only for the direct messages of a channel: the channel. */
+  readonly parent?: Chat
 }
 
 export interface StickerSet {
@@ -110,6 +112,7 @@ export type Service =
   /** Made by way of a key, for the account that manages it. */
   | { readonly fact: 'managed_bot_created'; readonly bot: Person }
   | { readonly fact: 'paid' | 'refunded'; readonly receipt: Receipt }
+  | PostFact<Message>
   | { readonly fact: 'web_app_data'; readonly button: string; readonly data: string }
 
 export type Content =
@@ -209,6 +212,9 @@ export interface Message {
   readonly isProtected?: boolean
   /** The network's number of the effect that it came with. */
   readonly effect?: string
+  readonly suggestion?: SuggestedPost
+  /** Somebody has paid for the post. */
+  readonly isPaidPost?: boolean
 }
 
 export const CONTENT_NAMES = [

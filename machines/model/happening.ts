@@ -2,8 +2,8 @@
 import type { BusinessEvent } from './business.ts'
 import type { Buttons } from './buttons.ts'
 import type { Chat, Message, Poll, Reaction, Surface } from './content.ts'
-import type { InlineQuery } from './inline.ts'
 import type { Boost, Invite, Member } from './membership.ts'
+import type { InlineQuery } from './operation-inline.ts'
 import type { Address, Order } from './payment.ts'
 import type { Person } from './person.ts'
 
@@ -192,10 +192,17 @@ export interface ReceiveSettings {
 /** Changes of state are updates for a bot, no matter who made them. */
 const ALWAYS_TOLD: readonly Happening['kind'][] = ['member', 'poll']
 
+/** So are the answers to suggested posts, as in the reference. */
+const isPostFact = (happening: Happening): boolean =>
+  happening.kind === 'message' &&
+  happening.message.content.kind === 'service' &&
+  happening.message.content.fact.startsWith('post_')
+
 /** Whether the receive settings let this event become an update. */
 export function admits(settings: ReceiveSettings, happening: Happening): boolean {
   const channel = surfaceOf(happening) === 'channel'
-  const isEcho = happening.direction === 'own' && !ALWAYS_TOLD.includes(happening.kind)
+  const isAlwaysTold = ALWAYS_TOLD.includes(happening.kind) || isPostFact(happening)
+  const isEcho = happening.direction === 'own' && !isAlwaysTold
   if (isEcho && !settings.includeSelfUpdates) return false
   if (channel && !settings.includeChannelUpdates) return false
   if (channel && happening.recovered && !settings.includeChannelUpdateRecovery) return false

@@ -13,6 +13,8 @@ export const ADMINISTRATION_OPERATIONS = [
   'set_emoji_status',
   'subscription_invite',
   'edit_subscription_invite',
+  'approve_post',
+  'decline_post',
 ] as const
 
 export type GeneralTopicChange =
@@ -59,6 +61,19 @@ export type AdministrationOperation<Place, Item> =
       readonly chat: Place
       readonly link: string
       readonly name: string
+    }
+  /** Answers a suggestion for a channel. `sendAt`: Unix time in seconds. */
+  | {
+      readonly kind: 'approve_post'
+      readonly chat: Place
+      readonly message: Item
+      readonly sendAt?: number
+    }
+  | {
+      readonly kind: 'decline_post'
+      readonly chat: Place
+      readonly message: Item
+      readonly comment?: string
     }
   | {
       readonly kind: 'set_emoji_status'

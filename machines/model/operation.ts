@@ -52,6 +52,7 @@ import {
 } from './operation-reading.ts'
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
+import type { DirectTerms } from './payment.ts'
 import type { Person } from './person.ts'
 import type { AnsweredPart, Quote, Text } from './text.ts'
 import type { Topic } from './topic.ts'
@@ -96,7 +97,7 @@ export const OPERATION_KINDS = [
 export type OperationKind = (typeof OPERATION_KINDS)[number]
 
 /** The options of every operation that sends. */
-interface Sending<Place, Item> {
+interface Sending<Place, Item> extends DirectTerms<Place> {
   readonly replyTo?: Item
   /** The chat of the message answered, where it is not the one written to. */
   readonly replyFrom?: Place

@@ -66,3 +66,45 @@ export interface Receipt {
   /** Unix time in seconds. Only for a subscription: when it has to be paid again. */
   readonly paidUntil?: number
 }
+
+interface PostPrice {
+  readonly currency: 'XTR' | 'TON'
+  /** Telegram Stars, or nanograms of TON. */
+  readonly amount: number
+}
+
+/** The terms of a post that somebody suggests to a channel. */
+export interface PostTerms {
+  /** Absent: it costs nothing. */
+  readonly price?: PostPrice
+  /** Unix time in seconds; absent: whenever the other side likes. */
+  readonly sendAt?: number
+}
+
+export interface SuggestedPost extends PostTerms {
+  readonly state: 'pending' | 'approved' | 'declined'
+}
+
+/** Only for messages to the direct messages of a channel. */
+export interface DirectTerms<Place> {
+  /** The person whose conversation with the channel it is. */
+  readonly directTopic?: Place
+  readonly suggested?: PostTerms
+}
+
+/** `post` is the message with the suggestion, unless it was deleted. */
+export type PostFact<Post> =
+  | {
+      readonly fact: 'post_approved'
+      readonly post?: Post
+      readonly price?: PostPrice
+      readonly sendAt: number
+    }
+  | { readonly fact: 'post_approval_failed'; readonly post?: Post; readonly price: PostPrice }
+  | { readonly fact: 'post_declined'; readonly post?: Post; readonly comment?: string }
+  | { readonly fact: 'post_paid'; readonly post?: Post; readonly price: PostPrice }
+  | {
+      readonly fact: 'post_refunded'
+      readonly post?: Post
+      readonly reason: 'post_deleted' | 'payment_refunded'
+    }

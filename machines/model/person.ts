@@ -13,6 +13,8 @@ export interface Person {
 }
 
 export interface ChatDetails {
+  /** Only for the direct messages of a channel: the person who writes to it. */
+  readonly directWith?: Person
   /** The name of the supergroup's sticker set. */
   readonly stickerSet?: string
   /** Whether this account may set it. */

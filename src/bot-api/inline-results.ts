@@ -2,8 +2,8 @@
 
 import type { Content } from '../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
-import type { InlineButton, InlineResult, WebMedia } from '../../machines/model/inline.ts'
 import type { MediaKind } from '../../machines/model/media.ts'
+import type { InlineButton, InlineResult, WebMedia } from '../../machines/model/operation-inline.ts'
 import { Arguments } from './arguments.ts'
 import { buttonsOf } from './markup.ts'
 import { knownMedia } from './media.ts'

@@ -124,6 +124,8 @@ const NEEDED: ByParameter<Ability> = {
   business_connection_id: 'for_business',
   ephemeral_message_parameters: 'send_ephemeral',
   inline_message_id: 'edit_inline',
+  direct_messages_topic_id: 'approve_post',
+  suggested_post_parameters: 'approve_post',
   message_effect_id: 'effects',
   message_thread_id: 'create_topic',
   live_period: 'edit_location',

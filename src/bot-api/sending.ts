@@ -5,6 +5,7 @@ import type { Content } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
+import type { DirectTerms, PostTerms } from '../../machines/model/payment.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { AnsweredPart, Quote, Text } from '../../machines/model/text.ts'
 import { Arguments, chatFrom } from './arguments.ts'
@@ -74,6 +75,10 @@ export const delivery = {
   protect_content: 'boolean',
 } as const
 
+export const toDirectTopic = { direct_messages_topic_id: 'integer' } as const
+
+export const suggesting = { ...toDirectTopic, suggested_post_parameters: 'json' } as const
+
 export const withEffect = { message_effect_id: 'string' } as const
 
 /** The parameters beside the content itself. */
@@ -100,9 +105,50 @@ export const topicOf = (args: Arguments): { readonly topic?: number } => {
 
 export const deliveryOf = (args: Arguments) => ({
   ...topicOf(args),
+  ...directTermsOf(args),
   silent: args.boolean('disable_notification'),
   ...(args.boolean('protect_content') && { isProtected: true }),
 })
+
+const DAYS_30 = 2_678_400
+const STAR_PRICES = [5, 100_000] as const
+const NANO_PRICES = [10_000_000, 10_000_000_000_000] as const
+
+/** The conversation with a channel that a message goes to, and the terms on which it suggests a post. */
+function directTermsOf(args: Arguments): DirectTerms<number> {
+  const isNamed = args.has('direct_messages_topic_id')
+  const topic = isNamed && { directTopic: args.userId('direct_messages_topic_id') }
+  if (!args.hasJson('suggested_post_parameters')) return topic || {}
+  const given = args.json('suggested_post_parameters')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw failed('bad_request', "can't parse suggested post parameters JSON object")
+  }
+  return { ...topic, suggested: postTermsOf(Arguments.from(given)) }
+}
+
+function postTermsOf(args: Arguments): PostTerms {
+  const sendAt = numberOf(args.json('send_date'), 'send_date')
+  const ahead = sendAt - Date.now() / 1_000
+  if (sendAt !== 0 && (ahead < 300 || ahead > DAYS_30)) {
+    throw failed('bad_request', 'SCHEDULE_DATE_INVALID')
+  }
+  const price = args.hasJson('price') && priceFrom(args.json('price'))
+  return { ...(price && { price }), ...(sendAt > 0 && { sendAt }) }
+}
+
+function priceFrom(value: unknown): NonNullable<PostTerms['price']> {
+  const { currency, amount } = (value ?? {}) as Record<string, unknown>
+  const isStars = currency === 'XTR'
+  if (!isStars && currency !== 'TON') {
+    throw failed('bad_request', 'unsupported currency of the suggested post specified')
+  }
+  const [least, most] = isStars ? STAR_PRICES : NANO_PRICES
+  const sum = Number(amount)
+  if (!Number.isSafeInteger(sum) || sum < least || sum > most) {
+    throw failed('bad_request', 'SUGGESTED_POST_AMOUNT_INVALID')
+  }
+  return { currency: isStars ? 'XTR' : 'TON', amount: sum }
+}
 
 /** The effect that a message comes with; an empty or zero id is none. */
 export function effectOf(args: Arguments): { readonly effect?: string } {
@@ -176,6 +222,9 @@ async function sendEphemeral(
   ephemeral: Ephemeral,
   content: Content | (() => Promise<Content>),
 ): Promise<Json> {
+  if (Object.keys(directTermsOf(args)).length > 0) {
+    throw failed('bad_request', "ephemeral messages can't be direct messages to a channel")
+  }
   const buttons = buttonsOf(args, platform)
   const topic = args.messageId('message_thread_id')
   const terms = {

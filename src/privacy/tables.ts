@@ -72,6 +72,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_poll', 'id', within('owner_id', 'sandbox_person')),
   ofUser('sandbox_reaction', 'chat_id message_id person_id', ofChats),
   ofUser('sandbox_pin', 'chat_id message_id', ofChats),
+  ofUser('sandbox_suggested_post', 'chat_id message_id', ofChats),
   ofUser('sandbox_ephemeral', 'ephemeral_id', ofChats),
   ofUser('sandbox_draft', 'chat_id person_id draft', ofChats),
   ofUser('sandbox_typing', 'chat_id person_id', ofChats),

@@ -51,6 +51,7 @@ import { forwardOrCopy } from './messages/forward.ts'
 import { react, removeAllReactions, removeReaction } from './messages/reactions.ts'
 import { send, sendAlbum } from './messages/send.ts'
 import { prepareKey } from './messages/sharing.ts'
+import { approvePost, declinePost } from './messages/suggested-posts.ts'
 import { showTyping } from './messages/typing.ts'
 import type { Call } from './network/context.ts'
 import { answerPayment, invoiceLink } from './payments/checkout.ts'
@@ -126,6 +127,8 @@ export const handlers: Handlers<Call> = {
   set_emoji_status: setEmojiStatus,
   subscription_invite: makeSubscriptionInvite,
   edit_subscription_invite: editSubscriptionInvite,
+  approve_post: approvePost,
+  decline_post: declinePost,
   upload_sticker: uploadSticker,
   create_sticker_set: createStickerSet,
   edit_sticker_set: editStickerSet,
@@ -206,6 +209,8 @@ const GROWING: ReadonlySet<OperationKind> = new Set([
   'repost_story',
   'send_gift',
   'subscription_invite',
+  'approve_post',
+  'decline_post',
 ])
 
 function rowsAddedBy(operation: Operation): number {

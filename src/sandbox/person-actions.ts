@@ -2,7 +2,7 @@
 
 import type { BusinessConnection, BusinessRight } from '../../machines/model/business.ts'
 import type { Buttons, ReplyKeyboard } from '../../machines/model/buttons.ts'
-import type { Content, Message, Poll, Reaction } from '../../machines/model/content.ts'
+import type { Chat, Content, Message, Poll, Reaction } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { OwnedGift } from '../../machines/model/gift.ts'
 import type { Media } from '../../machines/model/media.ts'
@@ -10,6 +10,7 @@ import type { Boost } from '../../machines/model/membership.ts'
 import type { Operation } from '../../machines/model/operation.ts'
 import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-chats.ts'
+import type { PostTerms } from '../../machines/model/payment.ts'
 import type { Quote, TextEntity } from '../../machines/model/text.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import { boostsBy, giveBoost, takeBoost } from './boosts/boosts.ts'
@@ -24,6 +25,7 @@ import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
 import { addTask, markTasks } from './messages/checklists.ts'
 import type { Edit } from './messages/edit.ts'
 import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
+import { openDirectMessages } from './messages/suggested-posts.ts'
 import type { NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
 import { subscriptionsOf } from './payments/stars.ts'
@@ -53,6 +55,8 @@ interface Sending {
   readonly buttons?: Buttons
   readonly keyboard?: ReplyKeyboard
   readonly isProtected?: boolean
+  /** The terms on which the message suggests a post to a channel. */
+  readonly suggested?: PostTerms
   /** The one member of a group who shall see it. */
   readonly receiver?: number
 }
@@ -109,6 +113,7 @@ export class PersonActions {
       ...(quote && { quote }),
       ...(topic !== undefined && { topic: String(topic) }),
       ...(isProtected && { isProtected }),
+      ...(sending.suggested && { suggested: sending.suggested }),
     }
     const [content] = contents
     if (sending.receiver !== undefined) return [await this.#whisper(person, sending, terms)]
@@ -339,6 +344,12 @@ export class PersonActions {
     await this.#assertIn(person)
     const content = await webAppData(this.#context, person, sent)
     return this.#message(person, { kind: 'send', chat: `${sent.to}`, content })
+  }
+
+  /** Opens the conversation of a person with a channel, where it is not open yet. */
+  async openDirectMessages(person: number, channel: number): Promise<Chat> {
+    await this.#assertIn(person)
+    return openDirectMessages(this.#context, person, channel)
   }
 
   /** Joins by an invite link or a public name. `asked`: an administrator has to approve first. */

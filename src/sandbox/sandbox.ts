@@ -17,6 +17,7 @@ import { openFile } from './files/files.ts'
 import { availableGifts, makeGift } from './gifts/gifts.ts'
 import { InlineMode } from './inline/inline-mode.ts'
 import { BatchedOutbox } from './messages/send.ts'
+import { DuePosts } from './messages/suggested-posts.ts'
 import { Capacity, type CapacityLimits } from './network/capacity.ts'
 import type { NetworkContext, Services } from './network/context.ts'
 import { NetworkMembers } from './network/members.ts'
@@ -119,6 +120,7 @@ export function createSandbox({
   }
   const common = { db, business, logger, media, capacity, outbox, pollTimer }
   const services = { ...common, wake, signOut, now }
+  const posts = new DuePosts(services)
   const members = new NetworkMembers(db)
   const cleaner = new NetworkCleaner({ db: database, hub, capacity, members })
   return {
@@ -129,6 +131,7 @@ export function createSandbox({
     close: async () => {
       await pollTimer.close()
       await subscriptions.close()
+      await posts.close()
       await hub.flush()
     },
   }

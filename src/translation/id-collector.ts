@@ -277,6 +277,7 @@ export class IdCollector implements WantedIds {
       for (const one of content.people) this.#addNative(one.native)
     if (content.fact === 'managed_bot_created') this.addPerson(content.bot)
     if (content.fact === 'chat_shared') this.addChat(content.chat)
+    if ('post' in content && content.post) this.#addMentioned(content.post)
     if (content.fact === 'gift' && content.gift.sender) this.addPerson(content.gift.sender)
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
@@ -304,8 +305,10 @@ export class IdCollector implements WantedIds {
     }
   }
 
-  addChat({ native, surface }: Chat): void {
+  addChat({ native, surface, directWith, parent }: Chat): void {
     this.chats.set(native, surface)
+    if (directWith) this.addPerson(directWith)
+    if (parent) this.addChat(parent)
   }
 
   addPerson({ native }: Person): void {

@@ -51,6 +51,8 @@ const purposes: Partial<Record<OperationKind, string>> = {
   stop_poll: 'message with poll to stop',
   read_history: 'message to go back from',
   mark_read: 'message to read',
+  approve_post: 'message to approve',
+  decline_post: 'message to decline',
 }
 
 class OperationTranslator {
@@ -94,6 +96,9 @@ class OperationTranslator {
         const purpose = purposes[operation.kind] ?? 'message to edit'
         throw failed('bad_request', `${purpose} not found`)
       }
+    }
+    if ('directTopic' in operation && operation.directTopic !== undefined) {
+      native.directTopic = await this.#person(credentialId, operation.directTopic, resolve)
     }
     if ('replyFrom' in operation && operation.replyFrom !== undefined) {
       native.replyFrom = await this.#chat(credentialId, operation.replyFrom, resolve)

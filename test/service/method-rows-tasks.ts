@@ -31,8 +31,20 @@ export function botTaskRows({
     const body = { manager: bot.id, first_name: 'Tea', username }
     return { user_id: (await client.result('POST', path, body)).id }
   }
+  /** Somebody suggests a post to a channel of the bot. */
+  async function suggested() {
+    const news = { kind: 'channel', title: 'News', owner: bot.id, members: [ada.id] }
+    const channel = (await client.result('POST', '/sandbox/chats', news)).id
+    const path = `/sandbox/people/${ada.id}`
+    const direct = await client.result('PUT', `${path}/chats/${channel}/direct_messages`)
+    const post = { to: direct.id, text: 'an idea', suggested_post: {} }
+    const { message_id } = await client.result('POST', `${path}/messages`, post)
+    return { chat_id: direct.id, message_id }
+  }
   const error = { source: 'unspecified', type: 'passport', element_hash: 'x', message: 'Blurred' }
   return {
+    approveSuggestedPost: [true, suggested],
+    declineSuggestedPost: [true, async () => ({ ...(await suggested()), comment: 'no' })],
     getManagedBotToken: [/^\d+:/, made],
     replaceManagedBotToken: [/^\d+:/, made],
     getManagedBotAccessSettings: [{ is_access_restricted: false }, made],

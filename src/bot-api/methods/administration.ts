@@ -71,7 +71,46 @@ const verifying = (
 
 const described = { custom_description: 'string' } as const
 
+const comment = (args: Arguments) => {
+  const given = args.text('comment') ?? ''
+  if ([...given].length > 128) throw bad('COMMENT_TOO_LONG')
+  return given === '' ? {} : { comment: given }
+}
+
+const suggestion = { ...place, message_id: 'integer' } as const
+
+const answersToPosts: readonly Method[] = [
+  administering(
+    'approveSuggestedPost',
+    'Approves a post that somebody suggests to a channel',
+    'approve_post',
+    { ...suggestion, send_date: 'integer' },
+    (args) => {
+      const sendAt = args.integer('send_date', { min: 0, max: 2 ** 31 - 1 })
+      return {
+        kind: 'approve_post',
+        chat: args.chat(),
+        message: args.messageId('message_id'),
+        ...(sendAt > 0 && { sendAt }),
+      }
+    },
+  ),
+  administering(
+    'declineSuggestedPost',
+    'Declines a post that somebody suggests to a channel',
+    'decline_post',
+    { ...suggestion, comment: 'string' },
+    (args) => ({
+      kind: 'decline_post',
+      chat: args.chat(),
+      message: args.messageId('message_id'),
+      ...comment(args),
+    }),
+  ),
+].map((method) => ({ ...method, required: ['chat_id', 'message_id'] }))
+
 export const administrationMethods: readonly Method[] = [
+  ...answersToPosts,
   {
     ...general('editGeneralForumTopic', 'Renames the general topic', generalName, {
       name: 'string',

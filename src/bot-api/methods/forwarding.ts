@@ -13,6 +13,8 @@ import {
   effectOf,
   replying,
   replyOf,
+  suggesting,
+  toDirectTopic,
   withEffect,
 } from '../sending.ts'
 import { captionOf } from '../text.ts'
@@ -36,7 +38,13 @@ export function messageIdsOf(args: Arguments): number[] {
 }
 
 const one = { chat_id: 'chat', from_chat_id: 'chat', message_id: 'integer', ...delivery } as const
-const many = { chat_id: 'chat', from_chat_id: 'chat', message_ids: 'json', ...delivery } as const
+const many = {
+  chat_id: 'chat',
+  from_chat_id: 'chat',
+  message_ids: 'json',
+  ...delivery,
+  ...toDirectTopic,
+} as const
 
 const forwardMessage: Method = {
   name: 'forwardMessage',
@@ -44,7 +52,7 @@ const forwardMessage: Method = {
   scope: 'bot:send',
   operation: 'forward',
   sends: true,
-  parameters: { ...one, ...withEffect },
+  parameters: { ...one, ...suggesting, ...withEffect },
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const message = call.args.messageId('message_id')
@@ -58,7 +66,14 @@ const copyMessage: Method = {
   scope: 'bot:send',
   operation: 'copy',
   sends: true,
-  parameters: { ...one, ...captioned, ...replying, ...withEffect, reply_markup: 'json' },
+  parameters: {
+    ...one,
+    ...suggesting,
+    ...captioned,
+    ...replying,
+    ...withEffect,
+    reply_markup: 'json',
+  },
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const { args, platform } = call

@@ -1,7 +1,7 @@
 /** Methods of inline and guest mode: answers to queries and to web apps, and prepared messages. */
 
 import { failed } from '../../../machines/model/failure.ts'
-import type { InlinePlace } from '../../../machines/model/inline.ts'
+import type { InlinePlace } from '../../../machines/model/operation-inline.ts'
 import { inlineButtonOf, inlineResultOf, inlineResultsOf } from '../inline-results.ts'
 import { keyFrom } from '../markup.ts'
 import { type Method, result } from '../method.ts'

@@ -5,7 +5,7 @@ import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 import { richContent, richMessageOf } from '../rich/content.ts'
 import { renderRich } from '../rich/render.ts'
-import { ephemeralParameters, send, sending } from '../sending.ts'
+import { ephemeralParameters, send, sending, suggesting } from '../sending.ts'
 import { previewed, previewOf, textOf } from '../text.ts'
 
 const draftParameters = {
@@ -31,6 +31,7 @@ const sendMessage: Method = {
   parameters: {
     ...sending,
     ...ephemeralParameters,
+    ...suggesting,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
@@ -68,7 +69,7 @@ const sendRichMessage: Method = {
   scope: 'bot:send',
   operation: 'send',
   sends: true,
-  parameters: { ...sending, ...ephemeralParameters, rich_message: 'json' },
+  parameters: { ...sending, ...ephemeralParameters, ...suggesting, rich_message: 'json' },
   required: ['chat_id', 'rich_message'],
   run: async (call) => result(await send(call, () => richContent(call))),
 }

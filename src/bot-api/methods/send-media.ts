@@ -21,6 +21,8 @@ import {
   replyOf,
   send,
   sending,
+  suggesting,
+  toDirectTopic,
   withEffect,
 } from '../sending.ts'
 import { captionOf } from '../text.ts'
@@ -56,7 +58,7 @@ const sender = (name: string, summary: string, kind: MediaKind, more: Parameters
   operation: 'send',
   content: kind,
   sends: true,
-  parameters: { ...sending, ...ephemeralParameters, [kind]: 'file', ...more },
+  parameters: { ...sending, ...ephemeralParameters, ...suggesting, [kind]: 'file', ...more },
   required: ['chat_id', kind],
   run: async (call) => result(await send(call, () => mediaContent(call, kind))),
 })
@@ -106,6 +108,7 @@ const sendMediaGroup: Method = {
     ...forBusiness,
     media: 'json',
     ...delivery,
+    ...toDirectTopic,
     ...replying,
     ...withEffect,
   },

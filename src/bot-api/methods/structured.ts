@@ -6,7 +6,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { changing, edit, ephemeralParameters, send, sending } from '../sending.ts'
+import { changing, edit, ephemeralParameters, send, sending, suggesting } from '../sending.ts'
 import { taskTextOf, titleOf } from '../text.ts'
 
 const DICE = ['🎲', '🎯', '🏀', '⚽', '🎳', '🎰']
@@ -59,7 +59,7 @@ const sendLocation: Method = {
   summary: 'Sends a place on the map, for a time following whoever is there',
   ...sender,
   content: 'location',
-  parameters: { ...sending, ...ephemeralParameters, ...liveLocation },
+  parameters: { ...sending, ...ephemeralParameters, ...suggesting, ...liveLocation },
   required: ['chat_id', 'latitude', 'longitude'],
   run: async (call) => result(await send(call, { kind: 'location', ...locationOf(call.args) })),
 }
@@ -72,6 +72,7 @@ const sendVenue: Method = {
   parameters: {
     ...sending,
     ...ephemeralParameters,
+    ...suggesting,
     ...place,
     title: 'string',
     address: 'string',
@@ -110,6 +111,7 @@ const sendContact: Method = {
   parameters: {
     ...sending,
     ...ephemeralParameters,
+    ...suggesting,
     phone_number: 'string',
     first_name: 'string',
     last_name: 'string',
@@ -135,7 +137,7 @@ const sendDice: Method = {
   summary: 'Throws dice, or one of their relatives',
   ...sender,
   content: 'dice',
-  parameters: { ...sending, emoji: 'string' },
+  parameters: { ...sending, ...suggesting, emoji: 'string' },
   required: ['chat_id'],
   run: async (call: Call) => {
     const emoji = (call.args.text('emoji') ?? '🎲').replaceAll('\ufe0f', '')

@@ -9,6 +9,7 @@ import type {
 } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
+import type { Person } from '../../../machines/model/person.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import { chatJson, type Names, present, userJson } from './chat.ts'
@@ -22,7 +23,7 @@ import {
   richJson,
   taskJson,
 } from './content.ts'
-import { giftInfoJson, invoiceJson, receiptJson } from './payment.ts'
+import { giftInfoJson, invoiceJson, postFactJson, receiptJson, suggestionJson } from './payment.ts'
 
 /** The link preview in the reference's JSON. */
 const previewJson = (preview: Preview | undefined) =>
@@ -51,6 +52,10 @@ function threadJson(chat: string, topic: string, ids: Names): object {
   return message_thread_id === undefined ? {} : { message_thread_id, is_topic_message: true }
 }
 
+const directJson = (person: Person, ids: Names) => ({
+  direct_messages_topic: { topic_id: ids.chat(person.native), user: userJson(person, ids) },
+})
+
 /** Undefined where the bot API has no word for what the message carries. */
 export const messageJson = (message: Message, ids: Names): object | undefined =>
   shownJson(message, replyJson(message, ids), ids)
@@ -69,6 +74,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
     }),
     chat,
     date: message.at,
+    ...(message.chat.directWith && directJson(message.chat.directWith, ids)),
     ...(message.topic && threadJson(message.chat.native, message.topic.native, ids)),
     ...present({
       edit_date: message.editedAt,
@@ -78,6 +84,8 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       business_connection_id: message.business,
       has_protected_content: message.isProtected || undefined,
       effect_id: message.effect,
+      suggested_post_info: message.suggestion && suggestionJson(message.suggestion),
+      is_paid_post: message.isPaidPost,
       reply_to_message: answered,
       quote: message.quote && quoteJson(message.quote, ids),
       reply_to_checklist_task_id: message.answeredTask,
@@ -245,6 +253,12 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
       return { successful_payment: receiptJson(content.receipt, false) }
     case 'refunded':
       return { refunded_payment: receiptJson(content.receipt, true) }
+    case 'post_approved':
+    case 'post_approval_failed':
+    case 'post_declined':
+    case 'post_paid':
+    case 'post_refunded':
+      return postFactJson(content, content.post && shownJson(content.post, undefined, ids))
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
   }

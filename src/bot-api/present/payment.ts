@@ -3,7 +3,14 @@
 import type { Gift, GiftBackdrop, GiftPicture, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { StarTransaction } from '../../../machines/model/operation-payments.ts'
-import type { Invoice, Receipt } from '../../../machines/model/payment.ts'
+import {
+  type Invoice,
+  type PostFact,
+  type PostTerms,
+  type Receipt,
+  STARS,
+  type SuggestedPost,
+} from '../../../machines/model/payment.ts'
 import { chatJson, type Names, present, userJson } from './chat.ts'
 import { markedJson, stickerJson } from './content.ts'
 
@@ -175,3 +182,33 @@ const detailsJson = (owned: OwnedGift, ids: Names) => ({
   }),
   ...(owned.text.text && { text: owned.text.text, ...markedJson('entities', owned.text, ids) }),
 })
+
+const priceJson = (price: PostTerms['price']) => present({ price })
+
+export const suggestionJson = ({ state, price, sendAt }: SuggestedPost): object => ({
+  state,
+  ...priceJson(price),
+  ...present({ send_date: sendAt }),
+})
+
+/** `post` is the message with the suggestion, in the reference's JSON. */
+export function postFactJson(content: PostFact<unknown>, post: object | undefined): object {
+  const about = present({ suggested_post_message: post })
+  switch (content.fact) {
+    case 'post_approved': {
+      const { price, sendAt: send_date } = content
+      return { suggested_post_approved: { ...about, ...priceJson(price), send_date } }
+    }
+    case 'post_approval_failed':
+      return { suggested_post_approval_failed: { ...about, price: content.price } }
+    case 'post_declined':
+      return { suggested_post_declined: { ...about, ...present({ comment: content.comment }) } }
+    case 'post_paid': {
+      const { currency, amount } = content.price
+      const sum = currency === STARS ? { star_amount: { amount } } : { amount }
+      return { suggested_post_paid: { ...about, currency, ...sum } }
+    }
+    case 'post_refunded':
+      return { suggested_post_refunded: { ...about, reason: content.reason } }
+  }
+}

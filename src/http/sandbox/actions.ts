@@ -4,9 +4,9 @@ import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { reactionOf } from './parse.ts'
-import { messageBody, pollBody } from './present.ts'
+import { chatBody, messageBody, pollBody } from './present.ts'
 import { described, MessageParams, PersonParams, type SandboxRoutes, within } from './route.ts'
-import { Addressee, ChatId, Id, Message, PollBody, ReactionBody } from './schemas.ts'
+import { Addressee, Chat, ChatId, Id, Message, PollBody, ReactionBody } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Forward = Type.Object(
@@ -285,6 +285,57 @@ export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { params, body } = request
       await network(request).actions.addTask(params.person, params, body.text)
+      return ok(true as const)
+    },
+  )
+}
+
+const ChannelParams = Type.Object({ person: Id, chat: ChatId })
+const PostAnswer = Type.Object(
+  {
+    approve: Type.Boolean(),
+    send_date: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+    comment: Type.Optional(Type.String({ maxLength: 128 })),
+  },
+  strict,
+)
+
+export const suggestionRoutes: SandboxRoutes = async (app, { network }) => {
+  app.put(
+    '/people/:person/chats/:chat/direct_messages',
+    {
+      schema: {
+        ...described('Open the direct messages of a channel: the chat of this person with it'),
+        params: ChannelParams,
+        response: answers(Chat),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      return ok(chatBody(await network(request).actions.openDirectMessages(person, chat)))
+    },
+  )
+
+  app.post(
+    '/people/:person/chats/:chat/messages/:message/suggestion',
+    {
+      schema: {
+        ...described('Approve or decline a post that the other side suggests'),
+        params: MessageParams,
+        body: PostAnswer,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      const at = { chat: String(params.chat), message: String(params.message) }
+      const { approve, send_date: sendAt, comment } = body
+      await network(request).actions.administer(
+        params.person,
+        approve
+          ? { kind: 'approve_post', ...at, ...(sendAt !== undefined && { sendAt }) }
+          : { kind: 'decline_post', ...at, ...(comment !== undefined && { comment }) },
+      )
       return ok(true as const)
     },
   )

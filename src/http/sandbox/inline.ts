@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
-import type { InlineButton, InlineResult } from '../../../machines/model/inline.ts'
+import type { InlineButton, InlineResult } from '../../../machines/model/operation-inline.ts'
 import type { OpenedWebApp } from '../../sandbox/inline/prepared.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'

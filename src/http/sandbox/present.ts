@@ -115,6 +115,7 @@ export const chatBody = (chat: Chat) => ({
     username: chat.username,
     description: chat.description,
     is_forum: chat.isForum,
+    direct_with: chat.directWith && nameBody(chat.directWith),
   }),
 })
 
@@ -158,6 +159,13 @@ export function messageBody(message: Message) {
       external_reply: message.externalReply && externalReplyBody(message.externalReply),
       via_bot: message.via && nameBody(message.via),
       guest_caller: message.guestCaller && nameBody(message.guestCaller),
+      suggestion: message.suggestion && {
+        state: message.suggestion.state,
+        ...present({
+          star_count: message.suggestion.price?.amount,
+          send_date: message.suggestion.sendAt,
+        }),
+      },
       forwarded_from: message.forward && originName(message.forward),
       inline_keyboard: keyboardOf(message),
     }),

@@ -10,6 +10,7 @@ import {
   messageRoutes,
   reactionRoutes,
   readingRoutes,
+  suggestionRoutes,
   typingAndPressRoutes,
 } from './actions.ts'
 import {
@@ -83,6 +84,7 @@ const all = [
   typingAndPressRoutes,
   reactionRoutes,
   checklistRoutes,
+  suggestionRoutes,
   readingRoutes,
   sharingRoutes,
   paymentRoutes,

@@ -115,6 +115,7 @@ export const Chat = Type.Object({
   username: optional(Type.String()),
   description: optional(Type.String()),
   is_forum: optional(Type.Boolean()),
+  direct_with: optional(PersonName),
 })
 
 const Entities = Type.Array(Entity, { maxItems: 1000 })
@@ -333,6 +334,13 @@ export const Message = Type.Object({
   ),
   via_bot: optional(PersonName),
   guest_caller: optional(PersonName),
+  suggestion: optional(
+    Type.Object({
+      state: Type.Enum(['pending', 'approved', 'declined']),
+      star_count: optional(Type.Integer()),
+      send_date: optional(Type.Integer()),
+    }),
+  ),
   forwarded_from: optional(Type.String({ description: 'The name of the first origin' })),
   inline_keyboard: optional(ShownKeyboard),
 })

@@ -1,5 +1,5 @@
 /** /sandbox/people/{person}/…: writes messages of every kind as a person, and changes them. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Message as MessageRecord } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { replyKeyboardFrom } from '../../bot-api/markup.ts'
@@ -37,6 +37,22 @@ import {
 const strict = { additionalProperties: false }
 const Entities = Type.Array(Entity, { maxItems: 1000 })
 
+const SuggestedPost = Type.Object(
+  {
+    star_count: Type.Optional(Type.Integer({ minimum: 5, maximum: 100_000 })),
+    send_date: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+  },
+  {
+    ...strict,
+    description: 'Suggests the message as a post to the channel of the direct messages',
+  },
+)
+
+const postTerms = ({ star_count: amount, send_date: sendAt }: Static<typeof SuggestedPost>) => ({
+  ...(amount !== undefined && { price: { currency: 'XTR' as const, amount } }),
+  ...(sendAt !== undefined && { sendAt }),
+})
+
 const Write = Type.Object(
   {
     to: Addressee,
@@ -49,6 +65,7 @@ const Write = Type.Object(
     keyboard: Type.Optional(ReplyKeyboard),
     protect_content: Type.Optional(Type.Boolean()),
     receiver: Type.Optional(Id),
+    suggested_post: Type.Optional(SuggestedPost),
   },
   strict,
 )
@@ -127,6 +144,7 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
         ...(keyboard && { keyboard }),
         ...(body.protect_content && { isProtected: true }),
         ...(body.receiver !== undefined && { receiver: body.receiver }),
+        ...(body.suggested_post && { suggested: postTerms(body.suggested_post) }),
       })
       return ok(sentBody(sent))
     },

@@ -31,6 +31,8 @@ export interface FoundMessage {
   readonly album: string | null
   readonly isForwarded: boolean
   readonly hasKeyboard: boolean
+  /** A suggestion that was answered, or a post that somebody paid for. */
+  readonly isFinal: boolean
   /** Sent by way of a bot: only the bot can change it. */
   readonly isInline: boolean
   /** The native id of the bot that it was sent by way of. */
@@ -50,6 +52,8 @@ export async function findMessage(
 const columns = `c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,
   t.version, t.content, t.buttons, t.album, t.forward is not null as "isForwarded",
   t.keyboard is not null as "hasKeyboard", t.attributes ? 'via' as "isInline",
+  coalesce(t.attributes ? 'isPaidPost' or t.attributes #>> '{suggestion,state}' <> 'pending', false)
+    as "isFinal",
   t.attributes #>> '{via,native}' as via`
 
 const findingInline = {

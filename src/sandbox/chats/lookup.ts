@@ -114,6 +114,7 @@ interface GroupRow {
   readonly needsApproval: boolean
   readonly stickerSet: string | null
   readonly isInside: boolean
+  readonly parent: ChatRow | null
 }
 
 async function detailsOf(db: Database, viewer: number, native: number): Promise<Chat> {
@@ -166,7 +167,8 @@ async function ofGroup(
   const [row] = await db.query<GroupRow>(
     `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval",
        c.sticker_set as "stickerSet", exists (select from sandbox_member m
-       where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside"
+       where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside",
+       (select ${chatJson('pc')} from sandbox_chat pc where pc.id = c.direct_of) as parent
      from sandbox_chat c where c.native = $1`,
     [native, viewer],
   )
@@ -177,6 +179,7 @@ async function ofGroup(
   }
   const approval = {
     ...(row.needsApproval && { needsApproval: true }),
+    ...(row.parent && { parent: chatOf(row.parent, null) }),
     ...(row.stickerSet !== null && { stickerSet: row.stickerSet }),
   }
   if (!row.isInside) return { ...photo, ...permissions, ...approval }

@@ -110,6 +110,25 @@ const storing = `
     link = case when m.role in ('left', 'kicked') then excluded.link else m.link end,
     read_up_to = case when m.role in ('left', 'kicked') then excluded.read_up_to else m.read_up_to end`
 
+/** Administrators of a channel who may answer its direct messages are in each conversation. */
+const SYNC_DIRECT_MESSAGES = `
+  insert into sandbox_member as m (chat_id, person_id, role, rights, read_up_to)
+  select d.id, a.person_id, case
+      when a.role = 'owner' then 'owner'
+      when a.role = 'admin' and (a.rights is null or 'manage_direct_messages' = any(a.rights))
+        then 'admin'
+      else 'left' end, a.rights, d.last_message
+  from sandbox_chat d join sandbox_member a on a.chat_id = d.direct_of
+  where d.direct_of = $1 and a.person_id <> d.direct_person
+    and (a.role in ('owner', 'admin') or exists (select from sandbox_member known
+      where known.chat_id = d.id and known.person_id = a.person_id))
+  on conflict (chat_id, person_id) do update set role = excluded.role, rights = excluded.rights`
+
+/** To be called after the administrators of a channel have changed. */
+export async function syncDirectMessages(db: Queryable, channel: number): Promise<void> {
+  await db.query(SYNC_DIRECT_MESSAGES, [channel])
+}
+
 /** The way by which a person came in. */
 interface Entry {
   readonly invite?: Invite
@@ -137,6 +156,7 @@ export async function changeMember(
     ...[change.permissions ?? null, change.until ?? null, change.keepsLimits ?? false],
     entry.invite?.link ?? null,
   ])
+  if (chat.kind === 'channel') await syncDirectMessages(db, chat.id)
   if (change.role !== 'left') {
     await db.query('delete from sandbox_join_request where chat_id = $1 and person_id = $2', [
       ...[chat.id, person],

@@ -8,7 +8,7 @@ import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 /** The facts of a message that few messages have. */
 export type MessageAttributes = Pick<
   Message,
-  'quote' | 'externalReply' | 'ephemeral' | 'via' | 'sentBy'
+  'quote' | 'externalReply' | 'ephemeral' | 'via' | 'sentBy' | 'suggestion' | 'isPaidPost'
 > & {
   /** The bot of `via` wrote it; its sender has called the bot. */
   readonly isGuest?: true
@@ -45,6 +45,7 @@ export function chatOf(row: ChatRow, other: PersonRow | null): Chat {
     ...(row.username !== null && { username: row.username }),
     ...(row.description !== null && { description: row.description }),
     ...(row.is_forum && { isForum: true }),
+    ...(row.direct && { directWith: personOf(row.direct) }),
   }
 }
 

@@ -20,6 +20,8 @@ export interface ChatRow {
   readonly username: string | null
   readonly description: string | null
   readonly is_forum: boolean
+  /** Only for the direct messages of a channel: the person who writes to it. */
+  readonly direct?: PersonRow | null
 }
 
 export interface MessageRow {
@@ -63,7 +65,13 @@ export const personJson = (alias: string) =>
     json(alias, columns.person, `, 'is_premium', coalesce(${alias}.premium_until > now(), false)`),
   )
 
-export const chatJson = (alias: string) => json(alias, columns.chat)
+export const chatJson = (alias: string) =>
+  json(
+    alias,
+    columns.chat,
+    `, 'direct', case when ${alias}.direct_of is not null then
+      (select ${personJson('dp')} from sandbox_person dp where dp.id = ${alias}.direct_person) end`,
+  )
 
 export const messageJson = (alias: string) =>
   unlessMissing(

@@ -2,9 +2,13 @@
 
 import type { Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { InlineButton, InlineQuery, InlineResult } from '../../../machines/model/inline.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type {
+  InlineButton,
+  InlineQuery,
+  InlineResult,
+} from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import type { Hub } from '../delivery/hub.ts'

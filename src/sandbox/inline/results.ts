@@ -1,7 +1,11 @@
 /** Sends a result that a bot offered: as a message of the person who picked it, with the name of the bot. */
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { InlinePlace, InlineResult, WebMedia } from '../../../machines/model/inline.ts'
+import type {
+  InlinePlace,
+  InlineResult,
+  WebMedia,
+} from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { findByName } from '../chats/lookup.ts'

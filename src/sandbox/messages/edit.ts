@@ -113,8 +113,8 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
   const find = async () => {
     const found = await findMessage(context.db, by.person, ref)
     if (!found) throw bad('message to edit not found')
-    const { content, hasKeyboard, isForwarded, isInline, sender } = found
-    const isFixed = isForwarded || isInline || hasKeyboard || content.kind === 'service'
+    const { content, hasKeyboard, isForwarded, isInline, isFinal, sender } = found
+    const isFixed = isForwarded || isInline || hasKeyboard || isFinal || content.kind === 'service'
     if (sender !== by.person || isFixed) throw bad("message can't be edited")
     return found
   }

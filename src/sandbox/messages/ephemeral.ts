@@ -221,7 +221,7 @@ export async function editEphemeral(
     ...{ chat: stored.chat_id, kind: 'supergroup' as const, id: 0, sender: by.person },
     ...{ request: stored.request_id, at: stored.at, version: stored.version },
     ...{ content: stored.content, buttons: null, album: null },
-    ...{ isForwarded: false, isInline: false, hasKeyboard: false },
+    ...{ isForwarded: false, isInline: false, isFinal: false, hasKeyboard: false },
   }
   const content = await contentAfter(context, target, changeOf(operation), context.now())
   const buttons = operation.buttons ?? null

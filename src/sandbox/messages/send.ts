@@ -32,6 +32,7 @@ import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
 import { sendStatement } from './send-statement.ts'
+import { suggestionOf } from './suggested-posts.ts'
 
 /** Sends messages: those that arrive while a statement is under way go together into the next one. */
 const LARGEST_BATCH = 200
@@ -227,14 +228,19 @@ export async function envelopeOf(
   const keyboard =
     'keyboard' in operation && operation.keyboard && checkedKeyboard(operation.keyboard, native)
   const parts = replyTo === undefined ? undefined : await replyParts(call, replyTo, operation)
-  const sentBy = await accountOf(call)
+  const isDirect = operation.directTopic !== undefined || operation.suggested !== undefined
+  const attributes = {
+    ...parts?.attributes,
+    ...(await accountOf(call)),
+    ...(isDirect && (await suggestionOf(call, native, operation))),
+  }
   return {
     sender: person,
     ...(session !== undefined && { session }),
     native,
     request,
     ...parts,
-    ...(sentBy && { attributes: { ...parts?.attributes, sentBy } }),
+    ...(Object.keys(attributes).length > 0 && { attributes }),
     ...(replyOptional && { replyOptional }),
     ...(isProtected && { isProtected }),
     ...(topic !== undefined && { topic: parseTopicId(topic) }),
@@ -243,14 +249,17 @@ export async function envelopeOf(
   }
 }
 
-/** The account that acts for a business; undefined where the person acts. */
-async function accountOf({ context: { db }, business }: Call): Promise<Person | undefined> {
-  if (!business) return undefined
+/** The account that acts for a business; nothing where the person acts. */
+async function accountOf({
+  context: { db },
+  business,
+}: Call): Promise<{ readonly sentBy?: Person }> {
+  if (!business) return {}
   const [row] = await db.query<{ person: PersonRow }>(
     `select ${personJson('p')} as person from sandbox_person p where id = $1`,
     [business.account],
   )
-  return row && personOf(row.person)
+  return row ? { sentBy: personOf(row.person) } : {}
 }
 
 /** The first button of an invoice pays it, that of a game starts it; no other message has such buttons. */
