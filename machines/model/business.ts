@@ -1,4 +1,4 @@
-/** The connection of a person's business account to an account that acts for it, and what that is told. */
+/** The connection of a person's business account to an account that acts for it: its operations, and what it is told. */
 import type { Chat, Message } from './content.ts'
 import type { Person } from './person.ts'
 
@@ -43,3 +43,22 @@ export type BusinessEvent =
       readonly place: Chat
       readonly messages: readonly string[]
     }
+
+export const BUSINESS_OPERATIONS = [
+  'for_business',
+  'business_connection',
+  'delete_for_business',
+  'set_username',
+] as const
+
+export type BusinessOperation<Item> =
+  /** Only within `for_business`. */
+  | { readonly kind: 'business_connection' }
+  | { readonly kind: 'delete_for_business'; readonly messages: readonly Item[] }
+  /** Empty: no username. */
+  | { readonly kind: 'set_username'; readonly username: string }
+
+export interface ForBusiness<Operation> {
+  readonly connection: string
+  readonly operation: Operation
+}

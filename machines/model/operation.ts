@@ -1,6 +1,11 @@
 /** The operations of platforms and their results, in the terms of no particular network; ids are native by default. */
 
-import type { BusinessConnection } from './business.ts'
+import {
+  BUSINESS_OPERATIONS,
+  type BusinessConnection,
+  type BusinessOperation,
+  type ForBusiness,
+} from './business.ts'
 import type { Buttons, ReplyKeyboard } from './buttons.ts'
 import type { Chat, Content, Message, Poll, Reaction, StickerSet, Surface } from './content.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
@@ -11,11 +16,6 @@ import {
   type AdministrationOperation,
 } from './operation-administration.ts'
 import { BOT_OPERATIONS, type BotOperation, type BotOutcome } from './operation-bots.ts'
-import {
-  BUSINESS_OPERATIONS,
-  type BusinessOperation,
-  type ForBusiness,
-} from './operation-business.ts'
 import {
   CHAT_OPERATIONS,
   type ChatOperation,

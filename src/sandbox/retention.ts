@@ -13,6 +13,7 @@ const deleting = [
   `delete from sandbox_payment where paid_at < now() - interval '400 days'
      and (invoice ->> 'periodSeconds' is null or is_canceled)`,
   `delete from sandbox_star_entry where at < now() - interval '400 days'`,
+  `delete from sandbox_suggested_post where settled_at < now() - interval '400 days'`,
   `delete from sandbox_invoice where at < now() - interval '400 days'`,
   `delete from sandbox_ephemeral where at < now() - interval '1 day'`,
   `delete from sandbox_draft where until < now() - interval '1 day'`,

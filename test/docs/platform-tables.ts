@@ -10,7 +10,7 @@ import {
   treatmentOf,
 } from '../../src/bot-api/parameter-rules.ts'
 import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
-import { capabilities as sandbox } from '../../src/platforms/sandbox/capabilities.ts'
+import { capabilities as sandbox } from '../../src/platforms/sandbox/platform.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/facts.ts'
 import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { capabilities as xmpp } from '../../src/platforms/xmpp/platform.ts'

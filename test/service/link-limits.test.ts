@@ -1,7 +1,7 @@
 /** Starting to link and asking for a new code count against the same limits, and say when to come back. */
 import t from 'tap'
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
-import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
+import { capabilities } from '../../src/platforms/sandbox/platform.ts'
 import { startService } from '../support/service.ts'
 
 /** A network whose codes never come, however often they are sent. */

@@ -1,8 +1,7 @@
 /** Linking an account again, and links that are refused. */
 import t from 'tap'
 import type { Platform } from '../../actors/ports/platform.ts'
-import { capabilities } from '../../src/platforms/sandbox/capabilities.ts'
-import { sandboxPlatform } from '../../src/platforms/sandbox/platform.ts'
+import { capabilities, sandboxPlatform } from '../../src/platforms/sandbox/platform.ts'
 import { type Service, startService } from '../support/service.ts'
 import { refused, troubledAccount } from './scene.ts'
 
