@@ -121,7 +121,7 @@ interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'prin
   readonly storage: Storage
 }
 
-/** Users sign in by codes that the configured sender delivers. */
+/** Opens the accounts of users, who sign in by codes of the configured sender. */
 function openAccounts(
   { config, storage, logger, print }: AccountsParts,
   opened: AsyncDisposableStack,

@@ -42,7 +42,7 @@ export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clo
         .sign(key)
     },
 
-    /** Says nothing about the session, which may have ended since. */
+    /** Does not check the session, which may have ended since. */
     async verify(token: string): Promise<AccessClaims> {
       if (token.length > LONGEST || !form.test(token)) throw invalid()
       try {
@@ -63,7 +63,7 @@ export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clo
   }
 }
 
-/** Everything that jose finds wrong is the caller's fault; the rest, such as a lost database, is not. */
+/** Errors of jose mean an invalid token; any other error, such as a lost database, does not. */
 function refusal(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) {
     return failed('unauthorized', 'the access token has expired')

@@ -29,9 +29,9 @@ export interface AccountsOptions {
   readonly logger: Logger
   readonly clock?: Clock
   readonly limits?: Partial<OtpLimits>
-  /** Digits of a code; eight where it goes by SMS, which others may read on the way. */
+  /** Digits of a code: eight for SMS, which others may intercept. */
   readonly codeLength?: number
-  /** Management calls of each user, whatever they sign in with. 600 a minute unless given. */
+  /** Management calls of each user, by all sign-ins together. 600 a minute by default. */
   readonly callLimit?: RateLimit
 }
 
@@ -122,7 +122,7 @@ export class Accounts {
     return this.#users.get(id)
   }
 
-  /** Everywhere, scripts too. */
+  /** Signs out everywhere, and revokes the tokens of scripts. */
   async signOut(userId: number): Promise<void> {
     await this.#sessions.endAll(userId)
     await this.tokens.deleteAll(userId)
@@ -136,7 +136,7 @@ export class Accounts {
     if (!(await this.#sessions.endOwn(id, userId))) throw failed('not_found')
   }
 
-  /** Whether the session has not ended; the access token it was entered with may have. */
+  /** Whether the session is still open, even if its access token has expired. */
   async isSignedIn(sessionId: number, userId: number): Promise<boolean> {
     return (await this.#sessions.ownerOf(sessionId)) === userId
   }
@@ -176,7 +176,7 @@ const leftovers: readonly (readonly [statement: string, secondsKept: number])[] 
   ['delete from personal_token where expires_at < $1', 30 * DAY],
 ]
 
-/** Deletes rows of sign-in that nothing reads any more. */
+/** Deletes rows of sign-ins that are no longer read. */
 export async function tidy(db: Database, now: Date): Promise<void> {
   for (const [statement, secondsKept] of leftovers) {
     await db.query(statement, [secondsAfter(now, -secondsKept)])

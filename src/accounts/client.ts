@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { Queryable } from '../database/database.ts'
 
-/** The client that asks for a code or tries one, as the limits of a phone see it. */
+/** The client that requests or tries a code, for the limits of a phone. */
 export interface Requester {
   readonly ip: string
   /** An IPv4 address or an IPv6 /64. */
@@ -41,7 +41,7 @@ export function networksOf(ip: string): { readonly narrow: string; readonly wide
   }
 }
 
-/** The four leading groups, in the one form they have in every spelling of an address. */
+/** The four leading groups in a normal form, equal for every spelling of an address. */
 function groupsOf(ip: string): readonly string[] {
   const [head = '', tail] = ip.split('%')[0]!.split('::')
   const left = head ? head.split(':') : []

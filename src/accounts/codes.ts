@@ -40,7 +40,7 @@ interface GivenCode {
   readonly challengeId?: string | undefined
 }
 
-/** A code asked for one purpose is good for nothing else. */
+/** A code is valid only for its purpose. */
 type CodePurpose = 'sign_in'
 
 /** SQL, since the code is stored in the transaction that counts it. */
@@ -49,7 +49,7 @@ const store = `
     (phone_index, purpose, requester, id, code_mac, message_sealed, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-/** The code that was used ends, and with it the earlier ones that the same network asked for. */
+/** Deletes the used code, and earlier ones requested from the same network. */
 const useUp = `
   with used as (delete from otp_challenge where id = $1 returning phone_index, purpose, requester),
   older as (
@@ -124,7 +124,7 @@ export class Codes {
     await giveBack?.()
   }
 
-  /** The job's part: a code that was replaced or is too old is not sent any more. */
+  /** Runs in the job. A code that was replaced or has expired is not sent. */
   async deliver(id: string, signal: AbortSignal): Promise<void> {
     const { db, vault, sender, clock } = this.#options
     const unsent = { id, ...unsentAt(clock()) }
@@ -135,7 +135,7 @@ export class Codes {
     await db.records((em) => em.nativeUpdate(OtpChallenge, { id }, { messageSealed: null }))
   }
 
-  /** Hands over again what a lost queue has forgotten. */
+  /** Queues codes again after the queue was lost. */
   async resume(): Promise<void> {
     const { db, jobs, clock } = this.#options
     const unsent = unsentAt(clock())

@@ -47,7 +47,7 @@ export const defaultOtpLimits: OtpLimits = {
   failuresInAll: 100,
 }
 
-/** For the console sender: its codes cost nothing and reach nobody, and whoever tries the service out signs in often. */
+/** For the console sender, whose codes cost nothing: people who try the service out sign in often. */
 export const consoleOtpLimits: OtpLimits = {
   ...defaultOtpLimits,
   resendDelays: [2],
@@ -86,13 +86,13 @@ export async function useQuota(
   throw tooMany(secondsUntil(free, now))
 }
 
-/** Of uses at the same moment, only one. */
+/** Removes only one of several uses at the same time. */
 const giveBack = `
   update quota set uses = uses[:place - 1] || uses[place + 1:]
   from (select array_position(uses, $2) as place from quota where key = $1 for update) as used
   where key = $1 and place is not null`
 
-/** As if what was used at that time had not been. */
+/** Gives back the use at that time. */
 export async function giveBackUse(db: Queryable, key: string, usedAt: Date): Promise<void> {
   await db.query(giveBack, [key, usedAt])
 }

@@ -1,4 +1,4 @@
-/** Phone numbers: one spelling for each, those alone that can receive a code, and the keyed hash that finds them. */
+/** Phone numbers: their normal form, a check that they can receive codes, and the keyed hash that finds them. */
 import { createHmac } from 'node:crypto'
 import { type NumberType, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { invalidField } from '../../machines/model/failure.ts'
@@ -10,7 +10,7 @@ export interface Phone {
   readonly country: string
 }
 
-/** Numbers whose owners earn by being called, or that cost nothing to get by the thousand. */
+/** Number types refused: premium numbers, and numbers that are free in thousands. */
 const refused: ReadonlySet<NumberType> = new Set<NumberType>([
   'PREMIUM_RATE',
   'SHARED_COST',

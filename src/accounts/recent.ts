@@ -1,8 +1,8 @@
-/** Answers that may be a few seconds old, so that not every request asks the database. */
+/** A cache of answers for a few seconds, so that not every request asks the database. */
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
-/** What another node revokes takes effect here after so long at most. */
+/** A revocation on another node takes effect here after at most this time. */
 const MILLISECONDS = 5_000
 
 export class Recent<Key extends string | number, Answer> {
@@ -22,7 +22,7 @@ export class Recent<Key extends string | number, Answer> {
     if (known && at >= known.at && at - known.at < MILLISECONDS) return known.answer
     const revocations = this.#revocations
     const answer = await load()
-    // What was revoked while it was read may still be in it.
+    // Not cached if something was revoked during the read.
     if (revocations === this.#revocations) this.#answers.set(key, { answer, at })
     return answer
   }

@@ -1,4 +1,4 @@
-/** Sessions of users, and their refresh tokens: each is good for one use, and a second use ends the session. */
+/** Sessions of users, and their refresh tokens: each is valid for one use, and a second use ends the session. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
@@ -34,7 +34,7 @@ interface Owner {
   readonly user_id: number
 }
 
-/** Sessions that neither were ended nor are too old. */
+/** Sessions that are neither ended nor expired. */
 const liveAt = (now: Date) => ({
   endedAt: null,
   expiresAt: { $gt: now },
@@ -67,7 +67,7 @@ export class Sessions {
     return opened!.id
   }
 
-  /** Counts as use; resolves with the user, or with nothing when the session is over. */
+  /** Notes a use. Resolves with the user, or undefined if the session has ended. */
   async touch(tx: Queryable, id: number, client: Client): Promise<number | undefined> {
     const now = this.#clock()
     const idleSince = secondsAfter(now, -IDLE_SECONDS)
@@ -126,7 +126,7 @@ interface Refreshed {
   readonly refreshToken: string
 }
 
-/** Two tabs of one browser may use the same token at once: the slower one is refused, the session lives on. */
+/** Two tabs of one browser may use the same token at once: the later one is refused, but the session stays open. */
 const GRACE_SECONDS = 10
 
 /** SQL, since both are part of the transaction that touches the session. */

@@ -75,7 +75,7 @@ export class SigningKeys {
     return { keys }
   }
 
-  /** To be called now and then: publishes the next key in time and deletes expired ones. */
+  /** Call it regularly: it publishes the next key in time, and deletes expired ones. */
   async rotate(): Promise<void> {
     const now = this.#clock()
     const next = secondsAfter(now, PUBLISHED_BEFORE_SECONDS)
@@ -86,7 +86,7 @@ export class SigningKeys {
     await this.#db.records((em) => em.nativeDelete(SigningKey, { expiresAt: { $lte: now } }))
   }
 
-  /** In an emergency: every token signed with this key is void, on other nodes after a few seconds. */
+  /** For emergencies: voids every token signed with this key, on other nodes after a few seconds. */
   async drop(kid: string): Promise<void> {
     await this.#db.records((em) => em.nativeDelete(SigningKey, { kid }))
     this.#loaded = undefined
@@ -145,7 +145,7 @@ export class SigningKeys {
   }
 }
 
-/** In an emergency: every token signed so far is void, on all nodes within seconds; sign-ins live on and refresh. */
+/** For emergencies: voids every token, on all nodes within seconds. Sign-ins stay, and refresh their tokens. */
 export async function dropSigningKeys(db: Database): Promise<number> {
   return await db.records((em) => em.nativeDelete(SigningKey, {}))
 }

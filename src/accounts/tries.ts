@@ -8,7 +8,7 @@ import { secondsAfter, secondsUntil } from './clock.ts'
 import { giveBackUse, type OtpLimits, type Rate, tooMany, useQuota } from './limits.ts'
 
 interface Sending {
-  /** Stands for the phone without naming it. */
+  /** The keyed hash of the phone. */
   readonly phoneKey: string
   readonly country: string
   readonly requester: Requester
@@ -27,7 +27,7 @@ export async function admitSending(
   now: Date,
   logger: Logger,
 ): Promise<number> {
-  // Strangers share what a phone may be sent; a network that its owner uses has a share of its own.
+  // A network used by the phone's owner has limits of its own; all other networks share theirs.
   const { ip, network, isKnown } = requester
   const to = isKnown ? `${phoneKey}:${network}` : phoneKey
   const day = await useQuota(tx, `send:day:${to}`, limits.sendsPerPhone, now)
@@ -49,7 +49,7 @@ export async function admitSending(
   return delayAfter(day.length, limits)
 }
 
-/** Counts one more try of this network; the right code is given back by what this resolves with. */
+/** Counts a try of this network. Resolves with a function that gives it back after the right code. */
 export async function admitTry(db: Queryable, ip: string, limits: OtpLimits, now: Date) {
   const { narrow, wide } = networksOf(ip)
   const keys = [`try:ip:${narrow}`, ...(wide ? [`try:ip:${wide}`] : [])]
@@ -64,7 +64,7 @@ function delayAfter(sends: number, { resendDelays }: OtpLimits): number {
   return resendDelays[sends - 1] ?? resendDelays.at(-1) ?? resendDelays[0]
 }
 
-/** Reaching one of the two spending caps means an attack, or a success that the caps do not fit any more. */
+/** The limits on costs are reached only by an attack, or if the service has outgrown them. */
 async function alarmed(logger: Logger, scope: string, use: Promise<unknown>): Promise<void> {
   try {
     await use
@@ -81,7 +81,7 @@ interface Target {
   readonly phone: Buffer
   readonly purpose: string
   readonly requester: Requester
-  /** What the answer to the request for the code named; nobody else knows it. */
+  /** The challenge id in the answer to the request for the code. Nobody else knows it. */
   readonly challengeId: string | undefined
 }
 
@@ -142,7 +142,7 @@ const take = `
   )
   select id from tried`
 
-/** Wrong codes in a row: from this network, and all together. */
+/** Wrong codes in a row, from this network and in total. */
 const why = `
   select coalesce(sum(failures), 0)::int as in_all,
     coalesce(sum(failures) filter (where requester = $2), 0)::int as failures,
@@ -186,7 +186,7 @@ export async function takeTry(
   throw refusal(state, challenge, isKnown, limits, now)
 }
 
-/** The right code was given: what was counted before is forgotten. */
+/** Clears the counters after the right code. */
 export async function forgive(db: Queryable, phone: Buffer): Promise<void> {
   await db.query('delete from otp_failures where phone_index = $1', [phone])
 }
@@ -211,7 +211,7 @@ function refusal(
   }
   if (!challenge) return wrongCode()
   if (challenge.expires_at <= now) return failed('unauthorized', 'the code has expired')
-  // Others were faster: of many tries at once, this one came too late.
+  // Concurrent tries have used up the limit.
   const next = secondsAfter(challenge.created_at, limits.resendDelays[0])
   return failed('rate_limited', 'the code was tried too often; request a new one', {
     reason: 'code_exhausted',

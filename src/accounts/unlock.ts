@@ -1,12 +1,12 @@
-/** For the operator: what wrong codes and too many requests have locked for a phone is open again. */
+/** For the operator: removes the locks of a phone after wrong codes or too many requests. */
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { parsePhone, phoneIndex } from './phone.ts'
 
 interface Unlocked {
-  /** In the form in which it is known. */
+  /** The phone in its normal form. */
   readonly phone: string
-  /** Wrong codes that counted against it. */
+  /** The number of wrong codes that were counted. */
   readonly failures: number
 }
 

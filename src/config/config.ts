@@ -13,7 +13,7 @@ import { otpSenderFrom } from './sender.ts'
 
 const advice = 'with the special characters of its password percent-encoded'
 
-/** As PostgreSQL's own programs take it: the host may be left out where a parameter names a socket. */
+/** The format of PostgreSQL's own programs: the host may be absent if a parameter names a socket. */
 function databaseUrlFrom(url: string | undefined): string | undefined {
   if (url === undefined || URL.canParse(url.replace('@/', '@socket/'))) return url
   throw new ConfigurationError(
@@ -21,7 +21,7 @@ function databaseUrlFrom(url: string | undefined): string | undefined {
   )
 }
 
-/** A part that is not understood is left out by the client, which then connects to another place. */
+/** Refuses parts that the client would ignore, because it would then connect to another server. */
 function redisUrlFrom(url: string | undefined): string | undefined {
   if (url === undefined) return undefined
   const parsed = URL.parse(url)
@@ -79,12 +79,12 @@ const WebhookVariables = Type.Object(webhookVariables)
 
 interface WebhookSettings {
   readonly timeoutMs: number
-  /** Plain http, any port and private addresses: so that a bot on this machine can be tried. */
+  /** Allows plain http, any port and private addresses, to try a bot on this machine. */
   readonly allowPrivate: boolean
   readonly logDays: number
 }
 
-/** `isTrial`: nobody else is meant to reach this service. */
+/** `isTrial`: the service is meant for one person on this machine. */
 function webhooksFrom(env: Static<typeof WebhookVariables>, isTrial: boolean): WebhookSettings {
   return {
     timeoutMs: Math.round(1000 * env.WEBHOOK_TIMEOUT),
@@ -214,7 +214,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigurationError('METRICS_PORT must differ from PORT')
   }
   const otpSender = otpSenderFrom(source, production)
-  // Everybody who reaches a service that prints its codes is welcome to what it prints.
+  // A service that prints its codes is open to everybody who can reach it.
   const isForOthers = production || otpSender.kind !== 'console'
   const isTrial = env.DATABASE_URL === undefined && !production
   return {
@@ -266,7 +266,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** Half of a registration is a mistake: without a word, no account of Telegram could be linked. */
+/** Refuses half a registration, because Telegram accounts could then not be linked, without any error. */
 function telegramFrom(id: number | undefined, hash: string | undefined): Config['telegram'] {
   if (id === undefined && hash === undefined) return undefined
   if (id === undefined) throw new ConfigurationError('TELEGRAM_API_ID must be set with its hash')

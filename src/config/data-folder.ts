@@ -1,11 +1,11 @@
-/** The folder of everything that the service keeps: made when it is missing, and tried before anything depends on it. */
+/** The folder of all data of the service: created if missing, and tested before anything depends on it. */
 import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
-/** More than a file system hides in its table of names. */
+/** More bytes than a file system stores without using a block. */
 const TRIAL_BYTES = 16 * 1024
 
-/** Rejects with what keeps it from being written to. */
+/** Rejects with the reason why it cannot be written to. */
 export async function prepareFolder(path: string): Promise<void> {
   const folder = resolve(path)
   await makeFolder(folder)
@@ -25,7 +25,7 @@ export async function makeFolder(folder: string): Promise<void> {
   const parent = dirname(folder)
   if (parent !== folder) await makeFolder(parent)
   await mkdir(folder).catch(async (error) => {
-    // Somebody else was faster.
+    // Another process has created it meanwhile.
     if (!(await isFolder(folder))) throw error
   })
 }

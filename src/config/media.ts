@@ -40,14 +40,14 @@ export interface MediaSettings {
   readonly limits: MediaLimits
   /** Addresses of this machine and its network may be fetched from. */
   readonly allowPrivate: boolean
-  /** Where ffmpeg is looked for; empty when it is not to be used. */
+  /** The folders in which ffmpeg is searched; empty: ffmpeg is not used. */
   readonly searchPath: string
   /** Use it only where bubblewrap hides the service's files from it. */
   readonly mustConfine: boolean
   readonly s3: S3Options | undefined
 }
 
-/** `isTrial`: nobody else is meant to reach this service. */
+/** `isTrial`: the service is meant for one person on this machine. */
 export function mediaFrom(env: Variables, isTrial: boolean, searchPath = ''): MediaSettings {
   return {
     limits: {

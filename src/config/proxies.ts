@@ -1,4 +1,4 @@
-/** Whose word on the client's address is taken: single addresses and networks in CIDR notation. */
+/** The proxies trusted to name the client's address: single addresses and networks in CIDR notation. */
 import { BlockList, isIP } from 'node:net'
 import { ConfigurationError } from './environment.ts'
 
@@ -23,7 +23,7 @@ export function proxyCheck(ranges: readonly string[] | false): (address: string)
 function isRange(range: string): boolean {
   const [address = '', prefix, ...more] = range.split('/')
   const longest = { 4: 32, 6: 128 }[isIP(address)]
-  // A zone is about this machine's own links; a prefix of no bits would believe everybody.
+  // An IPv6 zone is meaningful only on this machine; a prefix of 0 bits would trust everybody.
   if (longest === undefined || address.includes('%') || more.length > 0) return false
   if (prefix === undefined) return true
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest

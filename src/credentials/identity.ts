@@ -61,7 +61,7 @@ interface Unsealed {
   readonly account: AccountIdentity
 }
 
-/** Seals what older versions have left in the clear; resolves with how many there were. Safe to be cut off. */
+/** Seals names that older versions stored unencrypted; resolves with their number. It may be interrupted at any time. */
 export async function sealIdentities(db: Database, vault: Vault): Promise<number> {
   let count = 0
   let after = 0

@@ -39,7 +39,7 @@ const wanted = `${mine}
   and ($3::text is null or platform = $3)
   and ($4::text[] is null or action = any($4))`
 
-/** By what is sealed the table cannot be searched or sorted: names are opened, and that only where they are asked for. */
+/** Sealed names cannot be searched or sorted in SQL: they are decrypted, but only for a search or sort by name. */
 export async function searchCredentials(
   source: RecordSource,
   userId: number,
@@ -117,7 +117,7 @@ interface Named {
 }
 
 const collator = new Intl.Collator('und')
-/** So many are opened before others have their turn. */
+/** How many names are decrypted before other work gets a turn. */
 const AT_ONCE = 200
 
 /** Those in whose names, username, phone or id the search is found; all of them where there is no search. */

@@ -1,4 +1,4 @@
-/** Why a credential does not work, in plain words, each reason with what to do about it. */
+/** Explains in English why a credential does not work, with the remedy of each reason. */
 
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'

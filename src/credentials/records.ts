@@ -1,4 +1,4 @@
-/** The credentials of a user, read from the table once what actors noted is in it. */
+/** The records of a user's credentials, read after buffered facts of their actors are written. */
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
@@ -23,7 +23,7 @@ export interface CredentialRow extends IdentityRow {
   readonly created_at: Date
 }
 
-/** The row without the sealed secrets: who only shows a credential has no business with them. */
+/** The row without the sealed secrets, which a record never needs. */
 export const shownColumns = `${identityColumns}, platform, state, reason, action, include_self_updates,
   include_channel_updates, include_channel_update_recovery, include_deleted_updates, healthy,
   checked_at, last_event_at, latency_ms, online_since, node, created_at`
@@ -55,7 +55,7 @@ function presentCredential(
       include_deleted_updates: row.include_deleted_updates,
     },
     health: {
-      // Without a connection the last good probe says nothing any more.
+      // Without a connection the last successful probe means nothing.
       healthy: CONNECTED.includes(row.state) ? row.healthy : false,
       checked_at: row.checked_at?.toISOString() ?? null,
       last_event_at: row.last_event_at?.toISOString() ?? null,
@@ -71,7 +71,7 @@ const CONNECTED: readonly string[] = ['active', 'degraded']
 
 export interface RecordSource {
   readonly db: Database
-  /** Writes what is buffered: a record is read as of now. */
+  /** Writes buffered facts, so that the record is current. */
   flush(): Promise<void>
   /** The integer the bot API knows the account by. */
   accountId(credentialId: number, native: string): Promise<number>

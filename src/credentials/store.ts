@@ -162,7 +162,7 @@ export class PostgresCredentialStore implements CredentialStore {
     if (saved.length === 0) await this.#assertOwned(owned)
   }
 
-  /** A write that is fenced says nothing: nothing waits for it. */
+  /** A fenced write is silent, because nothing waits for it. */
   async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
     const found = await this.#find(credentialId)
     const known = found && (await this.identityOf(found))
@@ -204,7 +204,7 @@ export class PostgresCredentialStore implements CredentialStore {
     if (saved.length === 0) await this.#assertOwned(owned)
   }
 
-  /** The last statement says that there is nothing left to do. */
+  /** The last statement marks the deletion as complete. */
   async deactivate(owned: Owned): Promise<void> {
     const { credentialId, epoch } = owned
     const ended = await this.#db.query<{ key: number | null }>(
@@ -267,7 +267,7 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 }
 
-/** A database that is away may be back soon; what does not decrypt never will. */
+/** An unavailable database may come back, but data that cannot be decrypted never can. */
 function toUnreadable(cause: unknown): never {
   if (cause instanceof RequestFailed) throw cause
   throw new SecretsUnreadable({ cause })

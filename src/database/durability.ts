@@ -1,4 +1,4 @@
-/** Whether a database that was given keeps what it has committed: the log's promise stands on it. */
+/** Checks that a given database keeps its commits, because the promise of the update log depends on it. */
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/fatal-errors.ts'
@@ -7,7 +7,7 @@ import { concerning } from '../process/fatal-errors.ts'
 const ask = `select name, setting from pg_settings
   where name in ('synchronous_commit', 'fsync', 'full_page_writes') and setting = 'off' order by name`
 
-/** The oldest that has everything which the service asks of it. */
+/** The oldest version with all features that the service uses. */
 const OLDEST = 14
 const askVersion = `select current_setting('server_version_num')::int as version`
 
@@ -27,7 +27,7 @@ export function assertDurable(options: DurabilityOptions): Promise<void> {
 
 async function judge({ url, production, logger }: DurabilityOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...patience })
-  // Its statement fails of it.
+  // The next statement on this connection fails with the same error.
   client.on('error', () => undefined)
   await client.connect()
   try {

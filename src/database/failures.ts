@@ -33,13 +33,13 @@ export function isUnavailable(error: unknown): boolean {
   return messages.test(error.message) || isUnavailable(error.cause)
 }
 
-/** What a caller is told while the database cannot serve, and that a second may be enough. */
+/** The failure for callers while the database is unavailable; a second may be enough. */
 export function databaseFailure(error: unknown): Failure {
   const [reason, description] = whyUnavailable(error)
   return { code: 'unavailable', reason, description, retryAfterSeconds: 1 }
 }
 
-/** What is known of why the database cannot serve now. */
+/** The known reason why the database is unavailable. */
 function whyUnavailable(error: unknown): readonly [reason: FailureReason, description: string] {
   const code = codeOf(error)
   if (code === '53100') return ['database_full', 'the database has no room']
@@ -57,7 +57,7 @@ function codeOf(error: unknown): string | undefined {
 /** SQLSTATE: data exceptions, and limits that no row gets past. */
 const ofValues = /^(22|54)/
 
-/** Undefined for what is no answer of the database at all. */
+/** Undefined for an error that is no answer of the database. */
 export function failedOfItsValues(error: unknown): boolean | undefined {
   return error instanceof pg.DatabaseError ? ofValues.test(error.code ?? '') : undefined
 }
@@ -85,7 +85,7 @@ export async function despiteRace<Result>(store: () => Promise<Result>): Promise
 /** Deadlock, and a lock that was waited for too long. */
 const blocked = ['40P01', '55P03']
 
-/** It had to give way to another statement: a moment later it may go through. */
+/** Whether another statement was in the way, so that another try may succeed. */
 export function wasBlocked(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return blocked.includes(error.code ?? '')
   return error instanceof Error && wasBlocked(error.cause)

@@ -111,7 +111,7 @@ export class WriteWatch implements Storage {
   recovered(atMostMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
-      // Whoever tries while nothing can be written only adds to the load.
+      // Further tries during an outage would only add load.
       if (!this.#isDown) done()
     }, atMostMs)
     const done = () => {
@@ -136,7 +136,7 @@ export class WriteWatch implements Storage {
     this.#recoveries.add(listener)
   }
 
-  /** Nobody is kept waiting. */
+  /** Lets all waiting callers go on. */
   close(): void {
     this.#closing.abort()
     this.#isDown = false

@@ -28,7 +28,7 @@ type Escape = (value: string) => string
 const inJson: Escape = (value) => JSON.stringify(value).slice(1, -1)
 const asIs: Escape = (value) => value
 
-/** How a value is written in a body of this content type. */
+/** Escapes a value for a body of this content type. */
 function escapeFor(contentType: string): Escape {
   if (/json/i.test(contentType)) return inJson
   if (/urlencoded/i.test(contentType)) return encodeURIComponent
@@ -77,7 +77,7 @@ export function httpSender(options: HttpOptions): OtpSender {
   }
 }
 
-/** Too early and too often may pass; the rest of these says that the request itself is wrong. */
+/** 4xx answers mean a wrong request, except those that ask to try again later. */
 const isRefusedStatus = (status: number) =>
   status >= 300 && status < 500 && ![408, 425, 429].includes(status)
 
@@ -138,7 +138,7 @@ interface SmtpError extends Error {
 /** A 5xx reply is final by the protocol. */
 const isFinalReply = (error: unknown) => ((error as SmtpError).responseCode ?? 0) >= 500
 
-/** Without the server's words, which may repeat the address. */
+/** The error without the server's text, which may contain the address. */
 function describe(error: unknown): string {
   const { responseCode, code, name } = error as SmtpError
   const reason = responseCode ?? (typeof code === 'string' ? code : name)

@@ -1,4 +1,4 @@
-/** What sends one-time codes. */
+/** The port of senders of one-time codes, and their options. */
 
 export interface CodeMessage {
   /** In E.164 form. */
@@ -9,9 +9,9 @@ export interface CodeMessage {
 }
 
 export interface OtpSender {
-  /** Told to the user, so that they know where to look: `console`, `email`, `sms`. */
+  /** Shown to the user, so that they know where the code arrives: `console`, `email`, `sms`. */
   readonly channel: string
-  /** Resolves once the message was taken over. Rejects with `PermanentFailure` when another try is pointless. */
+  /** Resolves once the provider has accepted the message. Rejects with `PermanentFailure` if another try would fail too. */
   send(message: CodeMessage, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -42,6 +42,6 @@ export interface HttpOptions {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** What the answer must contain, for providers that answer 200 whatever happens. */
+  /** Text that the answer must contain, for providers that answer 200 also for failures. */
   readonly expect?: string
 }
